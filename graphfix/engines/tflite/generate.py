@@ -44,7 +44,21 @@ _RULED = (
     "Softmax",
 )
 # Refused in most of the models that were asked for, or wrong.
-_UNTAKEN = ("MaxUnpool", "Scan")
+_UNTAKEN = (
+    "Acos",
+    "Acosh",
+    "Asin",
+    "Asinh",
+    "Atanh",
+    "CenterCropPad",
+    "Compress",
+    "ConcatFromSequence",
+    "MaxUnpool",
+    "STFT",
+    "Scan",
+    "SequenceEmpty",
+    "SequenceInsert",
+)
 _NOTES = (
     "Measured on up to four models of each form, converted by onnx2tf for inputs of fixed sizes"
     " and run in LiteRT without TensorFlow's own operators (Flex).",

@@ -117,7 +117,7 @@ YES = [
     Yes(
         "(int64[2] x) => (float[2,3] y) <int64 d = {3}, float[2] v = {0.5, 1.0}> "
         "{ y = OneHot (x, d, v) }",
-        "one-hot-values",
+        "one-hot-of-a-vector",
         "op:OneHot",
         "wrong",
         "",
@@ -266,15 +266,15 @@ YES = [
     ),
     Yes(
         SCALED.format("2.0, 2.0", 'nearest_mode = "ceil"'),
-        "resize-rounded-up",
-        "attr:Resize.nearest_mode=ceil",
+        "resize-other-places",
+        "attr:Resize.coordinate_transformation_mode=half_pixel",
         "wrong",
         "",
         T,
     ),
     Yes(
         SCALED.format("1.5, 2.0", 'mode = "linear"'),
-        "resize-by-part-of-a-pixel",
+        "resize-other-places",
         "attr:Resize.coordinate_transformation_mode=half_pixel",
         "wrong",
         "",
@@ -282,7 +282,7 @@ YES = [
     ),
     Yes(
         IMAGE + '<float[4] s = {1.0, 1.0, 2.0, 2.0}> { y = Upsample <mode = "linear"> (x, s) }',
-        "linear-of-opset-10",
+        "resize-other-places",
         "form:Upsample.10",
         "wrong",
         "",
@@ -322,19 +322,19 @@ NO = [
         "cell-without-states",
         T,
     ),
-    No(SCALED.format("1.2, 2.0", 'mode = "linear"'), "resize-by-part-of-a-pixel", T),
+    No(SCALED.format("1.2, 2.0", 'mode = "linear"'), "resize-other-places", T),
     No(
         SCALED.format(
             "1.5, 2.0",
             'mode = "linear", coordinate_transformation_mode = "align_corners"',
         ),
-        "resize-by-part-of-a-pixel",
+        "resize-other-places",
         T,
     ),
     No(
-        "(int64[2] x) => (float[2,3] y) <int64 d = {3}, float[2] v = {0.0, 1.0}> "
-        "{ y = OneHot (x, d, v) }",
-        "one-hot-values",
+        "(int64[2] x) => (float[2,3] y) <int64 d = {3}, float[2] v = {0.5, 1.0}> "
+        "{ y = OneHot <axis = 1> (x, d, v) }",
+        "one-hot-of-a-vector",
         T,
     ),
     No(
@@ -348,6 +348,25 @@ NO = [
 
 UNKNOWN = [
     Unknown(
+        "(float[4,3] x, int64[2,1] i, float[2,3] u) => (float[4,3] y) { y = ScatterND (x, i, u) }",
+        "updates-of-one-place",
+        "whether places of i are the same",
+        T,
+    ),
+    Unknown(
+        "(float[1,N] b, float[1,1,4] s, int64 m) => (int64[K,3] y) "
+        "{ y = NonMaxSuppression (b, s, m) }",
+        "fewer-boxes",
+        "how many boxes are chosen",
+        T,
+    ),
+    Unknown(
+        "(float[N,3] x, float[M,3] z) => (float[A,3] y) { y = Sum (x, z) }",
+        "sum-of-other-shapes",
+        "shapes of the operands",
+        T,
+    ),
+    Unknown(
         "(float[N,3] x) => (float[3,N] y) { y = Transpose (x) }",
         "transpose-of-equal-sizes",
         "sizes of x",
@@ -356,8 +375,8 @@ UNKNOWN = [
     Unknown(
         "(float[N,M] x) => (float[A,B] y) <float[2] s = {1.5, 2.0}> "
         '{ y = Resize <mode = "linear"> (x, , s) }',
-        "resize-by-part-of-a-pixel",
-        "sizes of x",
+        "resize-other-places",
+        "the sizes before and after, and the scales",
         T,
     ),
     Unknown(

@@ -5,18 +5,18 @@ from __future__ import annotations
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.known_values import known_with_sizes
-from graphfix.engines.operands import (
-    joins_axes,
-    normalizes_several_axes,
-)
+from graphfix.engines.operands import has_rank, joins_axes, normalizes_several_axes
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
-from graphfix.engines.rule_makers import ignores_sparse_initializers
+from graphfix.engines.rule_makers import ignores_sparse_initializers, refuses_empty_outputs
 from graphfix.engines.tflite.rules import MEASURED
 from graphfix.model import Model
 
 _CELLS = {"GRU": (3, 5), "LSTM": (3, 5, 6), "RNN": (3, 5)}  # bias and first states
+_WEIGHTS = (1, 2, 3)  # the inputs W, R and B
 _MATRIX = 2  # the rank
+_SIGNALS = 3  # the rank of which the first axis is the last but one
+_DFT_OF_LAST = 20  # the opset from which on the axis is the last but one where none is said
 _VOLUME = 5  # the rank of what has three dimensions beside batch and channels
 
 
@@ -46,32 +46,6 @@ def name_beyond_ascii(model: Model, target: Target) -> list[Answer]:
 def mod_truncated(node: NodeView, target: Target) -> Answer:
     """Mod with fmod gives the sign of the divisor."""
     return bool(node.attr("fmod", 0))
-
-
-@rule(
-    "ScatterElements",
-    feature="attr:ScatterElements.reduction",
-    versions="tflite",
-    severity=REJECT,
-    source=f"{MEASURED}: reduction add ends the conversion",
-)
-def scatter_elements_reduction(node: NodeView, target: Target) -> Answer:
-    """ScatterElements that adds or compares is not converted."""
-    how = node.attr("reduction", "none")
-    return how != "none" and Yes(feature=f"attr:ScatterElements.reduction={how}")
-
-
-@rule(
-    "ScatterND",
-    feature="attr:ScatterND.reduction",
-    versions="tflite",
-    severity=WRONG,
-    source=f"{MEASURED}: reductions add and min",
-)
-def scatter_nd_reduction(node: NodeView, target: Target) -> Answer:
-    """What is scattered replaces the data instead of being added to it or compared with it."""
-    how = node.attr("reduction", "none")
-    return how != "none" and Yes(feature=f"attr:ScatterND.reduction={how}")
 
 
 @rule(
@@ -113,34 +87,16 @@ def softmax_of_flattened(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    "Slice",
-    feature="form:Slice.negative-steps",
-    versions="tflite",
-    severity=WRONG,
-    source=f"{MEASURED}: starts -1, ends -7 and steps -1 of 6; what hangs on constants alone is"
-    " computed before, and right",
-)
-def slice_backwards(node: NodeView, target: Target) -> Answer:
-    """A slice that runs backwards gives other elements."""
-    x, steps = node.input(0), node.input(4)
-    if steps is None or x is None or known_with_sizes(x):
-        return None
-    array = steps.array()
-    return Unknown(f"values of {steps.name}") if array is None else bool((array < 0).any())
-
-
-@rule(
     "OneHot",
     feature="op:OneHot",
     versions="tflite",
     severity=WRONG,
-    source=f"{MEASURED}: the values 0 and 1 are equal",
+    source=f"{MEASURED}: facts/asked.json, one-hot*: of more dimensions, and along an axis that is"
+    " counted from the front, it is equal; ops/OneHot.py adds the axis twice",
 )
-def one_hot_values(node: NodeView, target: Target) -> Answer:
-    """The values of OneHot are others than 0 and 1, and the first of them is counted twice."""
-    values = node.input(2)
-    array = values.array() if values is not None else None
-    return array is None or array.tolist() != [0, 1]
+def one_hot_of_a_vector(node: NodeView, target: Target) -> Answer:
+    """OneHot of a vector along an axis that is counted from the end comes out transposed."""
+    return int(node.attr("axis", -1)) < 0 and has_rank(node, 1)
 
 
 @rule(
@@ -205,15 +161,20 @@ def elements_by_constants(node: NodeView, target: Target) -> Answer:
     versions="tflite",
     severity=REJECT,
     text="1 of 2 outputs came",
-    source=f"{MEASURED}: such an output is left out",
+    source=f"{MEASURED}: such an output is left out, and what follows from sizes is one",
 )
 def constant_output(model: Model, target: Target) -> list[Answer]:
-    """An output does not depend on an input."""
+    """An output does not depend on an input, or on its sizes alone."""
     return [
         Yes(message=f"output {tensor.name} is constant, and {target.title} leaves it out")
         for tensor in model.graph.outputs
-        if Value(tensor).is_constant
+        if known_with_sizes(Value(tensor)) and not _counts_elements(Value(tensor))
     ]
+
+
+def _counts_elements(value: Value) -> bool:
+    """Say whether a Size gives an output, which is not computed before, as Shape is."""
+    return value.producer is not None and value.producer.op == "Size"
 
 
 @rule(
@@ -285,4 +246,52 @@ def bias_of_a_volume(node: NodeView, target: Target) -> Answer:
     return Unknown(f"rank of {x.name}") if rank is None else rank == _VOLUME
 
 
+@rule(
+    "DFT",
+    feature="op:DFT",
+    versions="tflite",
+    severity=REJECT,
+    text='Exception encountered when calling layer "tf.cond"',
+    source=f"{MEASURED}: facts/asked.json, dft-*",
+)
+def transform_of_part(node: NodeView, target: Target) -> Answer:
+    """A DFT is one-sided, or has a length or an axis for an input."""
+    given = node.input(1) is not None or node.input(2) is not None
+    return given or bool(node.attr("onesided", 0))
+
+
+@rule(
+    "DFT",
+    feature="attr:DFT.axis",
+    versions="tflite",
+    severity=WRONG,
+    source=f"{MEASURED}: facts/asked.json, dft-more; ops/DFT.py takes the last axis but one",
+)
+def transform_along_the_first_axis(node: NodeView, target: Target) -> Answer:
+    """A DFT that says no axis goes along the last one instead of along the first."""
+    if node.opset >= _DFT_OF_LAST or node.has("axis"):
+        return None
+    first = has_rank(node, _SIGNALS)
+    return first if first is None or isinstance(first, Unknown) else not first
+
+
+@rule(
+    ("GRU", "LSTM", "RNN"),
+    feature="const:{op}.W",
+    versions="tflite",
+    severity=REJECT,
+    text="You are passing KerasTensor, an intermediate TF-Keras symbolic input/output",
+    source=f"{MEASURED}: facts/asked.json, recurrent-fed; first states may be fed",
+)
+def cell_of_fed_weights(node: NodeView, target: Target) -> Answer:
+    """A cell has weights or a bias that are fed or computed."""
+    given = [node.input(place) for place in _WEIGHTS]
+    return any(value is not None and not known_with_sizes(value) for value in given)
+
+
+EMPTY_OUTPUT = refuses_empty_outputs(
+    versions="tflite",
+    text="Invalid tensor size.",
+    source=f"{MEASURED}: facts/asked.json, slice",
+)
 SPARSE_INITIALIZER = ignores_sparse_initializers(versions="tflite", source=MEASURED)

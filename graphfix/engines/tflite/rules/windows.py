@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.tflite.rules import MEASURED
 
-_SCALES_THIRD = 11  # the opset from which on the scales of Resize are its third input
 _MODE = "coordinate_transformation_mode"
+_CENTRES_SAID = 16  # the opset from which on RoiAlign says whether pixels have centres
+_IMAGE = 4  # the rank
 
 
 @rule(
@@ -104,76 +102,6 @@ def resize_of_a_part(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    "Resize",
-    feature="attr:Resize.nearest_mode",
-    versions="tflite",
-    severity=WRONG,
-    source=f"{MEASURED}: ceil of asymmetric; floor and round_prefer_floor are equal",
-)
-def resize_rounded_up(node: NodeView, target: Target) -> Answer:
-    """Nearest Resize that rounds up takes the neighbour below."""
-    how = node.attr("nearest_mode", "round_prefer_floor")
-    nearest = node.attr("mode", "nearest") == "nearest"
-    up = nearest and how in ("ceil", "round_prefer_ceil")
-    return up and Yes(feature=f"attr:Resize.nearest_mode={how}")
-
-
-@rule(
-    ("Resize", "Upsample"),
-    feature="form:{op}.10",
-    versions="tflite",
-    severity=WRONG,
-    source=f"{MEASURED}: from opset 11 on asymmetric linear Resize is equal",
-)
-def linear_of_opset_10(node: NodeView, target: Target) -> Answer:
-    """Linear Resize and Upsample before opset 11 are computed as if pixels had centres."""
-    return node.opset < _SCALES_THIRD and node.attr("mode", "nearest") == "linear"
-
-
-@rule(
-    ("Resize", "Upsample"),
-    feature="form:{op}.nearest",
-    versions="tflite",
-    severity=WRONG,
-    source=f"{MEASURED}: facts/graphs.json; asymmetric Resize that rounds down is equal",
-)
-def nearest_of_opset_10(node: NodeView, target: Target) -> Answer:
-    """Nearest Resize and Upsample before opset 11 by no whole number take other neighbours."""
-    scales = node.input(1)
-    if node.opset >= _SCALES_THIRD or node.attr("mode", "nearest") != "nearest" or scales is None:
-        return None
-    factors = scales.array()
-    if factors is None:
-        return Unknown(f"values of {scales.name}")
-    return bool((factors != np.floor(factors)).any())
-
-
-@rule(
-    "Resize",
-    feature="attr:Resize.coordinate_transformation_mode",
-    versions="tflite",
-    severity=WRONG,
-    source=f"{MEASURED}: scale 1.5 of 5; 1.5 of 4 is equal",
-)
-def resize_by_part_of_a_pixel(node: NodeView, target: Target) -> Answer:
-    """Where a scale gives no whole size, the ratio of the sizes is taken in its place."""
-    place = 1 if node.opset < _SCALES_THIRD else 2
-    x, scales = node.input(0), node.input(place)
-    mode = node.attr(_MODE, "half_pixel")
-    if x is None or scales is None or scales.shape == (0,) or mode == "align_corners":
-        return None
-    factors = scales.array()
-    if factors is None or not factors.size or node.input(3) is not None:
-        return None
-    if x.static_shape is None:
-        whole = bool(np.all(factors == np.floor(factors)))
-        return None if whole else Unknown(f"sizes of {x.name}")
-    sizes = np.asarray(x.static_shape) * factors
-    broken = bool(np.any(np.abs(sizes - np.round(sizes)) > 1e-4))
-    return broken and Yes(feature=f"attr:Resize.{_MODE}={mode}")
-
-
-@rule(
     "GridSample",
     feature="attr:GridSample.mode=cubic",
     versions="tflite",
@@ -183,3 +111,87 @@ def resize_by_part_of_a_pixel(node: NodeView, target: Target) -> Answer:
 def grid_sample_cubic(node: NodeView, target: Target) -> Answer:
     """Cubic sampling is not converted."""
     return node.attr("mode", "linear") in ("bicubic", "cubic")
+
+
+@rule(
+    "ConvTranspose",
+    feature="attr:ConvTranspose.no-kernel_shape",
+    versions="tflite",
+    severity=REJECT,
+    text="axes don't match array",
+    source=f"{MEASURED}: facts/asked.json, conv-transpose-shapes; Conv is taken without it",
+)
+def window_left_out(node: NodeView, target: Target) -> Answer:
+    """ConvTranspose does not say what window it has."""
+    return not node.has("kernel_shape")
+
+
+@rule(
+    "ConvTranspose",
+    feature="attr:ConvTranspose.auto_pad",
+    versions="tflite",
+    severity=WRONG,
+    source=f"{MEASURED}: facts/asked.json, conv-transpose-shapes; VALID is equal",
+)
+def padded_for_one_size(node: NodeView, target: Target) -> Answer:
+    """Pads of ConvTranspose that are automatic are put at the other side."""
+    return bool(node.attr("auto_pad", "NOTSET") == "SAME_UPPER")
+
+
+@rule(
+    "ConvTranspose",
+    feature="attr:ConvTranspose.output_shape",
+    versions="tflite",
+    severity=REJECT,
+    text="list index out of range",
+    source=f"{MEASURED}: facts/asked.json, conv-transpose-shapes",
+)
+def sizes_of_the_result(node: NodeView, target: Target) -> Answer:
+    """ConvTranspose that says what sizes come out is not converted."""
+    return node.has("output_shape")
+
+
+@rule(
+    "Conv",
+    feature="attr:Conv.dilations",
+    versions="tflite",
+    severity=REJECT,
+    text="`strides > 1` not supported in conjunction with `dilation_rate > 1`",
+    source=f"{MEASURED}: facts/asked.json, conv-strided-dilated; of images whose channels are"
+    " groups of their own it is equal",
+)
+def dilated_in_strides(node: NodeView, target: Target) -> Answer:
+    """Conv has dilations, and strides as well."""
+    strides, dilations = node.attr("strides", [1]), node.attr("dilations", [1])
+    weights = node.input(1)
+    if max(strides) == 1 or max(dilations) == 1 or weights is None:
+        return False
+    alone = int(node.attr("group", 1)) > 1 and weights.dim(1) == 1
+    return not (alone and weights.rank == _IMAGE and len({*strides}) == 1)
+
+
+@rule(
+    "ConvTranspose",
+    feature="attr:ConvTranspose.dilations",
+    versions="tflite",
+    severity=REJECT,
+    source=f"{MEASURED}: facts/asked.json, conv-transpose",
+)
+def dilated_backwards(node: NodeView, target: Target) -> Answer:
+    """ConvTranspose has dilations."""
+    return bool(max(node.attr("dilations", [1])) > 1)
+
+
+@rule(
+    "RoiAlign",
+    feature="op:RoiAlign",
+    versions="tflite",
+    severity=WRONG,
+    source=f"{MEASURED}: facts/asked.json, roi-align*; averages of output_half_pixel are equal",
+)
+def other_samples(node: NodeView, target: Target) -> Answer:
+    """RoiAlign takes other samples: their number is to be given, and pixels have no centres."""
+    old = node.opset < _CENTRES_SAID
+    way = node.attr(_MODE, "output_half_pixel" if old else "half_pixel")
+    averaged = node.attr("mode", "avg") == "avg"
+    return not averaged or way == "half_pixel" or not node.attr("sampling_ratio", 0)

@@ -1,0 +1,99 @@
+"""TFLite: pools of volumes and of powers."""
+
+from __future__ import annotations
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import REJECT, WRONG, Answer, rule
+from graphfix.engines.tflite.rules import MEASURED
+
+_LINES, _IMAGE, _VOLUME = 3, 4, 5
+_ASKED = f"{MEASURED}: facts/asked.json"
+
+
+@rule(
+    "AveragePool",
+    feature="rank:AveragePool.5",
+    versions="tflite",
+    severity=REJECT,
+    text="Index out of range using input dim 5; input has only 5 dims",
+    source=f"{_ASKED}, average-pool-volume; ops/AveragePool.py: average_multiplier",
+)
+def averages_of_volumes(node: NodeView, target: Target) -> Answer:
+    """An AveragePool of volumes has to be multiplied, for it counts pads otherwise."""
+    x = node.input(0)
+    kernel = [int(size) for size in node.attr("kernel_shape")]
+    if x is None or len(kernel) != _VOLUME - 2:
+        return None
+    pads = [int(pad) for pad in node.attr("pads", [0] * 2 * len(kernel))]
+    automatic = str(node.attr("auto_pad", "NOTSET"))
+    counted = bool(node.attr("count_include_pad", 0))
+    # The window of each axis is taken to hold as many elements as that of the next.
+    uneven = len({*kernel}) > 1 or (automatic == "NOTSET" and any(pads))
+    if not uneven:
+        return None
+    if automatic != "NOTSET":
+        return counted
+    if not any(pads):
+        return not counted
+    sizes = x.shape
+    if sizes is None or not all(isinstance(size, int) for size in sizes[2:]):
+        return Unknown(f"sizes of {x.name}")
+    strides = [int(step) for step in node.attr("strides", [1] * len(kernel))]
+    given = [int(size) for size in sizes[2:] if isinstance(size, int)]
+    return (pads == _same_pads(given, kernel, strides)) == counted
+
+
+def _same_pads(sizes: list[int], kernel: list[int], strides: list[int]) -> list[int]:
+    """Return the pads of TensorFlow's SAME, those of all beginnings first."""
+    totals = [
+        max((-(-size // step) - 1) * step + width - size, 0)
+        for size, width, step in zip(sizes, kernel, strides, strict=True)
+    ]
+    return [total // 2 for total in totals] + [total - total // 2 for total in totals]
+
+
+@rule(
+    "LpPool",
+    feature="op:LpPool",
+    versions="tflite",
+    severity=WRONG,
+    source=f"{_ASKED}, lp-pool and pool-auto: images with pads that are given are equal",
+)
+def padded_powers(node: NodeView, target: Target) -> Answer:
+    """LpPool with pads that are automatic, or of lines with pads, gives other numbers."""
+    if str(node.attr("auto_pad", "NOTSET")).startswith("SAME"):
+        return True
+    lines = len(node.attr("kernel_shape")) == _LINES - 2
+    return lines and any(node.attr("pads", (0,)))
+
+
+@rule(
+    "GlobalLpPool",
+    feature="op:GlobalLpPool",
+    versions="tflite",
+    severity=REJECT,
+    text="'axis' must be None, an integer, or a tuple of 2 unique integers",
+    source=f"{_ASKED}, global-pool: images are taken",
+)
+def global_powers(node: NodeView, target: Target) -> Answer:
+    """GlobalLpPool takes images alone."""
+    x = node.input(0)
+    if x is None:
+        return None
+    return Unknown(f"rank of {x.name}") if x.rank is None else x.rank != _IMAGE
+
+
+@rule(
+    "GlobalLpPool",
+    feature="form:GlobalLpPool.equal-sizes",
+    versions="tflite",
+    severity=WRONG,
+    source=f"{_ASKED}, global-pool",
+)
+def global_powers_of_equal_sizes(node: NodeView, target: Target) -> Answer:
+    """GlobalLpPool of images whose sizes behind the first are equal goes along other axes."""
+    x = node.input(0)
+    sizes = None if x is None else x.shape
+    return sizes is not None and len(sizes) == _IMAGE and len({*sizes[1:]}) == 1

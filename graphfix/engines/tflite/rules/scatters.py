@@ -1,0 +1,111 @@
+"""TFLite: scatters, and what they do with several updates to one place."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.known_values import known_with_sizes
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.engines.tflite.rules import MEASURED
+from graphfix.operators.table import ELEMENTWISE
+
+_ASKED = f"{MEASURED}: facts/asked.json"
+_SCATTERS = ("ScatterElements", "ScatterND")
+_MOST = 40  # nodes that are looked at
+# What hands on numbers that are fed, so that they are as often the same as they were.
+_HANDING = ELEMENTWISE | {
+    "Cast",
+    "Concat",
+    "Expand",
+    "Gather",
+    "Identity",
+    "Reshape",
+    "Slice",
+    "Squeeze",
+    "Tile",
+    "Transpose",
+    "Unsqueeze",
+    "Where",
+}
+
+
+@rule(
+    "ScatterElements",
+    feature="attr:ScatterElements.reduction",
+    versions="tflite",
+    severity=REJECT,
+    source=f"{MEASURED}: reduction add ends the conversion",
+)
+def scatter_elements_reduction(node: NodeView, target: Target) -> Answer:
+    """ScatterElements that adds or compares is not converted."""
+    how = node.attr("reduction", "none")
+    return how != "none" and Yes(feature=f"attr:ScatterElements.reduction={how}")
+
+
+@rule(
+    "ScatterND",
+    feature="attr:ScatterND.reduction",
+    versions="tflite",
+    severity=WRONG,
+    source=f"{MEASURED}: reductions add and min",
+)
+def scatter_nd_reduction(node: NodeView, target: Target) -> Answer:
+    """What is scattered replaces the data instead of being added to it or compared with it."""
+    how = node.attr("reduction", "none")
+    return how != "none" and Yes(feature=f"attr:ScatterND.reduction={how}")
+
+
+@rule(
+    _SCATTERS,
+    feature="op:{op}",
+    versions="tflite",
+    severity=WRONG,
+    source=f"{_ASKED}, scatter-elements and scatter-twice: tensor_scatter_nd_update becomes a"
+    " SCATTER_ND of LiteRT, which adds up; onnxruntime keeps the last",
+)
+def updates_of_one_place(node: NodeView, target: Target) -> Answer:
+    """Several updates to one place are added up, where ONNX leaves open which of them stays."""
+    if node.attr("reduction", "none") != "none":
+        return None
+    data, indices = node.input(0), node.input(1)
+    if data is None or indices is None:
+        return None
+    array = indices.array()
+    if array is None:
+        fed = not known_with_sizes(indices) and _hangs_on_what_is_fed(indices)
+        return Unknown(f"whether places of {indices.name} are the same") if fed else None
+    if node.op == "ScatterND":
+        rows = array.reshape(-1, array.shape[-1])
+        sizes = (data.shape or ())[: rows.shape[1]]
+    else:
+        axis = int(node.attr("axis", 0)) % array.ndim
+        rows = np.stack([place.reshape(-1) for place in np.indices(array.shape)], axis=1)
+        rows[:, axis] = array.reshape(-1)
+        sizes = data.shape or ()
+    known = [size if isinstance(size, int) else 0 for size in sizes]
+    if len(known) == rows.shape[1]:
+        rows = np.where(rows < 0, rows + np.asarray(known, dtype=np.int64), rows)
+    return len(np.unique(rows, axis=0)) < len(rows)
+
+
+def _hangs_on_what_is_fed(indices: Value) -> bool:
+    """Say whether indices are numbers that are fed to the graph, moved and computed with."""
+    pending, seen = [indices], {indices}
+    while pending and len(seen) < _MOST:
+        one = pending.pop()
+        maker = one.producer
+        if maker is None:
+            if not one.is_constant:
+                return True
+            continue
+        given = [operand for operand in maker.inputs if operand is not None]
+        moved = given[:1] if maker.op in ("Reshape", "Expand", "Slice", "Tile") else given
+        if maker.op == "Gather":
+            moved = given[1:]
+        if maker.op in _HANDING:
+            pending += [operand for operand in moved if operand not in seen]
+            seen.update(moved)
+    return False

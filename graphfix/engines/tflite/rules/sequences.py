@@ -1,0 +1,38 @@
+"""TFLite: sequences, which are ragged tensors of TensorFlow to onnx2tf."""
+
+from __future__ import annotations
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import REJECT, Answer, rule
+from graphfix.engines.tflite.rules import MEASURED
+
+_ASKED = f"{MEASURED}: facts/asked.json"
+
+
+@rule(
+    "SplitToSequence",
+    feature="op:SplitToSequence",
+    versions="tflite",
+    severity=REJECT,
+    source=f"{_ASKED}, split-to-sequence*: without that input it is taken",
+)
+def split_by_sizes(node: NodeView, target: Target) -> Answer:
+    """SplitToSequence by lengths that it is given is not converted."""
+    return node.input(1) is not None
+
+
+@rule(
+    "SequenceConstruct",
+    feature="op:SequenceConstruct",
+    versions="tflite",
+    severity=REJECT,
+    source=f"{_ASKED}, sequence-of-others: the first size may differ",
+)
+def parts_of_other_sizes(node: NodeView, target: Target) -> Answer:
+    """SequenceConstruct of tensors that differ behind the first size is not converted."""
+    shapes = [value.shape for value in node.inputs if value is not None]
+    if any(shape is None for shape in shapes):
+        return Unknown("shapes of what is put together")
+    return len({shape[1:] for shape in shapes if shape is not None}) > 1

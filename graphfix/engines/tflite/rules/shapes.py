@@ -1,0 +1,153 @@
+"""TFLite: axes counted from the end, sums of other shapes, and inputs without axes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.common_rules import given_inputs
+from graphfix.engines.known_values import known_with_sizes
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
+from graphfix.engines.tflite.rules import MEASURED
+from graphfix.model import Model
+from graphfix.operators.table import ELEMENTWISE
+
+_ASKED = f"{MEASURED}: facts/asked.json"
+_AXIS_LAST = 13  # the opset from which on the axis is the last one where none is said
+# Readers of a number for which it matters that it has no axis -> the inputs.
+_WITHOUT_AXES = {"Gather": (1,), "Unsqueeze": (0,)}
+_ENDS = {"Range": (0, 1, 2)}
+_LINES = 3  # the rank
+
+
+@rule(
+    "Unsqueeze",
+    feature="form:Unsqueeze.several-axes",
+    versions="tflite",
+    severity=WRONG,
+    source=f"{_ASKED}, squeeze and unsqueeze: each alone, and counted from the front, is equal",
+)
+def axes_from_the_end(node: NodeView, target: Target) -> Answer:
+    """Unsqueeze of several axes counts one from the end, before the others are put in."""
+    x, given = node.input(0), node.input(1)
+    axes = node.attr("axes", None) if given is None else given.array()
+    if x is None or axes is None or len(axes) == 1 or known_with_sizes(x):
+        return None
+    return bool(min(axes) < 0)
+
+
+@rule(
+    ("Sum", "Mean"),
+    feature="form:{op}.broadcast",
+    versions="tflite",
+    severity=REJECT,
+    text="Shapes must be equal rank",
+    source=f"{_ASKED}, several: tf.math.add_n; Max and Min of other shapes are taken",
+)
+def sum_of_other_shapes(node: NodeView, target: Target) -> Answer:
+    """{op} of tensors whose shapes differ is not converted."""
+    shapes = [value.static_shape for value in node.inputs if value is not None]
+    if len(shapes) == 1:
+        return None
+    return Unknown("shapes of the operands") if None in shapes else len({*shapes}) > 1
+
+
+@rule(
+    "IsInf",
+    feature="op:IsInf",
+    versions="tflite",
+    severity=REJECT,
+    text="Value passed to parameter 'x' has DataType bool not in list of allowed values",
+    source=f"{_ASKED}, is: of both signs it is taken",
+)
+def infinity_of_one_sign(node: NodeView, target: Target) -> Answer:
+    """IsInf that asks about one sign alone is not converted."""
+    return not (node.attr("detect_negative", 1) and node.attr("detect_positive", 1))
+
+
+@rule(
+    "EyeLike",
+    feature="op:EyeLike",
+    versions="tflite",
+    severity=REJECT,
+    text="Keras symbolic inputs/outputs do not implement `__len__`",
+    source=f"{_ASKED}, eye",
+)
+def eye_like_what_is_computed(node: NodeView, target: Target) -> Answer:
+    """EyeLike of a tensor that is fed or computed is not converted."""
+    x = node.input(0)
+    return x is not None and not known_with_sizes(x)
+
+
+@rule(
+    "Hardmax",
+    feature="op:Hardmax",
+    versions="tflite",
+    severity=WRONG,
+    source=f"{_ASKED}, softmax: along the last axis, and the second of three, it is equal",
+)
+def hardmax_of_another_axis(node: NodeView, target: Target) -> Answer:
+    """Hardmax along another axis than the last gives other numbers."""
+    x = node.input(0)
+    axis = int(node.attr("axis", 1 if node.opset < _AXIS_LAST else -1))
+    if axis == -1 or x is None:
+        return None
+    if x.rank is None:
+        return Unknown(f"rank of {x.name}")
+    axis %= x.rank
+    return axis != x.rank - 1 and not (x.rank == _LINES and axis == 1 and node.opset >= _AXIS_LAST)
+
+
+@rule(
+    "NonMaxSuppression",
+    feature="op:NonMaxSuppression",
+    versions="tflite",
+    severity=WRONG,
+    source=f"{_ASKED}, nms: 2 of 6 boxes come, and 4 of zeros",
+)
+def fewer_boxes(node: NodeView, target: Target) -> Answer:
+    """As many boxes come as are wanted at most, where fewer are chosen."""
+    return Unknown("how many boxes are chosen")
+
+
+@model_rule(
+    feature="io:scalar-input",
+    versions="tflite",
+    severity=WRONG,
+    source=f"{_ASKED}, scalar-input: arithmetic and Reshape are equal",
+)
+def input_without_axes(model: Model, target: Target) -> list[Answer]:
+    """An input without axes gets one, which is seen in what reads it."""
+    return list(_read_by(model, _WITHOUT_AXES))
+
+
+@model_rule(
+    feature="io:scalar-input",
+    versions="tflite",
+    severity=REJECT,
+    text="Shape must be rank 0 but is rank 1",
+    source=f"{_ASKED}, scalar-input and range: what is squeezed is taken",
+)
+def range_to_an_input(model: Model, target: Target) -> list[Answer]:
+    """An input without axes gets one, with which a Range is not converted."""
+    return list(_read_by(model, _ENDS))
+
+
+def _read_by(model: Model, readers: Mapping[str, tuple[int, ...]]) -> Iterator[Yes]:
+    """Yield the nodes that read a number that is fed, or what is computed with numbers from it."""
+    for tensor in given_inputs(model):
+        pending = [Value(tensor)] if Value(tensor).rank == 0 else []
+        seen = {*pending}
+        while pending:
+            one = pending.pop()
+            for node in one.consumers:
+                if any(node.input(place) == one for place in readers.get(node.op, ())):
+                    message = f"{node.op} reads {tensor.name}, which has no axes and gets one"
+                    yield Yes(node=node, message=message)
+                elif node.op in ELEMENTWISE or node.op == "Identity":
+                    given = [value for value in node.outputs if value is not None]
+                    more = [value for value in given if value.rank == 0 and value not in seen]
+                    seen.update(more)
+                    pending += more

@@ -1,0 +1,89 @@
+"""TFLite: slices, and reductions that name no axis."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.authoring.views import NodeView
+from graphfix.engines.known_values import known_with_sizes
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import REJECT, WRONG, Answer, rule
+from graphfix.engines.tflite.rules import MEASURED
+from graphfix.operators.table import REDUCTIONS
+
+_ASKED = f"{MEASURED}: facts/asked.json"
+_FARTHEST = 2**31 - 1  # of the ends that were asked about but the one that stands for the last
+
+
+@rule(
+    "Slice",
+    feature="form:Slice.negative-steps",
+    versions="tflite",
+    severity=WRONG,
+    source=f"{MEASURED}: starts -1, ends -7 and steps -1 of 6; what hangs on constants alone is"
+    " computed before, and right",
+)
+def slice_backwards(node: NodeView, target: Target) -> Answer:
+    """A slice that runs backwards gives other elements."""
+    x, steps = node.input(0), node.input(4)
+    if steps is None or x is None or known_with_sizes(x):
+        return None
+    array = steps.array()
+    return Unknown(f"values of {steps.name}") if array is None else bool((array < 0).any())
+
+
+@rule(
+    "Slice",
+    feature="form:Slice.axes-order",
+    versions="tflite",
+    severity=WRONG,
+    source=f"{_ASKED}, slice-two and slice-axes",
+)
+def slice_in_another_order(node: NodeView, target: Target) -> Answer:
+    """A slice that names axes in another order than they have takes each bound for another's."""
+    x = node.input(0)
+    given = node.input(3)
+    axes = node.attr("axes", None) if given is None else given.array()
+    if x is None or axes is None or len(axes) == 1 or known_with_sizes(x):
+        return None
+    if min(axes) < 0 and x.rank is None:
+        return Unknown(f"rank of {x.name}")
+    counted = [int(axis) % (x.rank or len(axes) + int(max(axes))) for axis in axes]
+    return counted != sorted(counted)
+
+
+@rule(
+    "Slice",
+    feature="form:Slice.beyond",
+    versions="tflite",
+    severity=REJECT,
+    text="begin[0] + size[0] cannot exceed dimension length",
+    source=f"{_ASKED}, slice and slice-vector: of more dimensions, with other steps, from 0 on, and"
+    " up to 9223372036854775807, it is taken",
+)
+def slice_beyond_a_vector(node: NodeView, target: Target) -> Answer:
+    """A slice of a vector ends behind it, at a number that does not stand for the end."""
+    x, ends, steps = node.input(0), node.input(2), node.input(4)
+    if x is None or ends is None or x.rank != 1 or known_with_sizes(x):
+        return None
+    found, size = ends.array(), x.dim(0)
+    stride = None if steps is None else steps.array()
+    if found is None or not isinstance(size, int) or found.size != 1:
+        return None
+    starts = node.need(1).array()
+    by_one = (stride is None or stride.tolist() == [1]) and (starts is None or starts.any())
+    return bool(by_one and np.all((found > size) & (found <= _FARTHEST)))
+
+
+@rule(
+    tuple(sorted(REDUCTIONS)),
+    feature="form:{op}.empty-axes",
+    versions="tflite",
+    severity=REJECT,
+    source=f"{_ASKED}, reduce-18: without that input it is taken",
+)
+def reduction_along_nothing(node: NodeView, target: Target) -> Answer:
+    """The axes of {op} are an empty constant."""
+    axes = node.input(1)
+    return axes is not None and axes.static_shape == (0,)
