@@ -14,6 +14,10 @@ from graphfix.engines.rule import NOTE, WRONG, Answer, Yes, rule
 _CLIP_BY_INPUTS = 11  # the opset whose Clip has its limits as inputs
 _HALF_PIXELS_SINCE = 16  # the opset whose RoiAlign has them
 _FLAT = 2  # dimensions of an image
+_IMAGES = 4  # dimensions of a row of images
+_STEP = 2.0**-11  # from one number of float16 to the next, between a half and 1
+_OFF = 1e-2  # of a pixel, what linear sampling may be off
+_ROUNDINGS = 4  # of a place that is computed: a sum, a quotient, a product and a difference
 _ALWAYS_RIGHT = 3  # the step with which no window was wrong
 _ODD = (3, 5)  # windows whose counted padding is right in steps of 1
 
@@ -257,3 +261,27 @@ def bytes_as_bools(node: NodeView, target: Target) -> Answer:
     if given is not None and given.type_name == "bool":
         return None  # they are 0 or 1
     return x.type_name == "uint8" and y.type_name == "float32"
+
+
+@rule(
+    "GridSample",
+    feature="op:GridSample",
+    versions="qnn",
+    severity=WRONG,
+    source=f"{PROVIDER}: facts/asked.json, grid-sample-large: 32 by 32 is right, 128 by 128 is not",
+)
+def places_in_float16(node: NodeView, target: Target) -> Answer:
+    """Places of a large image are no numbers of float16: GridSample is off by parts of a pixel."""
+    x, grid = node.input(0), node.input(1)
+    shape = None if x is None else x.static_shape
+    if x is None or grid is None or shape is None or len(shape) != _IMAGES:
+        return None
+    if node.attr("mode", "linear") not in ("bilinear", "linear"):
+        return None
+    side = max(shape[2:])
+    if side * _STEP / 2 >= _OFF:  # of places between a half and 1, half of the side times that
+        return True
+    computed = grid.producer is not None and not is_folded(grid)
+    if computed and side * _STEP * _ROUNDINGS / 2 >= _OFF:
+        return Unknown(f"how far {grid.name} is off in float16")
+    return False

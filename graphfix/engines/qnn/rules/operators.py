@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.outer_scopes import reads_of_outer_scopes
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring.views import NodeView
 from graphfix.engines.operands import holds_negatives, normalizes_several_axes
 from graphfix.engines.profile import Target
 from graphfix.engines.qnn.folding import is_folded, is_unordered
@@ -14,6 +12,7 @@ from graphfix.engines.qnn.rules.provider import LEFT, PROVIDER
 from graphfix.engines.rule import REJECT, Answer, Yes, rule
 
 _MOST = 5  # dimensions
+_AXES_FROM_THE_END = 11  # the opset that allows them
 _TOPK_BY_INPUT = 10  # the opset whose TopK has k as an input
 _OF_FOUR = (  # operators of one tensor that take four dimensions at most
     "Asin",
@@ -39,96 +38,6 @@ _UNCAST = {
     ("float16", "uint32"),
     ("uint32", "float16"),
 }
-
-
-@rule(
-    feature="rank:{op}",
-    versions="qnn",
-    severity=REJECT,
-    text=LEFT,
-    source=f"{PROVIDER}: a Transpose of six between two Reshapes that leaves one of size 1 in its"
-    " place is taken",
-)
-def many_dimensions(node: NodeView, target: Target) -> Answer:
-    """{op} takes or gives a tensor of more than five dimensions."""
-    if node.op in ("Reshape", "Transpose") and _turns_without_a_unit(node):
-        return None
-    for value in (*node.inputs, *node.outputs):
-        if value is not None and value.rank is not None and value.rank > _MOST:
-            return Yes(
-                feature=f"rank:{node.op}.{value.rank}",
-                message=f"{target.title} has no tensor of {value.rank} dimensions",
-            )
-    return None
-
-
-def _turns_without_a_unit(node: NodeView) -> bool:
-    """Say whether a node is one of a Reshape, a Transpose and a Reshape that become five axes."""
-    turn = node
-    if node.op == "Reshape":
-        maker = node.need(0).producer
-        after = _only_user(node.output(0), "Transpose")
-        turn = maker if maker is not None and maker.op == "Transpose" else after or node
-    first = turn.need(0).producer
-    last = _only_user(turn.output(0), "Reshape")
-    if turn.op != "Transpose" or first is None or first.op != "Reshape" or last is None:
-        return False
-    ends = (first.need(0), last.output(0))
-    six = turn.need(0)
-    if six.static_shape is None or len(six.consumers) != 1 or six.rank != _MOST + 1:
-        return False
-    if any(end is None or end.rank is None or end.rank > _MOST for end in ends):
-        return False
-    order = list(turn.attr("perm", ())) or list(range(_MOST, -1, -1))
-    return any(size == 1 and order[axis] == axis for axis, size in enumerate(six.static_shape))
-
-
-@rule("Erf", feature="op:Erf", versions="qnn", severity=REJECT, text=LEFT, source=PROVIDER)
-def erf_alone(node: NodeView, target: Target) -> Answer:
-    """Erf is taken within x * 0.5 * (1 + erf(x / sqrt(2))) alone, which is Gelu."""
-    return not _is_of_gelu(node)
-
-
-def _is_of_gelu(node: NodeView) -> bool:
-    scaled = node.input(0)
-    maker = None if scaled is None else scaled.producer
-    if maker is None or maker.op not in ("Div", "Mul"):
-        return False
-    by = math.sqrt(2) if maker.op == "Div" else math.sqrt(0.5)
-    x = _other(maker, by)
-    added = _only_user(node.output(0), "Add")
-    if x is None or added is None or _other(added, 1.0) is None:
-        return False
-    first = _only_user(added.output(0), "Mul")
-    if first is None:
-        return False
-    if _other(first, 0.5) is not None:  # x * (0.5 * (1 + erf))
-        last = _only_user(first.output(0), "Mul")
-        return last is not None and x in last.inputs
-    if x in first.inputs:  # 0.5 * (x * (1 + erf))
-        last = _only_user(first.output(0), "Mul")
-        return last is not None and _other(last, 0.5) is not None
-    halves = [value.producer for value in first.inputs if value is not None and value.producer]
-    return any(half.op == "Mul" and _other(half, 0.5) == x for half in halves)
-
-
-def _other(node: NodeView, number: float) -> Value | None:
-    """Return the operand beside a constant of one number."""
-    left, right = node.input(0), node.input(1)
-    for value, other in ((left, right), (right, left)):
-        array = None if value is None else value.array()
-        if (
-            array is not None
-            and array.size == 1
-            and math.isclose(array.item(), number, rel_tol=1e-4)
-        ):
-            return other
-    return None
-
-
-def _only_user(value: Value | None, op: str) -> NodeView | None:
-    users = () if value is None else value.consumers
-    return users[0] if len(users) == 1 and users[0].op == op else None
 
 
 @rule(
@@ -267,6 +176,55 @@ def constants_of_the_outer_graph(node: NodeView, target: Target) -> Answer:
 def five_dimensions(node: NodeView, target: Target) -> Answer:
     """{op} of five dimensions is left to the CPU."""
     return node.need(0).rank == _MOST
+
+
+@rule(
+    ("BatchNormalization", "GridSample"),
+    feature="rank:{op}.5",
+    versions="qnn",
+    severity=REJECT,
+    text=LEFT,
+    source=f"{PROVIDER}: facts/asked.json, batch-normalization and grid-sample; GridSample is said"
+    ' to be "inserted using the NHWC format" and "not selected"',
+)
+def images_of_three_dimensions(node: NodeView, target: Target) -> Answer:
+    """{op} of five dimensions is left to the CPU."""
+    return node.need(0).rank == _MOST
+
+
+@rule(
+    "BatchNormalization",
+    feature="const:BatchNormalization.*",
+    versions="qnn",
+    severity=REJECT,
+    text=LEFT,
+    source=f"{PROVIDER}: facts/asked.json, batch-normalization; an initializer that is an input as"
+    " well is no constant",
+)
+def computed_statistics(node: NodeView, target: Target) -> Answer:
+    """What BatchNormalization scales and shifts by must be constant."""
+    for index, name in enumerate(("scale", "B", "input_mean", "input_var"), start=1):
+        value = node.input(index)
+        if value is not None and not is_folded(value):
+            return Yes(feature=f"const:BatchNormalization.{name}")
+    return None
+
+
+@rule(
+    ("Concat", "Slice", "Squeeze"),
+    feature="form:{op}.negative-axis",
+    versions="qnn",
+    severity=REJECT,
+    text=LEFT,
+    source=f"{PROVIDER}: facts/asked.json, axes-from-the-end: ONNX's inference of shapes leaves"
+    " such a node out; other operators with such axes are taken",
+)
+def axis_from_the_end(node: NodeView, target: Target) -> Answer:
+    """{op} before opset 11 counts an axis from the end, so that nobody knows its sizes."""
+    if node.opset >= _AXES_FROM_THE_END:
+        return None
+    axes = [node.attr("axis", 0), *node.attr("axes", ())]
+    return any(axis < 0 for axis in axes)
 
 
 @rule("TopK", feature="form:TopK.1", versions="qnn", severity=REJECT, text=LEFT, source=PROVIDER)

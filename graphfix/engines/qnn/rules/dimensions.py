@@ -1,0 +1,107 @@
+"""QNN: tensors of more dimensions than it has."""
+
+from __future__ import annotations
+
+from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.profile import Target
+from graphfix.engines.qnn.rules.provider import LEFT, PROVIDER
+from graphfix.engines.rule import REJECT, Answer, Yes, rule
+
+_MOST = 5  # dimensions
+_INNER = range(1, _MOST)
+# Operators whose images lie otherwise in QNN, which is kept up behind those of one element each.
+_OF_IMAGES = frozenset(
+    {
+        *("AveragePool", "BatchNormalization", "Conv", "ConvTranspose", "DepthToSpace"),
+        *("GlobalAveragePool", "GlobalMaxPool", "GridSample", "InstanceNormalization", "LRN"),
+        *("MaxPool", "Resize", "SpaceToDepth", "Upsample"),
+    }
+)
+_OF_ELEMENTS = frozenset(
+    {
+        *("Abs", "Add", "Clip", "Concat", "Div", "Elu", "Exp", "HardSigmoid", "HardSwish"),
+        *("LeakyRelu", "Log", "Max", "Min", "Mul", "Neg", "PRelu", "Pow", "Relu", "Sigmoid"),
+        *("Sqrt", "Sub", "Tanh"),
+    }
+)
+_LOOKED_AT = 200  # nodes before a tensor
+# What becomes SpaceToDepth: of [N, C, H, b, W, b], in both orders of depth.
+_TO_DEPTH = ([0, 1, 3, 5, 2, 4], [0, 3, 5, 1, 2, 4])
+
+
+@rule(
+    feature="rank:{op}",
+    versions="qnn",
+    severity=REJECT,
+    text=LEFT,
+    source=f"{PROVIDER}: facts/asked.json, six-dimensions: a Transpose of six between two Reshapes"
+    " is taken that leaves one of size 1 in its place, or is SpaceToDepth",
+)
+def many_dimensions(node: NodeView, target: Target) -> Answer:
+    """{op} takes or gives a tensor of more than five dimensions."""
+    if node.op in ("Reshape", "Transpose") and _is_turned_otherwise(node):
+        return None
+    for value in (*node.inputs, *node.outputs):
+        if value is not None and value.rank is not None and value.rank > _MOST:
+            return Yes(
+                feature=f"rank:{node.op}.{value.rank}",
+                message=f"{target.title} has no tensor of {value.rank} dimensions",
+            )
+    return None
+
+
+def _is_turned_otherwise(node: NodeView) -> bool:
+    """Say whether a node is one of a Reshape, a Transpose and a Reshape that become others."""
+    turn = node
+    if node.op == "Reshape":
+        maker = node.need(0).producer
+        after = _only_user(node.output(0), "Transpose")
+        turn = maker if maker is not None and maker.op == "Transpose" else after or node
+    first = turn.need(0).producer
+    last = _only_user(turn.output(0), "Reshape")
+    if turn.op != "Transpose" or first is None or first.op != "Reshape" or last is None:
+        return False
+    before, given, six = first.need(0), last.output(0), turn.need(0)
+    sizes = six.static_shape
+    if given is None or sizes is None or len(six.consumers) != 1 or len(sizes) != _MOST + 1:
+        return False
+    if any(end.rank is None or end.rank > _MOST for end in (before, given)):
+        return False
+    order = list(turn.attr("perm", ())) or list(range(_MOST, -1, -1))
+    kept = [axis for axis, size in enumerate(sizes) if size == 1 and order[axis] == axis]
+    if order in _TO_DEPTH:
+        return 0 in kept if _lies_otherwise(before) else _is_to_depth(before, sizes, given)
+    if not kept:
+        return False
+    return kept[0] not in _INNER or not _lies_otherwise(before)
+
+
+def _is_to_depth(before: Value, sizes: tuple[int, ...], after: Value) -> bool:
+    """Say whether images become images of fewer and deeper pixels."""
+    count, deep, high, block, wide, other = sizes
+    return (
+        block == other
+        and before.static_shape == (count, deep, high * block, wide * block)
+        and after.static_shape == (count, deep * block * block, high, wide)
+    )
+
+
+def _lies_otherwise(value: Value) -> bool:
+    """Say whether a tensor comes from an operator on images through those of single elements."""
+    pending, seen = [value], {value}
+    while pending and len(seen) < _LOOKED_AT:
+        maker = pending.pop().producer
+        if maker is None:
+            continue
+        if maker.op in _OF_IMAGES:
+            return True
+        if maker.op in _OF_ELEMENTS:
+            found = [v for v in maker.inputs if v is not None and v not in seen]
+            pending += found
+            seen.update(found)
+    return False
+
+
+def _only_user(value: Value | None, op: str) -> NodeView | None:
+    users = () if value is None else value.consumers
+    return users[0] if len(users) == 1 and users[0].op == op else None

@@ -1,0 +1,51 @@
+"""axes-from-the-front: axes that are counted from the end."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from onnx import helper
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "axes-from-the-front"
+X = np.random.default_rng(0).standard_normal((2, 3, 1)).astype(np.float32)
+
+
+@pytest.mark.parametrize(
+    ("call", "result", "name", "meant"),
+    [
+        ("Concat <axis = -1> (x, x)", "float[N,3,2]", "axis", 2),
+        ("Concat <axis = -3> (x, x)", "float[M,3,1]", "axis", 0),
+        ("Squeeze <axes = [-1]> (x)", "float[N,3]", "axes", [2]),
+        ("Slice <axes = [-2], starts = [1], ends = [3]> (x)", "float[N,2,1]", "axes", [1]),
+        ("Slice <axes = [0, -2], starts = [1, 1], ends = [3, 2]> (x)", "float[M,1,1]", "axes",
+         [0, 1]),
+    ],
+)  # fmt: skip
+def test_values(call: str, result: str, name: str, meant: int | list[int]) -> None:
+    text = written(f"@y = {call}", "float[N,3,1] x", result, opset=9)
+    done = assert_rewrite(PASS, text, feeds=[{"x": X}], rtol=0, atol=0)
+    (node,) = done.after.graph.node
+    found = {a.name: helper.get_attribute_value(a) for a in node.attribute}
+    assert found[name] == meant
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_places(place: str) -> None:
+    text = written("@y = Concat <axis = -1> (x, x)", "float16[2,3] x", "float16[2,6]", place=place)
+    feed = {"x": X[:, :, 0].astype(np.float16)}
+    feed |= {"c": np.array(True)} if place == "branch" else {}
+    assert_rewrite(PASS, text, feeds=[feed])
+
+
+def test_refused() -> None:
+    front = written("@y = Concat <axis = 1> (x, x)", "float[2,3] x", "float[2,6]", opset=9)
+    assert_refused(PASS, front, "an axis must be below 0; it is 1")
+    rank = written("@y = Squeeze <axes = [-1]> (x)", "float x", "float[2]", opset=9)
+    assert_refused(PASS, rank.replace("float x", "float[] x"), "the rank of x must be known")
+
+
+def test_leaves_others_alone() -> None:
+    assert_untouched(PASS, written("@y = Split <axis = -1> (x)", "float[2,3] x", "float[2,3]"))
