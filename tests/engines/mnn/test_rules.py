@@ -95,11 +95,6 @@ YES = [
         "op:Less",
     ),
     wrong(
-        "(float[4] x, int64[1] k) => (int64[a] y) { v, y = TopK (x, k) }",
-        "order-of-equal-elements",
-        "form:TopK.ties",
-    ),
-    wrong(
         "(float[2,9,2] x, int64[1] a) => (float[b,c,d] y) { y = ReduceL2 (x, a) }",
         "axes-as-an-input",
         "form:ReduceL2.18",
@@ -147,29 +142,7 @@ YES = [
         "attr:ArgMax.select_last_index",
     ),
     wrong(
-        "(int64[2] x) => (bool[2] y) { b = Cast <to = 9> (x) y = Not (b) }",
-        "cast-to-bool",
-        "form:Cast.to-bool",
-    ),
-    wrong(
-        "(int64[2] x) => (bool[2] y) { y = Cast <to = 9> (x) }",
-        "cast-to-bool",
-        "form:Cast.to-bool",
-    ),
-    wrong(
-        "(int64[2] x, bool[1,2] z) => (bool[1,2] y) <int64[1] a = {0}>"
-        "{ b = Cast <to = 9> (x) u = Unsqueeze (b, a) y = And (u, z) }",
-        "cast-to-bool",
-        "form:Cast.to-bool",
-    ),
-    wrong(
-        "(float[2] x) => (float[2] y) <int64[0] e = {}>"
-        "{ c = ConstantOfShape <value = float[1] {2}> (e) y = Mul (c, x) }",
-        "single-number",
-        "shape:ConstantOfShape.0",
-    ),
-    wrong(
-        "(int64[2] x, bool[2] z) => (bool[2] y) { b = Cast <to = 9> (x) y = And (b, z) }",
+        "(bool[2] z) => (bool[2] y) <int64[2] x = {0, 2}> { b = Cast <to = 9> (x) y = And (b, z) }",
         "cast-to-bool",
         "form:Cast.to-bool",
     ),
@@ -289,6 +262,35 @@ UNKNOWN = [
         "whether x and z are ever negative at once",
         M,
     ),
+    Unknown(
+        "(float[4] x, int64[1] k) => (int64[a] y) { v, y = TopK (x, k) }",
+        "order-of-equal-elements",
+        "whether numbers of x are equal",
+        M,
+    ),
+    *(
+        Unknown(graph, "cast-to-bool", "whether x has numbers other than 0 and 1", M)
+        for graph in (
+            "(int64[2] x) => (bool[2] y) { b = Cast <to = 9> (x) y = Not (b) }",
+            "(int64[2] x) => (bool[2] y) { y = Cast <to = 9> (x) }",
+            "(int64[2] x, bool[1,2] z) => (bool[1,2] y) <int64[1] a = {0}>"
+            "{ b = Cast <to = 9> (x) u = Unsqueeze (b, a) y = And (u, z) }",
+        )
+    ),
+    Unknown(
+        "(float[2] x) => (float[2] y) <int64[0] e = {}>"
+        "{ c = ConstantOfShape <value = float[1] {2}> (e) y = Mul (c, x) }",
+        "single-number",
+        "what the memory holds",
+        M,
+    ),
+    Unknown(
+        "(float[1,1,H,W] x, int64[4] s) => (float[1,1,A,B] y)"
+        ' { y = Resize <mode = "cubic"> (x, , , s) }',
+        "resize-cubic",
+        "whether a size changes",
+        M,
+    ),
     Unknown("(float[7] x) => (float[7] y) { y = Gelu (x) }", "gelu-by-tanh", SHOWS, M, 20),
     *(
         Unknown(CURVE + f"{{ {form} }}", "gelu-of-erf", SHOWS, M)
@@ -337,6 +339,17 @@ NO = [
         M,
     ),
     No(SCALED.format('nearest_mode = "floor"'), "resize-nearest-mode", M),
+    No(
+        "(bool[2] z) => (bool[2] y) <int64[2] x = {0, 1}> { b = Cast <to = 9> (x) y = And (b, z) }",
+        "cast-to-bool",
+        M,
+    ),
+    No(
+        "(float[1,1,3,4] x) => (float[1,1,3,4] y) <int64[4] s = {1, 1, 3, 4}>"
+        ' { y = Resize <mode = "cubic"> (x, , , s) }',
+        "resize-cubic",
+        M,
+    ),
     No(
         SCALED.format('mode = "cubic", coordinate_transformation_mode = "asymmetric"'),
         "resize-cubic",

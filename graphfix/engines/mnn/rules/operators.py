@@ -169,7 +169,9 @@ def _aligned(value: Value, rank: int) -> list[int | str | None]:
 def order_of_equal_elements(node: NodeView, target: Target) -> Answer:
     """Indices of elements that are equal come in another order."""
     indices = node.output(1)
-    return indices is not None and (indices.is_used or indices.is_graph_output)
+    if indices is None or not (indices.is_used or indices.is_graph_output):
+        return None
+    return Unknown(f"whether numbers of {node.need(0).name} are equal")
 
 
 @rule(
@@ -197,7 +199,14 @@ def cast_to_bool(node: NodeView, target: Target) -> Answer:
     x, y = node.input(0), node.output(0)
     if x is None or y is None or y.type_name != "bool" or not _counts(y):
         return None
-    return Unknown(f"dtype of {x.name}") if not x.elem_type else x.type_name != "bool"
+    if not x.elem_type:
+        return Unknown(f"dtype of {x.name}")
+    if x.type_name == "bool":
+        return None
+    known = x.array()
+    if known is not None:
+        return bool(((known != 0) & (known != 1)).any())
+    return Unknown(f"whether {x.name} has numbers other than 0 and 1")
 
 
 def _counts(truth: Value, depth: int = _DEEPEST) -> bool:
@@ -252,7 +261,7 @@ def no_value(node: NodeView, target: Target) -> Answer:
 )
 def single_number(node: NodeView, target: Target) -> Answer:
     """A single number is asked for, and it is what the memory held."""
-    return node.need(0).static_shape == (0,)
+    return Unknown("what the memory holds") if node.need(0).static_shape == (0,) else None
 
 
 @rule(

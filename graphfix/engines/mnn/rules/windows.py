@@ -72,12 +72,16 @@ def regions_of_opset_10(node: NodeView, target: Target) -> Answer:
     feature="attr:Resize.mode=cubic",
     versions="mnn",
     severity=WRONG,
-    source=f"{WHEEL}: asymmetric and align_corners are equal",
+    source=f"{WHEEL}: asymmetric and align_corners are equal, and so is what changes no size",
 )
 def resize_cubic(node: NodeView, target: Target) -> Answer:
     """Cubic Resize with pixels at half places computes something else."""
     where = node.attr("coordinate_transformation_mode", "half_pixel")
-    return node.attr("mode", "nearest") == "cubic" and "half_pixel" in where
+    if node.attr("mode", "nearest") != "cubic" or "half_pixel" not in where:
+        return None
+    x, y = node.input(0), node.output(0)
+    before, after = (None if v is None else v.static_shape for v in (x, y))
+    return Unknown("whether a size changes") if None in (before, after) else before != after
 
 
 @rule(
