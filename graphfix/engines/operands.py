@@ -51,9 +51,34 @@ def is_never_negative(value: Value | None, depth: int = _DEEP) -> bool:
         return even or is_never_negative(maker.input(0), depth - 1)
     if maker.op in _WITH_SIGNS_KEPT:
         return is_never_negative(maker.input(0), depth - 1)
+    if maker.op == "Mul" and maker.input(0) == maker.input(1):
+        return True
     if maker.op in _OF_SIGNS:
         return all(is_never_negative(operand, depth - 1) for operand in maker.inputs)
     return maker.op in _NEVER_NEGATIVE
+
+
+def is_always_positive(value: Value | None, depth: int = _DEEP) -> bool:
+    """Say whether what computes a tensor, in few nodes, gives numbers above 0 alone.
+
+    That small ones become 0 in floats is left out of account.
+    """
+    if value is None or depth == 0:
+        return False
+    maker, known = value.producer, value.array()
+    if known is not None or maker is None:
+        return known is not None and known.dtype.kind in "fiu" and bool((known > 0).all())
+    operands = [operand for operand in maker.inputs if operand is not None]
+    if maker.op in ("Max", "Clip"):  # the least of Clip is its second input
+        return any(is_always_positive(operand, depth - 1) for operand in operands[:2])
+    if maker.op in ("Add", "Sum"):
+        positive = any(is_always_positive(operand, depth - 1) for operand in operands)
+        return positive and all(is_never_negative(operand, depth) for operand in operands)
+    if maker.op in _WITH_SIGNS_KEPT or maker.op in ("Pow", "Sqrt", "ReduceL1", "ReduceL2", "Abs"):
+        return is_always_positive(maker.input(0), depth - 1)
+    if maker.op in ("Concat", "Div", "Mul"):
+        return all(is_always_positive(operand, depth - 1) for operand in operands)
+    return maker.op in ("Exp", "Sigmoid", "Softmax", "Softplus")
 
 
 def has_negative_pads(node: NodeView) -> bool:

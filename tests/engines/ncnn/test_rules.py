@@ -102,7 +102,6 @@ YES = [
         "const:Gather.indices",
     ),
     yes(X + "{ y = Max (x, x, x) }", "extremes-of-several", "form:Max.inputs", "wrong"),
-    yes(X + "{ d = Div (x, x) y = Floor (d) }", "floor-of-a-quotient", "op:Floor", "wrong"),
     yes(
         NORM.format("(n, e)", "(x, d)"),
         "division-by-expanded-norm",
@@ -406,7 +405,7 @@ NO = [
         T,
     ),
     No(X + "{ y = Max (x, x) }", "extremes-of-several", T),
-    No(X + "{ y = Floor (x) }", "floor-of-a-quotient", T),
+    No(X + "{ y = Floor (x) }", "whole-part-of-a-quotient", T),
     No(
         IMAGE + '<int64[8] p = {0,1,1,1,0,0,1,1}> { y = Pad <mode = "edge"> (x, p) }',
         "pad-of-the-batch",
@@ -438,6 +437,18 @@ NO = [
 ]
 
 UNKNOWN = [
+    Unknown(
+        X + "{ d = Div (x, x) a = Abs (d) y = Floor (a) }",
+        "whole-part-of-a-quotient",
+        "whether it divides exactly",
+        T,
+    ),
+    Unknown(
+        X + "<float k = {0.3}> { r = Relu (x) y = Pow (r, k) }",
+        "power-of-zero",
+        "whether the base is 0",
+        T,
+    ),
     Unknown(
         "(float[2,N] x) => (float[2,A] y, float[2,B] z)"
         " { y, z = Split <axis = 1, num_outputs = 2> (x) }",

@@ -8,12 +8,14 @@ from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
 from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.ncnn.rules import FACTS, MEASURED
-from graphfix.engines.operands import is_never_negative, joins_axes
+from graphfix.engines.operands import joins_axes
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.operators.table import REDUCTIONS
 
 _FLOAT = 1  # TensorProto.FLOAT
+_OF_SIGN = frozenset({"Abs", "Neg"})
+_NORMALIZED_SINCE = 17  # the opset of LayerNormalization
 
 
 @rule(
@@ -76,17 +78,20 @@ def extremes_of_several(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    "Floor",
-    feature="op:Floor",
+    ("Ceil", "Floor"),
+    feature="form:{op}.quotient",
     versions="ncnn",
     severity=WRONG,
-    source=f"{MEASURED}: a division is a product with the reciprocal",
+    source=f"{FACTS}: 21 / 7 comes out as a little less than 3, for a division is a product with"
+    " the reciprocal; right where all quotients are exact so, or far from whole numbers",
 )
-def floor_of_a_quotient(node: NodeView, target: Target) -> Answer:
-    """What divides without a remainder may be below the whole number."""
+def whole_part_of_a_quotient(node: NodeView, target: Target) -> Answer:
+    """What divides without a remainder may come out beside the whole number."""
     x = node.input(0)
     maker = x.producer if x is not None else None
-    return maker is not None and maker.op == "Div"
+    while maker is not None and maker.op in _OF_SIGN:
+        maker = None if maker.input(0) is None else maker.need(0).producer
+    return maker is not None and maker.op == "Div" and Unknown("whether it divides exactly")
 
 
 @rule("Cast", feature="dtype:Cast", versions="ncnn", severity=REJECT, source=MEASURED)
@@ -226,16 +231,14 @@ def extremes_over_several_axes(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    "Pow",
-    feature="form:Pow.negative",
+    "LayerNormalization",
+    feature="op:LayerNormalization",
     versions="ncnn",
-    severity=WRONG,
-    source=f"{FACTS}: exponents but 1 and 2",
+    severity=REJECT,
+    text="No Op registered for LayerNormalization with domain_version of",
+    source=f"{FACTS}: onnxruntime takes it below opset 17 as an operator of its own, and that in"
+    " pnnx has no such",
 )
-def power_of_what_may_be_negative(node: NodeView, target: Target) -> Answer:
-    """A power of a number below 0 is another one, unless it is the square."""
-    base, exponent = node.input(0), node.input(1)
-    if base is None or exponent is None or is_never_negative(base):
-        return None
-    powers = exponent.array()
-    return powers is None or not bool(((powers == 1) | (powers == 2)).all())
+def normalization_before_its_time(node: NodeView, target: Target) -> Answer:
+    """LayerNormalization came with opset 17."""
+    return node.opset < _NORMALIZED_SINCE

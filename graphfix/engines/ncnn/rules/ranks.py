@@ -29,6 +29,8 @@ _OF_BATCHES = frozenset(
     }
 )
 _JOINED = ("Reshape", "Squeeze", "Unsqueeze")  # one Reshape, where they follow each other
+_OF_PAIRS = ("Add", "Div", "Max", "Min", "Mul", "Pow", "Sub")
+_PAIR = (0, 1)  # the operands of these
 _OF_AXES = ("Expand", "LogSoftmax", "Softmax", "Transpose", *REDUCTIONS)
 _MATRIX = 2  # what has one axis has no batch
 _CHANNELS = [0, 2, 1, 3, 4]
@@ -45,7 +47,8 @@ _PIXELS_BACK = [0, 1, 3, 5, 2, 4]
     source=f"{FACTS}: Squeeze and Unsqueeze behind a Reshape are one with it; five axes are taken"
     " where an operator of images or a LayerNormalization tells pnnx which axis is the batch, and"
     " it stays behind as many, or channels or pixels are shuffled, and where one that follows"
-    " takes them away",
+    " takes them away. An Unsqueeze or Squeeze that is joined with none leaves a Mat as it is, but"
+    " ncnn loads none with an axis beyond the fourth",
 )
 def reshape_to_five_axes(node: NodeView, target: Target) -> Answer:
     """A tensor has at most four axes beside the batch."""
@@ -53,7 +56,7 @@ def reshape_to_five_axes(node: NodeView, target: Target) -> Answer:
     if x is None or y is None:
         return None
     if node.op != "Reshape" and (x.producer is None or x.producer.op not in _JOINED):
-        return False
+        return _names_fifth(node, x, y)
     if y.rank is None:
         return Unknown(f"rank of {y.name}")
     if y.rank <= RANK or _goes_on(y):
@@ -62,6 +65,20 @@ def reshape_to_five_axes(node: NodeView, target: Target) -> Answer:
         return False
     turn = y.consumers[0] if len(y.consumers) == 1 else None
     return not (turn is not None and _is_shuffle(turn)) and Yes(feature=f"rank:{node.op}.{y.rank}")
+
+
+def _names_fifth(node: NodeView, x: Value, y: Value) -> Answer:
+    """Say whether an Unsqueeze or Squeeze names an axis beyond the fourth."""
+    rank = y.rank if node.op == "Unsqueeze" else x.rank
+    axes = node.attr("axes", ()) if node.input(1) is None else node.need(1).array()
+    if axes is None or rank is None or rank <= RANK:
+        return False
+    beyond = any(int(axis) % rank >= RANK for axis in axes)
+    if not beyond or _goes_on(y) or (_keeps_batch(x, y, node.graph) and tells_batches(node.graph)):
+        return False
+    return Yes(
+        feature=f"rank:{node.op}.{rank}", message=f"{node.op} names an axis beyond the fourth"
+    )
 
 
 def _goes_on(value: Value) -> bool:
@@ -174,6 +191,68 @@ def axes_of_five(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
+    _OF_PAIRS,
+    feature="rank:{op}",
+    versions="ncnn",
+    severity=WRONG,
+    source=f"{FACTS}: an Unsqueeze leaves a Mat of four axes as it is, and they are combined as if"
+    " no axis had been added; equal are operands of one shape, numbers, rows, and where an operator"
+    " tells which axis is the batch",
+)
+def pair_of_five_axes(node: NodeView, target: Target) -> Answer:
+    """What is combined stands along axes beside one that a Mat does not have."""
+    shapes = [None if value is None else value.static_shape for value in node.inputs[:2]]
+    y = node.output(0)
+    if y is None or len(shapes) != len(_PAIR) or None in shapes or (y.rank or 0) <= RANK:
+        return False
+    if tells_batches(node.graph) and _has_batch(y, node.graph):
+        first = {(len(shape or ()), (shape or (0,))[0]) for shape in shapes}
+        return (
+            len(first) > 1 and not _are_alike(*shapes) and Yes(feature=f"rank:{node.op}.{y.rank}")
+        )
+    return not _are_alike(*shapes) and Yes(feature=f"rank:{node.op}.{y.rank}")
+
+
+def _are_alike(one: tuple[int, ...] | None, two: tuple[int, ...] | None) -> bool:
+    """Say whether one shape is the end of another, but for ones in front."""
+    shorter, longer = sorted((_without_ones(one or ()), _without_ones(two or ())), key=len)
+    return longer[len(longer) - len(shorter) :] == shorter
+
+
+@rule(
+    "Concat",
+    feature="rank:Concat.5",
+    versions="ncnn",
+    severity=WRONG,
+    source=f"{FACTS}: along the axis that Unsqueeze has added, or one in front of it, it is equal",
+)
+def joined_behind_a_new_axis(node: NodeView, target: Target) -> Answer:
+    """What is joined along an axis behind one that a Mat does not have is joined along the next."""
+    x, y = node.input(0), node.output(0)
+    maker = _made(x, "Unsqueeze")
+    if y is None or maker is None or y.rank != RANK + 1 or tells_batches(node.graph):
+        return False
+    axes = maker.attr("axes", ()) if maker.input(1) is None else maker.need(1).array()
+    if axes is None:
+        return False
+    return int(node.attr("axis", 0)) % y.rank > max(int(axis) % y.rank for axis in axes)
+
+
+def _without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return a shape without the ones in front."""
+    for place, size in enumerate(shape):
+        if size != 1:
+            return shape[place:]
+    return ()
+
+
+def _has_batch(value: Value, graph: Graph) -> bool:
+    """Say whether a tensor has an axis as large as the batch of an input."""
+    batches = {Value(tensor).dim(0) for tensor in graph.root.inputs}
+    return any(size in batches for size in value.shape or ())
+
+
+@rule(
     "Expand",
     feature="form:Expand.batch",
     versions="ncnn",
@@ -206,11 +285,15 @@ def reshape_from_five_axes(node: NodeView, target: Target) -> Answer:
     if y is None or x is None or y.rank is None or y.rank > RANK:
         return None
     entered = x
+    judges = {
+        **dict.fromkeys(_OF_AXES, axes_of_five),
+        **dict.fromkeys(_OF_PAIRS, pair_of_five_axes),
+        **dict.fromkeys(_JOINED, reshape_to_five_axes),
+    }
     while x is not None and (x.rank or 0) > RANK and x.producer is not None:
         front = x.producer
-        judge = axes_of_five if front.op in _OF_AXES else reshape_to_five_axes
-        judged = front.op in _OF_AXES or front.op in _JOINED
-        if judged and isinstance(judge.check(front, target), Yes):
+        judge = judges.get(front.op)
+        if judge is not None and isinstance(judge.check(front, target), Yes):
             return Yes(feature=f"rank:{node.op}.{entered.rank}", severity=judge.severity)
         x = front.input(0)
     return False

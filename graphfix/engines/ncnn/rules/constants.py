@@ -1,0 +1,85 @@
+"""ncnn: constants that pnnx turns into numbers of an expression, and what stands beside Gemm.
+
+A constant of one number, whatever its rank, is a number in an expression to pnnx and no tensor:
+where a layer needs a tensor, an Expression is left that ncnn does not have. Its text is read with
+``std::stof``, which takes no subnormal number, and infinities and NaN have no text that is read.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.known_values import known_with_sizes
+from graphfix.engines.ncnn.rules import FACTS
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import REJECT, Answer, Yes, rule
+
+_JOINING = ("Concat", "Einsum", "MatMul")
+_ARITHMETIC = ("Add", "Div", "Max", "Min", "Mul", "Pow", "Sub", "Sum")
+
+
+def is_one_number(value: Value | None) -> bool:
+    """Say whether a tensor is a constant of one number."""
+    if value is None or not known_with_sizes(value):
+        return False
+    shape = value.static_shape
+    return shape is not None and prod(shape) == 1
+
+
+@rule(
+    _JOINING,
+    feature="const:{op}.one-number",
+    versions="ncnn",
+    severity=REJECT,
+    text="layer pnnx.Expression not exists or registered; layer torch.matmul not exists",
+    source=f"{FACTS}: of ranks 1 to 4; constants of several numbers are equal, and of one in Conv,"
+    " PRelu, BatchNormalization and the arithmetic of numbers",
+)
+def one_number_for_a_tensor(node: NodeView, target: Target) -> Answer:
+    """A constant of one number is no tensor to {op}."""
+    return any(is_one_number(value) for value in node.inputs)
+
+
+@rule(
+    "Gemm",
+    feature="const:Gemm.bias",
+    versions="ncnn",
+    severity=REJECT,
+    text="layer F.linear not exists or registered; layer torch.mm not exists or registered",
+    source=f"{FACTS}: with alpha, beta and transpositions, biases of a number for each column are"
+    " equal; none is taken that is computed, or broadcast otherwise",
+)
+def bias_of_another_shape(node: NodeView, target: Target) -> Answer:
+    """The bias of a Gemm is stored, with a number for each column, and no operand is one number."""
+    y, bias = node.output(0), node.input(2)
+    if any(is_one_number(value) for value in node.inputs[:1]):
+        return Yes(feature="form:Gemm.one-number")
+    if bias is None:
+        return False
+    columns = None if y is None else y.dim(1)
+    fits = bias.rank == 1 and (columns is None or bias.dim(0) == columns)
+    return not (fits and known_with_sizes(bias))
+
+
+@rule(
+    _ARITHMETIC,
+    feature="const:{op}.no-normal-number",
+    versions="ncnn",
+    severity=REJECT,
+    text="pnnx ended with -6; pnnx ended with -11",
+    source=f"{FACTS}: where they are one among several numbers, and bounds of Clip, they are taken",
+)
+def number_without_a_text(node: NodeView, target: Target) -> Answer:
+    """A constant of one number is subnormal, infinite or NaN, and pnnx ends where it reads it."""
+    return any(_has_no_text(value) for value in node.inputs if is_one_number(value))
+
+
+def _has_no_text(value: Value | None) -> bool:
+    array = None if value is None else value.array()
+    if array is None or array.dtype != np.float32:
+        return False
+    number = float(array.reshape(-1)[0])
+    return not np.isfinite(number) or 0 < abs(number) < float(np.finfo(np.float32).tiny)

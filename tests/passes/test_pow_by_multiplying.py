@@ -1,0 +1,58 @@
+"""pow-by-multiplying: small powers as products."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "pow-by-multiplying"
+X = np.array([-2, -0.5, 0.5, 0, 1, 3], np.float32)
+
+
+def _body(number: float, kind: str = "float") -> str:
+    return f"@k = Constant <value = {kind} {{{number}}}> ()\n@y = Pow (x, @k)"
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(
+    ("number", "ops"),
+    [
+        (1.0, {"Identity"}),
+        (3.0, {"Mul"}),
+        (8.0, {"Mul"}),
+        (-1.0, {"Reciprocal"}),
+        (-5.0, {"Mul", "Reciprocal"}),
+        (0.5, {"Sqrt"}),
+        (-0.5, {"Reciprocal", "Sqrt"}),
+    ],
+)
+def test_the_same_numbers(number: float, ops: set[str], place: str) -> None:
+    feed: dict[str, Any] = {"x": X, **({"c": np.array(True)} if place == "branch" else {})}
+    text = written(_body(number), "float[N] x", "float[N]", place=place)
+    done = assert_rewrite(PASS, text, feeds=[feed], rtol=1e-6)
+    if place == "main":
+        assert {node.op_type for node in done.after.graph.node} - {"Constant"} == ops
+
+
+def test_doubles() -> None:
+    text = written(_body(3.0, "double"), "double[N] x", "double[N]")
+    assert_rewrite(PASS, text, feeds=[{"x": X.astype(np.float64)}], rtol=1e-12)
+
+
+def test_refusals() -> None:
+    for number in (0.0, 2.5, 9.0):
+        body = written(_body(number), "float[3] x", "float[3]")
+        assert_refused(PASS, body, "the exponent must be whole")
+    several = "@k = Constant <value = float[2] {2.0, 3.0}> ()\n@y = Pow (x, @k)"
+    assert_refused(PASS, written(several, "float[2] x", "float[2]"), "must be one number")
+    computed = written("@y = Pow (x, k)", "float[2] x, float[2] k", "float[2]")
+    assert_refused(PASS, computed, "must be a constant")
+
+
+def test_leaves_others_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
