@@ -10,6 +10,7 @@ from graphfix.engines.operands import holds_negatives, is_fmod_of_floats, is_nev
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.engines.rule_makers import ignores_sparse_initializers, refuses_empty_outputs
+from graphfix.engines.stored_numbers import misreads_numbers_in_32_bits
 from graphfix.model import Model
 
 _COMPARISONS = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
@@ -350,6 +351,13 @@ def constant_output(model: Model, target: Target) -> list[Answer]:
 
 
 SPARSE_INITIALIZER = ignores_sparse_initializers(versions="mnn", source=WHEEL)
+NUMBERS_IN_32_BITS = misreads_numbers_in_32_bits(
+    wrong=frozenset({"bool", "int8"}),
+    refused=frozenset({"float16", "int16", "uint16"}),
+    versions="mnn",
+    source=f"{WHEEL}: an initializer and a Constant of each type; uint8 and raw_data are equal",
+    text="SIGSEGV",
+)
 
 
 EMPTY_OUTPUT = refuses_empty_outputs(

@@ -12,6 +12,7 @@ from graphfix.engines.operands import is_stored
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, Answer, Yes, model_rule, rule
 from graphfix.engines.rule_makers import ignores_sparse_initializers
+from graphfix.engines.stored_numbers import misreads_numbers_in_32_bits
 from graphfix.graph import Variable
 from graphfix.model import Model
 
@@ -111,6 +112,14 @@ def unused_input(model: Model, target: Target) -> list[Answer]:
 def _is_read(end: Value) -> bool:
     return any(user.op not in ("Shape", "Size") for user in end.consumers)
 
+
+NUMBERS_IN_32_BITS = misreads_numbers_in_32_bits(
+    wrong=frozenset(),
+    refused=frozenset({"bool"}),
+    versions="opencv5.0..",
+    source="measured on 5.0.0: an initializer and a Constant; other types and raw_data are equal",
+    text="SIGSEGV",
+)
 
 SPARSE_INITIALIZER = ignores_sparse_initializers(
     versions="opencv",

@@ -1,0 +1,58 @@
+"""Numbers of few bits that a file stores with 32 bits for each: ``int32_data`` of a tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from onnx import TensorProto
+
+from graphfix.authoring.views import NodeView
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import REJECT, WRONG, Answer, Rule, Yes, model_rule
+from graphfix.graph import Node
+from graphfix.model import Model
+from graphfix.storage.weights import type_name
+
+
+def misreads_numbers_in_32_bits(
+    *, wrong: frozenset[str], refused: frozenset[str], versions: str, source: str, text: str
+) -> Rule:
+    """Return the rule on tensors that are stored so; its feature is ``io:numbers-in-32-bits``.
+
+    Args:
+        wrong: Element types of which other numbers are read.
+        refused: Those which end the process.
+        versions: The range of targets.
+        source: Where it was measured.
+        text: How it ends.
+    """
+
+    def numbers_in_32_bits(model: Model, target: Target) -> list[Answer]:
+        """A tensor is stored with 32 bits for each of its numbers, which have fewer."""
+        return [
+            Yes(
+                message=f"{name} is stored with 32 bits for each {kind}",
+                text=text if kind in refused else "",
+                severity=REJECT if kind in refused else WRONG,
+                node=None if maker is None else NodeView(maker),
+            )
+            for name, stored, maker in _stored(model)
+            for kind in (type_name(stored.data_type),)
+            if kind in wrong | refused and len(stored.int32_data)
+        ]
+
+    return model_rule(
+        feature="io:numbers-in-32-bits", versions=versions, severity=WRONG, source=source
+    )(numbers_in_32_bits)
+
+
+def _stored(model: Model) -> Iterator[tuple[str, TensorProto, Node | None]]:
+    """Yield the names, the tensors and the nodes of what is stored in any graph of a model."""
+    for graph in model.graphs():
+        for held in graph.initializers:
+            if isinstance(held.weights.proto, TensorProto):
+                yield held.name, held.weights.proto, None
+        for node in graph.nodes:
+            value = node.attrs.get("value") if node.op == "Constant" else None
+            if isinstance(value, TensorProto):
+                yield node.outputs[0].name, value, node
