@@ -29,8 +29,8 @@ from graphfix.engines.versioned import unpacked, write_profiles
 FACTS = Path(__file__).parent / "facts"
 _NAME = "qnn2"
 _NEWEST = 26  # the newest opset that was asked for
-# Refused where nothing follows, alone and not within Gelu, or with a single operand.
-_TAKEN = ("Dropout", "Erf", "Max")
+# Refused where nothing follows, alone and not within Gelu, between bytes, or with a single operand.
+_TAKEN = ("DequantizeLinear", "Dropout", "Erf", "Max", "QuantizeLinear")
 # Numbers that were drawn lie beside those of float16 by chance, one index was negative, and Log was
 # asked about numbers below 0: the HTP has no NaN.
 _UNSURE = ("Ceil", "Log", "Mish", "OneHot", "Softplus")
@@ -95,7 +95,12 @@ _JUDGED_TYPES = {"GatherND": ("int64",), "Transpose": ("int64",)}
 # MaxPool was asked with it where a window would begin behind the input; else it is taken.
 _JUDGED_ATTRIBUTES = {"MaxPool": "ceil_mode"}
 _CAST_ALONE = "int16"  # Cast takes it to int32 alone
-_ENDS = ("casts", "ends")  # subjects of the facts that show which types are bound
+_ENDS = (
+    "casts",
+    "ends",
+    "quantized-inputs",
+    "quantized-outputs",
+)  # subjects of the facts that show which types are bound
 _TYPED = re.compile(r"\((\w+)\[[\d,]*\] [xy]\)")
 _READ = ("equal", "wrong")
 _NAMES = {"float": "float32", "double": "float64"}

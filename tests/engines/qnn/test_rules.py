@@ -185,8 +185,8 @@ YES = [
         "left to the CPU", Q),
     Yes("(float[1,2,3,2,2] x) => (float[A,B,C,D,E] y) { y = Sqrt (x) }", "five-dimensions",
         "rank:Sqrt.5", "reject", "left to the CPU", Q),
-    Yes("(int8[2] x) => (float[2] y) { y = Cast <to = 1> (x) }", "stated-io-types",
-        "io:int8-input", "reject", "", Q),
+    Yes("(double[2] x) => (float[2] y) { y = Cast <to = 1> (x) }", "stated-io-types",
+        "io:float64-input", "reject", "", Q),
 ]  # fmt: skip
 
 NO = [

@@ -14,6 +14,7 @@ from graphfix.engines.rule import NOTE, WRONG, Answer, Yes, rule
 _CLIP_BY_INPUTS = 11  # the opset whose Clip has its limits as inputs
 _HALF_PIXELS_SINCE = 16  # the opset whose RoiAlign has them
 _FLAT = 2  # dimensions of an image
+_SCALED = ("Resize", "Upsample")
 _IMAGES = 4  # dimensions of a row of images
 _STEP = 2.0**-11  # from one number of float16 to the next, between a half and 1
 _OFF = 1e-2  # of a pixel, what linear sampling may be off
@@ -285,3 +286,23 @@ def places_in_float16(node: NodeView, target: Target) -> Answer:
     if computed and side * _STEP * _ROUNDINGS / 2 >= _OFF:
         return Unknown(f"how far {grid.name} is off in float16")
     return False
+
+
+@rule(
+    "Round",
+    feature="form:Round.of-resized",
+    versions="qnn",
+    severity=WRONG,
+    source=f"{PROVIDER}: facts/asked.json, rounded-images: 2.5 between 2 and 3 is 2.5009766",
+)
+def rounded_images(node: NodeView, target: Target) -> Answer:
+    """Halves between whole pixels, as linear resizing by 2 makes them, are rounded up or down."""
+    value = node.input(0)
+    while value is not None and (maker := value.producer) is not None:
+        if maker.op in _SCALED:
+            linear = maker.attr("mode", "nearest") != "nearest"
+            return Unknown("whether pixels are whole numbers") if linear else None
+        if maker.op not in ("Add", "Clip", "Div", "Identity", "Mul", "Sub"):
+            return None
+        value = maker.input(0)
+    return None

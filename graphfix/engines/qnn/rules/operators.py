@@ -316,7 +316,8 @@ def cast_between(node: NodeView, target: Target) -> Answer:
     if x is None or y is None or x.dtype is None or y.dtype is None:
         return None
     pair = (x.type_name, y.type_name)
-    if pair not in _UNCAST and (pair[0] != "int16" or pair[1] == "int32"):
+    given = pair[0] == "int8" and x.producer is None and not x.is_constant
+    if pair not in _UNCAST and (pair[0] != "int16" or pair[1] == "int32") and not given:
         return None
     return Yes(
         feature=f"dtype:Cast.{pair[0]}",
