@@ -6,7 +6,7 @@ What it does:
     at once. Scan outputs are joined by Unsqueeze and Concat. `loop-unrolling` rolls out loops
     alone whose body an engine cannot take: it carries a sequence or makes one, or sizes and
     bounds change from round to round. `loop-to-rounds` rolls out all loops, for engines that
-    have none.
+    have none, or whose loops collect nothing and read nothing from outside.
 
 Why engines need it:
     TensorRT's loops take no sequences, and nothing that a loop carries along may be the bound of
@@ -83,7 +83,9 @@ def loop_unrolling(editor: Editor) -> None:
     _roll_out(editor, _needs_it)
 
 
-@graph_pass(removes="op:Loop", emits="*::*", options=_LIMITS)
+@graph_pass(
+    removes="op:Loop form:Loop.scan-outputs scope:outer-tensor", emits="*::*", options=_LIMITS
+)
 def loop_to_rounds(editor: Editor) -> None:
     """Roll out all loops for an engine that has none, see the module."""
     _roll_out(editor, lambda view: True)

@@ -89,7 +89,7 @@ YES = [
         T,
     ),
     Yes(
-        CELL + "=> (float[4,1,2,2] y) { y = GRU <hidden_size = 2> (x, w, r, b) }",
+        CELL + "=> (float[4,1,2,2] y) { y = GRU <hidden_size = 2> (x, w, r) }",
         "cell-without-states",
         "form:GRU.unset-input",
         "reject",

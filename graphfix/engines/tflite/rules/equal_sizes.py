@@ -124,7 +124,7 @@ def _is_square(value: Value) -> bool:
 def _by_axes(value: Value) -> Iterator[NodeView]:
     """Walk the readers for which it matters how the axes of a tensor lie."""
     for node in value.consumers:
-        if not _is_indifferent(node, value) and not (_is_tried(node) and _varies(value)):
+        if not _is_indifferent(node, value) and not (_is_tried(node) and varies(value)):
             yield node
 
 
@@ -134,7 +134,7 @@ def _is_tried(node: NodeView) -> bool:
     return constants or node.op in _TRIED
 
 
-def _varies(value: Value) -> bool:
+def varies(value: Value) -> bool:
     """Say whether numbers of a tensor differ where all inputs are ones: weights differ."""
     pending, seen = [value], {value}
     while pending and len(seen) < _MOST:

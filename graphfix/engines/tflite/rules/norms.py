@@ -1,4 +1,4 @@
-"""TFLite: sums of absolute values and of squares, for which onnx2tf calls ``tf.norm``."""
+"""TFLite: sums of absolute values and of squares, which are ``tf.norm``, and normalizations."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from graphfix.engines.rule import REJECT, Answer, Yes, rule
 from graphfix.engines.tflite.rules import MEASURED
 
 _MOST = 2  # axes that tf.norm takes
+_LAYERS_NORMALIZED = 17  # the opset that brings LayerNormalization
 
 
 @rule(
@@ -37,3 +38,18 @@ def norm_over_many_axes(node: NodeView, target: Target) -> Answer:
     if axes is None and node.input(1) is None:
         return node.op == "ReduceL1" and Yes(text="object of type 'NoneType' has no len()")
     return axes is not None and len(axes) > _MOST
+
+
+@rule(
+    "LayerNormalization",
+    feature="op:LayerNormalization",
+    versions="tflite",
+    severity=REJECT,
+    text="'NoneType' object is not iterable",
+    source=f"{MEASURED}: facts/asked.json, layer-norm-11: what is read behind it has no shape;"
+    " onnxruntime knows the operator in all opsets",
+)
+def normalization_before_its_opset(node: NodeView, target: Target) -> Answer:
+    """LayerNormalization before opset 17, which brings it, gives a tensor of unknown shape."""
+    y = node.output(0)
+    return node.opset < _LAYERS_NORMALIZED and y is not None and any(True for _ in y.consumers)

@@ -12,7 +12,7 @@ from graphfix.engines.rule_makers import ignores_sparse_initializers, refuses_em
 from graphfix.engines.tflite.rules import MEASURED
 from graphfix.model import Model
 
-_CELLS = {"GRU": (3, 5), "LSTM": (3, 5, 6), "RNN": (3, 5)}  # bias and first states
+_CELLS = {"GRU": (3,), "LSTM": (3, 5), "RNN": (3,)}  # bias and first state
 _WEIGHTS = (1, 2, 3)  # the inputs W, R and B
 _MATRIX = 2  # the rank
 _SIGNALS = 3  # the rank of which the first axis is the last but one
@@ -53,12 +53,12 @@ def mod_truncated(node: NodeView, target: Target) -> Answer:
     feature="form:{op}.unset-input",
     versions="tflite",
     severity=REJECT,
-    text="'NoneType' object is not subscriptable; An `initial_state` was passed that is not "
-    "compatible with `cell.state_size`",
-    source=f"{MEASURED}: with a bias and first states they are taken",
+    text="'NoneType' object is not subscriptable",
+    source=f"{MEASURED}: facts/asked.json, recurrent-*: with a bias, and an LSTM with the first of"
+    " its states, they are taken",
 )
 def cell_without_states(node: NodeView, target: Target) -> Answer:
-    """A cell that lacks its bias or a first state is not converted."""
+    """A cell that lacks its bias, or an LSTM its first hidden state, is not converted."""
     return any(node.input(place) is None for place in _CELLS[node.op])
 
 

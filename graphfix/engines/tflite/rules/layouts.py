@@ -1,0 +1,216 @@
+"""TFLite: operators that take the axes of an image as ONNX has them, though its channels are last.
+
+onnx2tf puts the channels of images last, and takes each operator behind to lie so, too. Some of its
+operators do not ask how their input lies, and some cannot bring what has other axes in line.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
+from graphfix.engines.tflite.rules import MEASURED
+from graphfix.engines.tflite.rules.equal_sizes import varies
+from graphfix.graph import Graph
+from graphfix.model import Model
+from graphfix.operators.table import COMPARISONS, ELEMENTWISE, REDUCTIONS
+
+_SOURCE = f"{MEASURED}: facts/asked.json, behind-conv and constants-behind-conv"
+_IMAGING = json.loads(Path(__file__).parent.with_name("imaging.json").read_text(encoding="utf-8"))
+_PICTURES = frozenset(_IMAGING["operators"]) - {"GridSample", "RoiAlign"}
+_RANKS = _IMAGING["ranks"]
+_IMAGE = 4  # the rank
+_SPACE = 2  # the first axis behind the channels
+# What gives a tensor that lies as its first input.
+_KEEPING = frozenset(
+    {"Clip", "Dropout", "Identity", "LogSoftmax", "Pad", "Slice", "Softmax", "Split", "Tile"}
+)
+_MIXING = ELEMENTWISE | {"Concat"}
+
+
+_SUMS = frozenset({"Add", "Div", "Mul", "Sub"})
+_NOT_COMMUTING = frozenset({"Div", "Mul", "Sub"})  # onnx2tf turns the operands of Add alone
+_IN_FULL = frozenset({"Max", "Min", "Pow", "Where"})
+_WITH_CHANNELS = 3  # the rank of what varies along channels, height and width
+
+
+@model_rule(feature="op:{op}", versions="tflite", severity=WRONG, source=_SOURCE)
+def image_by_other_axes(model: Model, target: Target) -> list[Answer]:
+    """An operator takes the axes of an image as if its channels were not put last."""
+    return [
+        Yes(
+            node=node,
+            feature=feature,
+            message=f"{node.op} reads {image.name}, whose channels are put last, by other axes",
+        )
+        for node, image in _readers(model)
+        if (feature := _misread(node, image))
+    ]
+
+
+@model_rule(feature="op:{op}", versions="tflite", severity=REJECT, source=_SOURCE)
+def image_beside_other_axes(model: Model, target: Target) -> list[Answer]:
+    """What has other axes than an image whose channels are put last is not brought in line."""
+    return [
+        Yes(
+            node=node,
+            feature=feature,
+            message=f"{node.op} brings what it reads not in line with {image.name}, whose channels"
+            f" are put last",
+        )
+        for node, image in _readers(model)
+        if (feature := _not_in_line(node, image))
+    ]
+
+
+@rule(
+    tuple(sorted(_NOT_COMMUTING)),
+    feature="shape:{op}.fewer-axes",
+    versions="tflite",
+    severity=REJECT,
+    text="Dimensions must be equal",
+    source=f"{MEASURED}: facts/asked.json, elementwise-constant: as the second operand, and of as"
+    " many axes, it is taken",
+)
+def constant_of_fewer_axes(node: NodeView, target: Target) -> Answer:
+    """{op} has a first operand that is constant, has fewer axes and varies not along the last."""
+    first, second = node.input(0), node.input(1)
+    if first is None or second is None or second.rank is None or not first.is_constant:
+        return None
+    shape = first.static_shape or ()
+    if node.op == "Mul" and second.rank < _IMAGE:
+        return None
+    return len(shape) < second.rank and any(size != 1 for size in shape[:-1])
+
+
+@rule(
+    ("Div", "Sub"),
+    feature="shape:{op}.constant-of-batches",
+    versions="tflite",
+    severity=WRONG,
+    source=f"{MEASURED}: facts/asked.json, elementwise-constant",
+)
+def constant_of_batches(node: NodeView, target: Target) -> Answer:
+    """{op} has a first operand of four axes that is constant and varies along the first alone."""
+    first, second = node.input(0), node.input(1)
+    if first is None or second is None or second.rank != _IMAGE or not first.is_constant:
+        return None
+    shape = first.static_shape or ()
+    return len(shape) == _IMAGE and shape[0] != 1 and all(size == 1 for size in shape[1:])
+
+
+@rule(
+    "Sub",
+    feature="shape:Sub.more-axes",
+    versions="tflite",
+    severity=REJECT,
+    text="Dimensions must be equal",
+    source=f"{MEASURED}: facts/asked.json, elementwise-constant",
+)
+def constant_of_more_axes(node: NodeView, target: Target) -> Answer:
+    """A constant that has more axes is subtracted."""
+    first, second = node.input(0), node.input(1)
+    if first is None or second is None or first.rank is None or not second.is_constant:
+        return None
+    shape = second.static_shape or ()
+    return len(shape) > first.rank > 1 and any(size != 1 for size in shape)
+
+
+def _readers(model: Model) -> Iterator[tuple[NodeView, Value]]:
+    """Walk the nodes that read images, each with one of them."""
+    images = _images(model.graph)
+    for node in map(NodeView, model.graph.nodes):
+        for value in node.inputs:
+            if value is not None and id(value.tensor) in images:
+                yield node, value
+                break
+
+
+def _images(graph: Graph) -> set[int]:
+    """Return the tensors of a graph that lie as images."""
+    found: set[int] = set()
+    for node in map(NodeView, graph.nodes):
+        given = [value for value in node.inputs if value is not None]
+        keeps = node.op in _KEEPING or (node.op in REDUCTIONS and node.attr("keepdims", 1))
+        read = given[:1] if keeps else given if node.op in _MIXING else []
+        if node.op in _PICTURES or any(id(value.tensor) in found for value in read):
+            outputs = [value for value in node.outputs if value is not None]
+            found |= {id(value.tensor) for value in outputs if value.rank in _RANKS}
+    return found
+
+
+def _misread(node: NodeView, image: Value) -> str:
+    """Return the feature of a reader that computes something else; empty where it does not."""
+    rank = image.rank or 0
+    if node.op == "Unsqueeze":
+        given = node.input(1)
+        axes = node.attr("axes", None) if given is None else given.array()
+        if axes is None or len(axes) != 1:
+            return ""
+        first = int(axes[0]) % (rank + 1) < _SPACE
+        return "form:Unsqueeze.image" if first or rank > _IMAGE else ""
+    if node.op == "Flatten":  # where numbers differ, the axes are found by trying
+        right = int(node.attr("axis", 1)) == _SPACE or varies(image)
+        return "" if right else "attr:Flatten.axis"
+    if node.op == "CumSum":
+        axis = node.need(1).array()
+        along = axis is not None and int(axis.reshape(-1)[0]) % rank
+        return "op:CumSum" if along else ""
+    if node.op == "GatherND":
+        return "" if image != node.input(0) or node.attr("batch_dims", 0) else "op:GatherND"
+    if node.op == "Einsum":
+        fewer = any(value is not None and value.rank != rank for value in node.inputs)
+        return "op:Einsum" if fewer else ""
+    return f"op:{node.op}" if node.op in ("NonZero", "Trilu") else ""
+
+
+def _not_in_line(node: NodeView, image: Value) -> str:
+    """Return the feature of a reader that is not converted; empty where it is."""
+    rank = image.rank or 0
+    if node.op == "Expand":
+        wanted = node.output(0)
+        more = wanted is not None and wanted.rank is not None and wanted.rank > rank
+        return "form:Expand.more-axes" if more else ""
+    if node.op == "ScatterElements":
+        return "op:ScatterElements" if int(node.attr("axis", 0)) % rank == 1 else ""
+    for place, value in enumerate(node.inputs):
+        if value is None or not value.is_constant or node.op not in ELEMENTWISE:
+            continue
+        shape = value.static_shape
+        if shape is None or len(shape) > rank or all(size == 1 for size in shape):
+            continue
+        padded = (1,) * (rank - len(shape)) + shape
+        said = _of_constant(node.op, rank, padded, len(shape), first=place == 0)
+        if said:
+            return said
+    return ""
+
+
+def _of_constant(op: str, rank: int, shape: tuple[int, ...], axes: int, *, first: bool) -> str:
+    """Return the feature of a constant beside an image; empty where it is brought in line.
+
+    Args:
+        op: The operator that reads both.
+        rank: That of the image.
+        shape: That of the constant, with ones for the axes that it has not.
+        axes: How many it has.
+        first: Whether it is the first operand.
+    """
+    varying = [axis for axis, size in enumerate(shape) if axis and size != 1]
+    if op in COMPARISONS:
+        return f"shape:{op}.image-constant"
+    if op in _IN_FULL:
+        return f"shape:{op}.fewer-axes" if axes < rank else ""
+    if op not in _SUMS or rank != _IMAGE:
+        return ""
+    plane = axes == rank - _SPACE and not first
+    if len({*shape[1:]}) == 1:  # `tensor_of_equal_sizes` judges it
+        return ""
+    if len(varying) > 1 and not plane:
+        return f"shape:{op}.image-constant"
+    aside = axes == _WITH_CHANNELS and varying != [1]
+    return f"shape:{op}.fewer-axes" if aside or (first and axes < rank and op != "Add") else ""
