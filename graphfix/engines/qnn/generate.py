@@ -36,7 +36,6 @@ _TAKEN = ("DequantizeLinear", "Dropout", "Erf", "Max", "QuantizeLinear")
 _UNSURE = ("Ceil", "Log", "Mish", "OneHot", "Softplus")
 # Asked about in few forms or none, by hand or by node tests of ONNX, of which it took none.
 _UNTAKEN = (
-    "Attention",
     "Bernoulli",
     "BlackmanWindow",
     "CausalConvWithState",

@@ -35,7 +35,8 @@ _TO_DEPTH = ([0, 1, 3, 5, 2, 4], [0, 3, 5, 1, 2, 4])
     severity=REJECT,
     text=LEFT,
     source=f"{PROVIDER}: facts/asked.json, six-dimensions: a Transpose of six between two Reshapes"
-    " is taken that leaves one of size 1 in its place, or is SpaceToDepth",
+    " is taken that leaves one of size 1 in its place, or is SpaceToDepth, unless"
+    " DepthToSpace of other blocks stands before it: QNN_COMMON_ERROR_MEM_ALLOC",
 )
 def many_dimensions(node: NodeView, target: Target) -> Answer:
     """{op} takes or gives a tensor of more than five dimensions."""
@@ -70,10 +71,23 @@ def _is_turned_otherwise(node: NodeView) -> bool:
     order = list(turn.attr("perm", ())) or list(range(_MOST, -1, -1))
     kept = [axis for axis, size in enumerate(sizes) if size == 1 and order[axis] == axis]
     if order in _TO_DEPTH:
+        if _is_turned_before(before, sizes):
+            return False
         return 0 in kept if _lies_otherwise(before) else _is_to_depth(before, sizes, given)
     if not kept:
         return False
     return kept[0] not in _INNER or not _lies_otherwise(before)
+
+
+def _is_turned_before(value: Value, sizes: tuple[int, ...]) -> bool:
+    """Say whether six dimensions were turned just before, by a turn that is not undone here."""
+    maker = value.producer
+    while maker is not None and maker.op == "Identity":
+        maker = maker.need(0).producer
+    turn = None if maker is None or maker.op != "Reshape" else maker.need(0).producer
+    if turn is None or turn.op != "Transpose" or turn.need(0).rank != _MOST + 1:
+        return False
+    return maker is not None and maker.need(0).static_shape != sizes
 
 
 def _is_to_depth(before: Value, sizes: tuple[int, ...], after: Value) -> bool:

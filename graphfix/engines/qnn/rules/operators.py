@@ -227,6 +227,22 @@ def axis_from_the_end(node: NodeView, target: Target) -> Answer:
     return any(axis < 0 for axis in axes)
 
 
+@rule(
+    "Attention",
+    feature="dtype:Attention.bool",
+    versions="qnn",
+    severity=REJECT,
+    text=LEFT,
+    source=f"{PROVIDER}: facts/asked.json, attention; one of floats is taken",
+)
+def masked_by_bools(node: NodeView, target: Target) -> Answer:
+    """The mask of Attention is of bools."""
+    mask = node.input(3)
+    if mask is None or node.domain:
+        return None
+    return mask.type_name == "bool" if mask.type_name else Unknown(f"dtype of {mask.name}")
+
+
 @rule("TopK", feature="form:TopK.1", versions="qnn", severity=REJECT, text=LEFT, source=PROVIDER)
 def topk_of_old(node: NodeView, target: Target) -> Answer:
     """TopK that is told how many by an attribute, before opset 10, is left to the CPU."""
