@@ -7,16 +7,13 @@ operators do not ask how their input lies, and some cannot bring what has other 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.tflite.rules import MEASURED
 from graphfix.engines.tflite.rules.equal_sizes import varies
-from graphfix.graph import Graph
-from graphfix.model import Model
 from graphfix.operators.table import COMPARISONS, ELEMENTWISE, REDUCTIONS
 
 _SOURCE = f"{MEASURED}: facts/asked.json, behind-conv and constants-behind-conv"
@@ -30,41 +27,40 @@ _KEEPING = frozenset(
     {"Clip", "Dropout", "Identity", "LogSoftmax", "Pad", "Slice", "Softmax", "Split", "Tile"}
 )
 _MIXING = ELEMENTWISE | {"Concat"}
+_MISREADING = ("CumSum", "Einsum", "Flatten", "GatherND", "NonZero", "Trilu", "Unsqueeze")
+_MOST = 200  # nodes that are looked at
 
 
 _SUMS = frozenset({"Add", "Div", "Mul", "Sub"})
 _NOT_COMMUTING = frozenset({"Div", "Mul", "Sub"})  # onnx2tf turns the operands of Add alone
 _IN_FULL = frozenset({"Max", "Min", "Pow", "Where"})
+_NOT_IN_LINE = tuple(sorted({"Expand", "ScatterElements", *_SUMS, *_IN_FULL, *COMPARISONS}))
 _WITH_CHANNELS = 3  # the rank of what varies along channels, height and width
 
 
-@model_rule(feature="op:{op}", versions="tflite", severity=WRONG, source=_SOURCE)
-def image_by_other_axes(model: Model, target: Target) -> list[Answer]:
-    """An operator takes the axes of an image as if its channels were not put last."""
-    return [
-        Yes(
-            node=node,
-            feature=feature,
-            message=f"{node.op} reads {image.name}, whose channels are put last, by other axes",
-        )
-        for node, image in _readers(model)
-        if (feature := _misread(node, image))
-    ]
+@rule(_MISREADING, feature="op:{op}", versions="tflite", severity=WRONG, source=_SOURCE)
+def image_by_other_axes(node: NodeView, target: Target) -> Answer:
+    """{op} takes the axes of an image as if its channels were not put last."""
+    image = _image_of(node)
+    feature = "" if image is None else _misread(node, image)
+    return bool(feature) and Yes(feature=feature)
 
 
-@model_rule(feature="op:{op}", versions="tflite", severity=REJECT, source=_SOURCE)
-def image_beside_other_axes(model: Model, target: Target) -> list[Answer]:
-    """What has other axes than an image whose channels are put last is not brought in line."""
-    return [
-        Yes(
-            node=node,
-            feature=feature,
-            message=f"{node.op} brings what it reads not in line with {image.name}, whose channels"
-            f" are put last",
-        )
-        for node, image in _readers(model)
-        if (feature := _not_in_line(node, image))
-    ]
+@rule(
+    _NOT_IN_LINE,
+    feature="op:{op}",
+    versions="tflite",
+    severity=REJECT,
+    text="Dimensions must be equal",
+    source=_SOURCE,
+)
+def image_beside_other_axes(node: NodeView, target: Target) -> Answer:
+    """{op} reads other axes beside an image, whose channels are put last."""
+    if node.op in ELEMENTWISE and not any(v is not None and v.is_constant for v in node.inputs):
+        return None
+    image = _image_of(node)
+    feature = "" if image is None else _not_in_line(node, image)
+    return bool(feature) and Yes(feature=feature)
 
 
 @rule(
@@ -120,27 +116,27 @@ def constant_of_more_axes(node: NodeView, target: Target) -> Answer:
     return len(shape) > first.rank > 1 and any(size != 1 for size in shape)
 
 
-def _readers(model: Model) -> Iterator[tuple[NodeView, Value]]:
-    """Walk the nodes that read images, each with one of them."""
-    images = _images(model.graph)
-    for node in map(NodeView, model.graph.nodes):
-        for value in node.inputs:
-            if value is not None and id(value.tensor) in images:
-                yield node, value
-                break
+def _image_of(node: NodeView) -> Value | None:
+    """Return the first input of a node that lies as an image."""
+    return next((v for v in node.inputs if v is not None and _lies_as_image(v)), None)
 
 
-def _images(graph: Graph) -> set[int]:
-    """Return the tensors of a graph that lie as images."""
-    found: set[int] = set()
-    for node in map(NodeView, graph.nodes):
-        given = [value for value in node.inputs if value is not None]
-        keeps = node.op in _KEEPING or (node.op in REDUCTIONS and node.attr("keepdims", 1))
-        read = given[:1] if keeps else given if node.op in _MIXING else []
-        if node.op in _PICTURES or any(id(value.tensor) in found for value in read):
-            outputs = [value for value in node.outputs if value is not None]
-            found |= {id(value.tensor) for value in outputs if value.rank in _RANKS}
-    return found
+def _lies_as_image(value: Value) -> bool:
+    """Say whether a tensor comes of a picture through nodes that keep the channels last."""
+    pending, seen = [value], {value}
+    while pending and len(seen) < _MOST:
+        one = pending.pop()
+        maker = one.producer
+        if maker is None or one.rank not in _RANKS:
+            continue
+        if maker.op in _PICTURES:
+            return True
+        given = [operand for operand in maker.inputs if operand is not None]
+        keeps = maker.op in _KEEPING or (maker.op in REDUCTIONS and maker.attr("keepdims", 1))
+        read = given[:1] if keeps else given if maker.op in _MIXING else []
+        pending += [operand for operand in read if operand not in seen]
+        seen.update(read)
+    return False
 
 
 def _misread(node: NodeView, image: Value) -> str:
