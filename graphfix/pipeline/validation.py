@@ -9,7 +9,7 @@ from onnx import ModelProto
 
 from graphfix.authoring.declaring import Pass
 from graphfix.folding.computed_sizes import infer_computed_sizes
-from graphfix.graph import Shape, Tensor, Variable, shape_of_type
+from graphfix.graph import Constant, Shape, Tensor, Variable, shape_of_type
 from graphfix.inference import form_at, infer_model, infer_proto, shapes_contradict
 from graphfix.model import Model
 from graphfix.pipeline.model_types import infer_types
@@ -115,9 +115,15 @@ def new_complaints(before: Validity, after: Validity) -> str:
 
 
 def interface(model: Model) -> dict[str, str]:
-    """Return every input and output with its type, as text that can be compared."""
-    described: dict[str, str] = {}
-    for kind, tensors in (("input", model.graph.inputs), ("output", model.graph.outputs)):
+    """Return every input and output with its type, as text that can be compared.
+
+    Where an input stands in the list counts among those that callers have to give alone.
+    """
+    given = [tensor for tensor in model.graph.inputs if not isinstance(tensor, Constant)]
+    described = {
+        f"stored {tensor.name}": "" for tensor in model.graph.inputs if isinstance(tensor, Constant)
+    }
+    for kind, tensors in (("input", given), ("output", model.graph.outputs)):
         for position, tensor in enumerate(tensors):
             info = tensor.info if isinstance(tensor, Variable) else None
             text = info.type.SerializeToString(deterministic=True).hex() if info else ""

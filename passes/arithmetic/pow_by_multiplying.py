@@ -5,6 +5,7 @@ What it does:
 
 Why engines need it:
     ncnn computes x^y as exp(y * log(x)), which gives other numbers for 0 and for what is below it.
+    By its Pow pnnx knows a LayerNormalization that is written out, and gets it wrong over all axes.
 
 Before:
     y = Pow (x, 3.0)
@@ -36,7 +37,7 @@ _HALF = 0.5
 
 @rewrite(
     "Pow",
-    removes="form:Pow.negative form:Pow.zero",
+    removes="form:Pow.layer-norm form:Pow.negative form:Pow.zero",
     emits="Identity Mul Reciprocal Sqrt",
     since=7,
 )

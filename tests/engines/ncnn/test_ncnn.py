@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from onnx import external_data_helper, numpy_helper
+from onnx import TensorProto, external_data_helper, helper, numpy_helper
 
 import graphfix
 from benchmarks.engines.kernels import Asker
@@ -96,3 +96,18 @@ def test_weights_in_files_of_their_own_are_found(tmp_path: Path) -> None:
         verdict, _ = asker.verdict(path, {"x": x}, {"y": x @ numbers})
         asker.close()
         assert verdict == "wrong"
+
+
+@pytest.mark.parametrize(("order", "refused"), [("wbx", True), ("wxb", False), ("xwb", False)])
+def test_stored_inputs_in_front_of_a_given_one(order: str, *, refused: bool) -> None:
+    model = model_of(
+        "(float[1,2] x) => (float[1,2] y) <float[2] w = {1.0, 2.0}, float[2] b = {3.0, 4.0}> "
+        "{ m = Mul (x, w) y = Add (m, b) }"
+    )
+    infos = {info.name: info for info in model.graph.input}
+    for name in "wb":
+        infos[name] = helper.make_tensor_value_info(name, TensorProto.FLOAT, [2])
+    del model.graph.input[:]
+    model.graph.input.extend(infos[name] for name in order)
+    found = [(f.feature, f.severity) for f in graphfix.check(model, NAME)]
+    assert found == ([("io:stored-inputs", Severity.REJECT)] if refused else [])

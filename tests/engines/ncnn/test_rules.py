@@ -194,14 +194,6 @@ YES = [
         "attr:DepthToSpace.mode=DCR",
     ),
     yes(
-        "(float[1,1,3,3] x, float[1,2,2,2] g) => (float[1,1,2,2] y) "
-        '{ y = GridSample <padding_mode = "reflection"> (x, g) }',
-        "grid-reflected-or-cubic",
-        "attr:GridSample.mode=linear",
-        "wrong",
-        16,
-    ),
-    yes(
         SCALED.format('mode = "linear", coordinate_transformation_mode = "asymmetric"'),
         "mixture-of-other-places",
         "attr:Resize.coordinate_transformation_mode=asymmetric",
@@ -437,6 +429,14 @@ NO = [
 ]
 
 UNKNOWN = [
+    Unknown(
+        "(float[1,1,3,3] x, float[1,2,2,2] g) => (float[1,1,2,2] y) "
+        '{ y = GridSample <padding_mode = "reflection"> (x, g) }',
+        "grid-reflected-or-cubic",
+        "whether places lie more than an image outside",
+        T,
+        16,
+    ),
     Unknown(
         X + "{ d = Div (x, x) a = Abs (d) y = Floor (a) }",
         "whole-part-of-a-quotient",

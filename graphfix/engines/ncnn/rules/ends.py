@@ -9,7 +9,7 @@ from graphfix.engines.ncnn.rules import FACTS, MEASURED
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule
 from graphfix.engines.rule_makers import ignores_sparse_initializers
-from graphfix.graph import Tensor
+from graphfix.graph import Constant, Tensor
 from graphfix.model import Model
 
 SPARSE_INITIALIZER = ignores_sparse_initializers(versions="ncnn", source=MEASURED)
@@ -51,6 +51,23 @@ def output_without_a_layer(model: Model, target: Target) -> list[Answer]:
 def weights_in_other_files(model: Model, target: Target) -> Answer:
     """Weights in files of their own are read wrongly."""
     return weights_in_files(model)
+
+
+@model_rule(
+    feature="io:stored-inputs",
+    versions="ncnn",
+    severity=REJECT,
+    text="input_shapes[0] expect [2]f32 but got [1,2,4,4]f32",
+    source="tools/pnnx/src/pass_onnx/eliminate_initializer_input.cpp takes stored inputs off by"
+    " places that it counted before: w, b, x of a Conv is refused; x, w, b and w, x, b are equal",
+)
+def stored_inputs_in_front(model: Model, target: Target) -> Answer:
+    """Where stored inputs stand in front of one that is given, that one is taken off the list."""
+    left = list(model.graph.inputs)
+    places = [place for place, tensor in enumerate(left) if isinstance(tensor, Constant)]
+    for place in places:
+        del left[min(place, len(left) - 1)]
+    return any(isinstance(tensor, Constant) for tensor in left)
 
 
 def _is_left_out(value: Value, inputs: list[Tensor]) -> bool:

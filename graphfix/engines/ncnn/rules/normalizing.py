@@ -75,3 +75,42 @@ def _is_of_groups(node: NodeView) -> bool:
     if scales is None or biases is None or not node.has("epsilon"):
         return False
     return bool((scales == 1).all()) and not biases.any()
+
+
+@rule(
+    "Pow",
+    feature="form:Pow.layer-norm",
+    versions="ncnn",
+    severity=WRONG,
+    source=f"{FACTS}: over all axes but the first, of two and three; over the last of more axes,"
+    " over one axis, and with Mul for the square they are equal",
+)
+def normalization_of_all_but_the_batch(node: NodeView, target: Target) -> Answer:
+    """A LayerNormalization that is written out, over all axes but the first, is another one."""
+    numbers, spread = node.input(0), _reader(node.output(0), "ReduceMean")
+    if numbers is None or numbers.rank is None or spread is None:
+        return False
+    divided = spread
+    for op in ("Add", "Sqrt", "Div"):
+        reader = _reader(divided.output(0), op)
+        if reader is None:
+            return False
+        divided = reader
+    axes = spread.attr("axes", ()) if spread.input(1) is None else spread.need(1).array()
+    if axes is None or divided.input(0) != numbers or not _is_centred(numbers):
+        return False
+    rest = {int(axis) % numbers.rank for axis in axes}
+    return len(rest) > 1 and rest == set(range(1, numbers.rank))
+
+
+def _reader(value: Value | None, op: str) -> NodeView | None:
+    """Return what alone reads a tensor, where it is of one operator."""
+    readers = () if value is None else value.consumers
+    return readers[0] if len(readers) == 1 and readers[0].op == op else None
+
+
+def _is_centred(value: Value) -> bool:
+    """Say whether a tensor is another one less its mean."""
+    maker = value.producer
+    mean = maker.need(1).producer if maker is not None and maker.op == "Sub" else None
+    return mean is not None and mean.op == "ReduceMean"

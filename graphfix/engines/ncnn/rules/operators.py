@@ -210,11 +210,11 @@ def depth_first(node: NodeView, target: Target) -> Answer:
     " of opset 20, cubic, taken for linear",
 )
 def grid_reflected_or_cubic(node: NodeView, target: Target) -> Answer:
-    """Cubic sampling by its newer name, and reflection, give other numbers."""
-    mode, padding = node.attr("mode", "linear"), node.attr("padding_mode", "zeros")
-    if mode != "cubic" and padding != "reflection":
-        return None
-    return Yes(feature=f"attr:GridSample.mode={mode}")
+    """Cubic sampling by its newer name, and what is reflected twice, give other numbers."""
+    if node.attr("mode", "linear") == "cubic":
+        return Yes(feature="attr:GridSample.mode=cubic")
+    reflects = node.attr("padding_mode", "zeros") == "reflection"
+    return reflects and Unknown("whether places lie more than an image outside")
 
 
 @rule(

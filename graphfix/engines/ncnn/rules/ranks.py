@@ -24,7 +24,7 @@ from graphfix.operators.table import REDUCTIONS
 _OF_BATCHES = frozenset(
     {
         *("AveragePool", "BatchNormalization", "Conv", "ConvTranspose", "DepthToSpace"),
-        *("GlobalAveragePool", "GlobalMaxPool", "InstanceNormalization", "LRN"),
+        *("GlobalAveragePool", "GlobalMaxPool", "GridSample", "InstanceNormalization", "LRN"),
         *("LayerNormalization", "MaxPool", "PRelu", "Resize", "Upsample"),
     }
 )
@@ -304,17 +304,17 @@ def reshape_from_five_axes(node: NodeView, target: Target) -> Answer:
     versions="ncnn",
     severity=REJECT,
     text="convert numpy.ndarray to ncnn.Mat only dims <=4 support now",
-    source=f"{MEASURED}: with a batch of 1 that an operator of images tells they are taken",
+    source=f"{FACTS}: with a batch that an operator of images tells they are taken",
 )
 def input_of_five_axes(model: Model, target: Target) -> list[Answer]:
-    """An input of five axes has no batch of 1 that could be left out."""
+    """An input of five axes has no batch that could be left out."""
     told = tells_batches(model.graph)
     return [
         Yes(message=f"input {tensor.name} has {value.rank} axes, and {target.title} takes {RANK}")
         for tensor in given_inputs(model)
         if (value := Value(tensor)).rank is not None
         and value.rank > RANK
-        and not (told and value.rank == RANK + 1 and value.dim(0) == 1)
+        and not (told and value.rank == RANK + 1)
     ]
 
 

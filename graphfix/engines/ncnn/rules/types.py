@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from onnx import TensorProto
+
+from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
 from graphfix.engines.common_rules import stated_types
 from graphfix.engines.ncnn.rules import MEASURED
@@ -20,6 +23,8 @@ from graphfix.engines.rule import REJECT, Answer, Yes, rule
 def other_numbers_than_float32(node: NodeView, target: Target) -> Answer:
     """{op} computes with other numbers than float32."""
     found: Answer = stated_types.check(node, target)
+    if isinstance(found, Unknown) and _is_unread_mask(node):
+        return False
     if not isinstance(found, Yes):
         return found
     if is_of_indices(node.output(0)):
@@ -27,3 +32,12 @@ def other_numbers_than_float32(node: NodeView, target: Target) -> Answer:
     name = found.feature.rpartition(".")[2]
     # Of bools it counts what is done with them; of all others the type alone has to go.
     return found if name == "bool" else Yes(feature=f"dtype:{name}", message=found.message)
+
+
+def _is_unread_mask(node: NodeView) -> bool:
+    """Say whether all that may be of another type is the mask of a Dropout that nobody reads."""
+    if node.op != "Dropout" or len(node.outputs) < len(("output", "mask")):
+        return False
+    y, mask = node.outputs
+    read = mask is not None and (bool(mask.consumers) or mask.is_graph_output)
+    return not read and y is not None and y.elem_type == TensorProto.FLOAT
