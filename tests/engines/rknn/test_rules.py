@@ -14,6 +14,9 @@ IMAGE = "(float[1,3,8,8] x) => (float[A,B,C,D] y) "
 CUBE = "(float[1,3,4,4,4] x, float[3,3,1,1,1] w) => (float[A,B,C,D,E] y) "
 
 YES = [
+    Yes("(float[1,2,9,9] x) => (float[A,B,C,D] y) "
+        "{ y = MaxPool <kernel_shape = [3, 3], pads = [1, 1, 2, 3], strides = [2, 2]> (x) }",
+        "pads-as-wide-as-windows", "shape:MaxPool.pads", "reject", "smaller than kernel", R),
     Yes("(float x) => (float y) { y = Exp (x) }", "scalar-input", "io:scalar-input", "reject",
         "Got: 0 Expected: 1", R),
     Yes("(uint16[2] x) => (float[2] y) { y = Cast <to = 1> (x) }", "input-type",
@@ -58,6 +61,9 @@ YES = [
 ]  # fmt: skip
 
 NO = [
+    No("(float[1,2,9,9] x) => (float[A,B,C,D] y) "
+       "{ y = MaxPool <kernel_shape = [3, 3], pads = [1, 1, 2, 2], strides = [2, 2]> (x) }",
+       "pads-as-wide-as-windows", R),
     No("(float[1] x) => (float[1] y) { y = Exp (x) }", "scalar-input", R),
     No("(int64[2] x) => (float[2] y) { y = Cast <to = 1> (x) }", "input-type", R),
     No("(float[2] x) => (float[2] y) { s = Shape (x) y = Expand (x, s) }", "constant-output", R),

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
 from graphfix.engines.rule import REJECT, Answer, Yes, rule
 
 _GRAPHS = f"{TOOLKIT}: facts/graphs.json"
+_HIDDEN, _CELL = 5, 6  # inputs
+_ALIGNED = 4  # sequences
 _SHAPING = frozenset({"Reshape", "Squeeze"})
 
 
@@ -51,6 +54,26 @@ def written_layout(node: NodeView, target: Target) -> Answer:
     if node.op == "RNN" or result is None or not node.has("layout"):
         return False
     return _is_reshaped(result) and Yes(feature=f"attr:{node.op}.layout=0")
+
+
+@rule(
+    "LSTM",
+    feature="form:LSTM.unset-input",
+    versions="rknn",
+    severity=REJECT,
+    text="LSTM: Not support batch_size(3) unaligned to 4",
+    source=f"{_GRAPHS}: it ends the process; batches of 1 and 4, both states, none, and a hidden"
+    " state alone are taken",
+)
+def cell_state_alone(node: NodeView, target: Target) -> Answer:
+    """LSTM begins with a cell state and without a hidden one, for a batch that is not of fours."""
+    x, cell = node.input(0), node.input(_CELL)
+    if x is None or cell is None or node.input(_HIDDEN) is not None:
+        return False
+    batch = x.dim(1)
+    if not isinstance(batch, int):
+        return Unknown(f"sizes of {x.name}")
+    return batch > 1 and bool(batch % _ALIGNED)
 
 
 def _is_reshaped(value: Value) -> bool:
