@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from graphfix.authoring.declaring import Unknown
@@ -15,7 +15,7 @@ _ASKED = "measured on 2026.4.1: facts/asked.json"
 _HALF = Fraction(1, 2)
 _COORDINATES_SINCE = 11  # the opset from which on Resize has modes of coordinates
 # How nearest rounds, by the name of it.
-_ROUNDED = {
+_ROUNDED: dict[str, Callable[[Fraction], int]] = {
     "ceil": math.ceil,
     "floor": math.floor,
     "round_prefer_ceil": lambda place: math.floor(place + _HALF),
