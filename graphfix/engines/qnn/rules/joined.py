@@ -185,7 +185,7 @@ def _is_of_one_channel_each(node: NodeView) -> bool:
     feature="op:LSTM",
     versions="qnn",
     severity=WRONG,
-    source=f"{PROVIDER}: facts/asked.json, lstm and lstm-of-many-states: with 16 states or more it is"
+    source=f"{PROVIDER}: facts/asked.json, lstm-of-many-states: with 16 states or more it is"
     " off by up to 0.017, and by less than 0.001 with 12; GRU is not",
 )
 def lstm_of_many_states(node: NodeView, target: Target) -> Answer:

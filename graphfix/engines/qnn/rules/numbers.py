@@ -306,3 +306,23 @@ def rounded_images(node: NodeView, target: Target) -> Answer:
             return None
         value = maker.input(0)
     return None
+
+
+@rule(
+    ("ConvTranspose", "Gemm"),
+    feature="form:{op}.shared-weight",
+    versions="qnn",
+    severity=WRONG,
+    source=f"{PROVIDER}: facts/asked.json, shared-weights: what one of them has turned is read by"
+    " the other one as if it had not been",
+)
+def weight_that_is_turned_for_one(node: NodeView, target: Target) -> Answer:
+    """{op} shares its weight with a Gemm that turns it otherwise, or with a Conv."""
+    weight = node.input(1)
+    if weight is None or not weight.is_constant:
+        return None
+    others = [user for user in weight.consumers if user != node and user.input(1) == weight]
+    if node.op == "ConvTranspose":
+        return any(user.op == "Conv" for user in others)
+    turned = bool(node.attr("transB", 0))
+    return any(user.op == "Gemm" and bool(user.attr("transB", 0)) != turned for user in others)
