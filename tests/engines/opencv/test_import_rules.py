@@ -10,6 +10,7 @@ from tests.engines.cases import No, Yes, assert_no, assert_yes, check, model_of
 
 OLD, NEW = "opencv4.10", "opencv5.0"
 ROW = "<int64 i = {0}, float k = {2.0}> { r = Gather (x, i) y = Mul (r, k) }"
+NORMAL = "(float[1,2,2] x) => (float[1,2,2] n, float[1,2,2] y) <float[2] s = {1.0, 2.0}>"
 BESIDE = "f = Cast <to = 1> (s) y = Add (x, f)"
 PLACE = "i = Constant <value = int64[1] {1}> () z = Gather <axis = 1> (x, i)"
 CAST = f"{PLACE} y = Cast <to = 7> (z)"
@@ -17,6 +18,13 @@ POOL = "kernel_shape = [3, 3], strides = [2, 2]"
 IMAGE = "(float[1,2,8,8] x) => (float[1,2,A,B] y)"
 
 YES = [
+    Yes(f"{NORMAL} {{ n = InstanceNormalization (x, s, s) y = Add (s, x) }}",
+        "shared-constant", "const:InstanceNormalization.shared", "wrong", "LayerNorm", OLD),
+    Yes(f"{NORMAL} {{ n = InstanceNormalization (x, s, s) r = Relu (x)"
+        " y = LayerNormalization (r, s, s) }",
+        "shared-constant", "const:InstanceNormalization.shared", "reject", "LayerNorm", OLD),
+    Yes(f"{NORMAL} {{ n = InstanceNormalization (x, s, s) r = Relu (x) y = Mul (r, s) }}",
+        "shared-constant", "const:InstanceNormalization.shared", "wrong", "LayerNorm", OLD),
     Yes("(float[2,3] x, float[2] u) => (float[2,3] y) { y = Relu (x) }",
         "unused-input", "io:unused-input", "reject", "requiredOutputs", OLD),
     Yes("(float[2,3] x, float[3,2] u) => (float[3,2] y) { s = Shape (u) y = Reshape (x, s) }",
@@ -54,7 +62,7 @@ YES = [
     Yes("(float[1,2,2] x) => (float[1,2,2] y, float[1,2,2] n) <float[2] k = {1.0, 2.0},"
         " float[2] s = {1.0, 1.0}, float[2,2] w = {1.0, 2.0, 3.0, 4.0}>"
         " { n = InstanceNormalization (x, s, k) t = MatMul (x, w) y = Add (k, t) }",
-        "shared-with-matmul", "const:InstanceNormalization.shared", "reject", "three", OLD),
+        "shared-constant", "const:InstanceNormalization.shared", "reject", "three", OLD),
     Yes("(float[2,3] x) => (float[2,3] y) <float[3] k = {1.0, 2.0, 3.0}>"
         " { s = Sqrt (x) d = Div (x, s) y = Mul (k, d) }",
         "weights-first", "form:Mul.constant-first", "reject", "LayerNorm2", NEW),
@@ -73,6 +81,10 @@ YES = [
 ]  # fmt: skip
 
 NO = [
+    No(f"{NORMAL} {{ r = Relu (x) y = LayerNormalization (r, s, s)"
+       " n = InstanceNormalization (x, s, s) }", "shared-constant", OLD),
+    No(f"{NORMAL} {{ n = InstanceNormalization (x, s, s) y = InstanceNormalization (n, s, s) }}",
+       "shared-constant", OLD),
     No(f"(float[3,3] x) => (float[3,3] y) <int64[3,1] a = {{1, 2, 3}}, int64[3] v = {{4, 5, 6}},"
        f" int64[3] i = {{0, 1, 2}}> {{ g = Gather (v, i) s = Add (a, g) {BESIDE} }}",
        "known-vector-with-another", OLD),
@@ -89,9 +101,6 @@ NO = [
     No(f"(float[2,3] x) => (int64[2,1] y) {{ {CAST} }}", "axis-left-out", NEW),
     No("(float[2,3] x) => (float[2,3] y) <float[3] k = {1.0, 2.0, 3.0}>"
        " { s = Sqrt (x) d = Div (x, s) y = Mul (d, k) }", "weights-first", NEW),
-    No("(float[1,2,2] x) => (float[1,2,2] y, float[1,2,2] n) <float[2] k = {1.0, 2.0},"
-       " float[2] s = {1.0, 1.0}> { n = InstanceNormalization (x, s, k) y = Add (k, x) }",
-       "shared-with-matmul", OLD),
     No("(float[2,3] x, float[2,3] u) => (float[2,3] y) { y = Add (x, u) }", "unused-input", OLD),
     No("(float[2,3] x, float[2] u) => (float[2,3] y) { y = Relu (x) }", "unused-input", NEW),
     No(f"(float[2,4] x) => (float[4] y) {ROW}", "vector-with-another", NEW),

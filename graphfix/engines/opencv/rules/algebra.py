@@ -89,22 +89,6 @@ def _made_by(value: Value | None, *ops: str) -> bool:
 
 
 @rule(
-    "InstanceNormalization",
-    feature="const:InstanceNormalization.shared",
-    versions="..opencv4.10",
-    severity=REJECT,
-    text="DNN/MatMul: three inputs at most",
-    source="matmul_layer.cpp:59 (4.10.0): the Add behind a MatMul becomes its third input, and its"
-    " constant a layer where InstanceNormalization has it too; measured on 4.10.0",
-)
-def shared_with_matmul(node: NodeView, target: Target) -> Answer:
-    """A constant of InstanceNormalization is added to a MatMul, too."""
-    constants = [value for value in node.inputs[1:] if value is not None and is_stored(value)]
-    added = [user for value in constants for user in value.consumers if user.op == "Add"]
-    return any(_made_by(value, "MatMul") for user in added for value in user.inputs)
-
-
-@rule(
     "Mul",
     feature="form:Mul.constant-first",
     versions="opencv5.0..",

@@ -1,0 +1,48 @@
+"""Constants of InstanceNormalization, of which OpenCV 4 makes layers.
+
+What reads such a constant further on has it as a constant and finds the layer as well, which is an
+input too many.
+"""
+
+from __future__ import annotations
+
+from graphfix.authoring.views import NodeView
+from graphfix.engines.operands import is_stored
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+
+_REFUSING = frozenset({"BatchNormalization", "Gemm", "LayerNormalization"})
+_WRONG = frozenset({"Add", "Mul", "Sub"})  # it is a column to them
+
+
+@rule(
+    "InstanceNormalization",
+    feature="const:InstanceNormalization.shared",
+    versions="opencv4.10",
+    severity=REJECT,
+    text="DNN/MatMul: three inputs at most; LayerNorm: require two (x, weight) or three",
+    source="matmul_layer.cpp:59, layer_norm.cpp:67, batch_norm_layer.cpp:278 (4.10.0); measured on"
+    " 4.10.0: an Add behind a MatMul becomes its third input; Add, Mul and Sub elsewhere are wrong;"
+    " what stands before the InstanceNormalization and others of its kind are right",
+)
+def shared_constant(node: NodeView, target: Target) -> Answer:
+    """A constant of InstanceNormalization is read by other operators further on."""
+    stored = [value for value in node.inputs[1:] if value is not None and is_stored(value)]
+    readers = [user for value in stored for user in value.consumers if _is_behind(user, node)]
+    refusing = [user for user in readers if user.op in _REFUSING or _adds_to_product(user)]
+    if refusing:
+        return Yes(message=f"{refusing[0].op} reads a constant of InstanceNormalization")
+    wrong = [user for user in readers if user.op in _WRONG]
+    return bool(wrong) and Yes(
+        message=f"{wrong[0].op} reads a constant of InstanceNormalization", severity=WRONG
+    )
+
+
+def _is_behind(one: NodeView, two: NodeView) -> bool:
+    nodes = (node for node in two.graph.nodes if node in (one.node, two.node))
+    return next(nodes, None) is two.node and one.node is not two.node
+
+
+def _adds_to_product(node: NodeView) -> bool:
+    makers = [None if value is None else value.producer for value in node.inputs]
+    return node.op == "Add" and any(maker and maker.op == "MatMul" for maker in makers)

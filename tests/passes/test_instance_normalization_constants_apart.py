@@ -1,0 +1,51 @@
+"""instance-normalization-constants-apart: the same numbers, of constants of its own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from onnx import parser
+
+import graphfix
+from graphfix.testing import assert_refused, assert_rewrite, outputs_of
+
+PASS = "instance-normalization-constants-apart"
+X = np.arange(12, dtype=np.float32).reshape(1, 2, 6) ** 2
+
+
+def model(body: str, opset: int = 17, sizes: str = "1,2,6") -> str:
+    return (
+        f'<ir_version: 8, opset_import: ["" : {opset}]> g (float[{sizes}] x) => '
+        f"(float[{sizes}] n, float[N,M,K] y) <float[2] s = {{1.5, 2.0}},"
+        f" float[2] b = {{0.5, -1.0}}, float[2,1] k = {{1.0, 2.0}}> {{ {body} }}"
+    )
+
+
+@pytest.mark.parametrize("opset", [6, 13, 17, 22])
+@pytest.mark.parametrize("sizes", ["1,2,6", "N,2,6"])
+def test_values(sizes: str, opset: int) -> None:
+    body = "n = InstanceNormalization (x, s, b) y = InstanceNormalization (n, s, b)"
+    text = model(body, opset=opset, sizes=sizes)
+    done = assert_rewrite(PASS, text, feeds=[{"x": X}], no_small_sides="variances of one number")
+    given = [name for node in done.after.graph.node for name in node.input[1:]]
+    assert len(set(given)) == len(given)
+    one, two = outputs_of(done.after, {"x": X}), outputs_of(parser.parse_model(text), {"x": X})
+    np.testing.assert_array_equal(one["y"], two["y"])
+
+
+def test_refused() -> None:
+    alone = model("n = InstanceNormalization (x, s, b) y = Mul (x, k)")
+    assert_refused(PASS, alone, "another node must read the scale or the bias; none does")
+    computed = model("t = Exp (s) u = InstanceNormalization (x, t, b) n = InstanceNormalization"
+                     " (u, t, b) y = Mul (x, k)").replace("s = {", "q = {")  # fmt: skip
+    computed = computed.replace("[1,2,6] x)", "[1,2,6] x, float[2] s)", 1)
+    assert_refused(PASS, computed, "scale")
+
+
+def test_it_is_used_for_opencv_4() -> None:
+    body = (
+        "n = InstanceNormalization (x, s, b) t = Transpose <perm = [0, 2, 1]> (n)"
+        " y = LayerNormalization (t, s, b)"
+    )
+    result = graphfix.run(parser.parse_model(model(body)), target="opencv4.10")
+    assert result.exit_code == 0
