@@ -7,6 +7,7 @@ after onnxsim) is not asked again.
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ BLOCKS = frozenset({*REFUSED, "wrong", POSSIBLY})
 _TAKES_NOT = ("refused", "crashed")
 _COLUMNS = ("file", *FORMS, "exit code", "check", "sizes", "consent", "words")
 _WORDS = 160
+_FOLDERS = re.compile(r"/\S*/(?=site-packages/)")  # where an engine happens to be installed
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ def _line(row: Row) -> str:
     cells = [row.file, *("" for _ in _COLUMNS[1:])]
     if row.runs:
         verdicts = [row.verdicts[form] for form in FORMS]
-        words = " ".join(row.words.split())[:_WORDS]
+        words = _FOLDERS.sub("", " ".join(row.words.split()))[:_WORDS]
         sized = "fixed" if row.sized else ""
         found, consent = ", ".join(row.found), " ".join(row.consent)
         cells = [row.file, *verdicts, str(row.code), found, sized, consent, words]
