@@ -84,6 +84,13 @@ YES = [
         "broadcast-comparison",
         "shape:Greater.broadcast",
     ),
+    reject(
+        "(float[2,3,4] x, float[3] p) => (float[2,3,4] y) <float[3] k = {1, 2, 3}>"
+        "{ y = BatchNormalization (x, k, k, p, k) }",
+        "computed-parameters",
+        "const:BatchNormalization.mean",
+        "SIGSEGV",
+    ),
     wrong(
         "(float[4] x) => (bool[4] y) <float[4] z = {1, -1, 0, 2}> { y = Less (x, z) }",
         "order-by-bits",
@@ -301,6 +308,12 @@ UNKNOWN = [
     ),
 ]
 NO = [
+    No(
+        "(float[2,3,4] x) => (float[2,3,4] y) <float[3] k = {1, 2, 3}>"
+        "{ y = BatchNormalization (x, k, k, k, k) }",
+        "computed-parameters",
+        M,
+    ),
     No("(int32[4] x, int32[4] z) => (bool[4] y) { y = Less (x, z) }", "order-by-bits", M),
     No("(float[4] x) => (bool[4] y) <float z = {0.5}> { y = Less (x, z) }", "order-by-bits", M),
     No("(float[4] x) => (bool[4] y) <float[2] z = {1, 0}> { y = Less (x, z) }", "order-by-bits", M),
