@@ -25,6 +25,11 @@ UNKNOWN = [
         "how large g becomes", Q),
     Unknown(TANH + "{ m = MatMul (x, w) g = Add (b, m) y = Tanh (g) }", "tanh-of-a-product",
         "how large g becomes", Q),
+    Unknown("(float[A,2] x) => (float[A,2] y) <float e = {1e-10}> { a = Add (x, e) y = Log (a) }",
+        "logarithm-of-nearly-zero", "how near to 0 its operand comes", Q),
+    Unknown("(float[4,2,16] x, float[1,64,16] w, float[1,64,16] r) => (float[A,B,C,D] y) "
+        "{ y = LSTM <hidden_size = 16> (x, w, r) }", "lstm-of-many-states",
+        "how large its outputs become", Q),
     Unknown(WARP, "places-in-float16", "how far g is off in float16", Q),
 ]  # fmt: skip
 
@@ -32,6 +37,8 @@ NO = [
     No(TANH + "{ g = MatMul (x, v) y = Tanh (g) }", "tanh-of-a-product", Q),
     No(TANH + "{ m = MatMul (x, w) g = Mul (m, b) y = Tanh (g) }", "tanh-of-a-product", Q),
     No(TANH + "{ g = MatMul (x, w) t = Tanh (g) y = Add (t, g) }", "tanh-of-a-product", Q),
+    No("(float[A,2] x) => (float[A,2] y) <float e = {1e-6}> { a = Add (x, e) y = Log (a) }",
+        "logarithm-of-nearly-zero", Q),
     No(WARP.replace("17,23", "8,8"), "places-in-float16", Q),
     No(WARP.replace("Sample (", 'Sample <mode = "nearest"> ('), "places-in-float16", Q),
     No(f"(float[A,4] x) => (float[A,4] y) <{NUMBERS}> {{ p = Pow (x, w) {ROOT}",

@@ -1,4 +1,4 @@
-"""QNN: numbers beyond float16, as they become of inputs around 1."""
+"""QNN: numbers that float16 lacks: beyond the largest, of inputs around 1, and near to 0."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.qnn.rules.provider import PROVIDER
-from graphfix.engines.rule import WRONG, Answer, model_rule
+from graphfix.engines.rule import WRONG, Answer, model_rule, rule
 from graphfix.graph import Graph
 from graphfix.model import Model
 
 _LARGEST = 65504.0  # of float16
+_SMALLEST = 2.0**-23  # twice the smallest of float16
 _MOST = 1 << 24  # weights that are looked at
 _WEIGHTED = frozenset({"Conv", "Gemm", "MatMul"})
 # Operators of one tensor that leave mean and spread of its numbers about as they are.
@@ -28,6 +29,7 @@ _KEEPING = frozenset(
     }
 )
 _SQUARE_ROOT = math.sqrt(2)
+_KEPT_FROM_ZERO = {"Add": (0, 1), "Clip": (1,), "Max": (0, 1)}  # where the least number may be
 
 
 class _Size(NamedTuple):
@@ -58,6 +60,27 @@ def grown_beyond_float16(model: Model, target: Target) -> list[Answer]:
                 Unknown(f"how large {first} becomes: about {size.root:.0e} for inputs around 1")
             ]
     return []
+
+
+@rule(
+    "Log",
+    feature="form:Log.of-nearly-zero",
+    versions="qnn",
+    severity=WRONG,
+    source=f"{PROVIDER}: facts/asked.json, log-of-nearly-zero: 1e-8 and less is 0 in float16, of"
+    " which the logarithm is far off; from 1e-6 on it is right",
+)
+def logarithm_of_nearly_zero(node: NodeView, target: Target) -> Answer:
+    """What keeps the operand of Log from 0 is itself 0 in float16."""
+    x = node.input(0)
+    maker = None if x is None else x.producer
+    if maker is None or maker.domain or maker.op not in _KEPT_FROM_ZERO:
+        return None
+    known = [maker.input(place) for place in _KEPT_FROM_ZERO[maker.op]]
+    held = [array for value in known if (array := _array(value)) is not None and array.size == 1]
+    if any(0 < float(array.item()) < _SMALLEST for array in held):
+        return Unknown("how near to 0 its operand comes")
+    return None
 
 
 @dataclass
