@@ -7,8 +7,9 @@ from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.ncnn.rules import FACTS, MEASURED, RANK
 from graphfix.engines.ncnn.rules.ranks import tells_batches
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import WRONG, Answer, rule
+from graphfix.engines.rule import REJECT, WRONG, Answer, rule
 
+_LAID_OUT = ("Reshape", "Squeeze", "Transpose", "Unsqueeze")
 _FAR = 9  # nodes between a Conv and what its result is joined with
 
 
@@ -127,3 +128,46 @@ def _is_of_conv(value: Value) -> bool:
             return False
         value = first
     return False
+
+
+@rule(
+    "Split",
+    feature="form:Split.batch",
+    versions="ncnn",
+    severity=REJECT,
+    text="ncnn does not load what pnnx wrote",
+    source=f"{FACTS}: where queries and keys are scaled and a mask is added they become SDPA, the"
+    " first axis of which is its batch, and no Slice parts one; of Slices that lose that axis by a"
+    " Squeeze, without a mask, or where one factor scales, they are equal",
+)
+def parts_of_the_batch(node: NodeView, target: Target) -> Answer:
+    """Queries, keys and values of attention with a mask are parts along the first axis."""
+    if int(node.attr("axis", 0)) != 0:
+        return False
+    return any(part is not None and _is_attended(part) for part in node.outputs)
+
+
+def _is_attended(value: Value) -> bool:
+    """Say whether a tensor, its axes counted otherwise, is a query of attention with a mask."""
+    for reader in value.consumers:
+        y = reader.output(0)
+        if y is None:
+            continue
+        if reader.op in _LAID_OUT and _is_attended(y):
+            return True
+        if reader.op != "Mul":
+            continue
+        for product in y.consumers:
+            masked = _only(product.output(0), "Add") if product.op == "MatMul" else None
+            scaled = all(_factor(factor) is not None for factor in product.inputs)
+            if masked is None or not scaled or masked.input(0) != product.output(0):
+                continue
+            if y.rank == RANK and _only(masked.output(0), "Softmax") is not None:
+                return True
+    return False
+
+
+def _only(value: Value | None, op: str) -> NodeView | None:
+    """Return what alone reads a tensor, where it is of one operator."""
+    readers = () if value is None else value.consumers
+    return readers[0] if len(readers) == 1 and readers[0].op == op else None

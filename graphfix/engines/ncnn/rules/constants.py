@@ -18,6 +18,7 @@ from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, Answer, Yes, rule
 
 _JOINING = ("Concat", "Einsum", "MatMul")
+_WITH_PARAMETERS = ("BatchNormalization", "InstanceNormalization", "LayerNormalization", "PRelu")
 _ARITHMETIC = ("Add", "Div", "Max", "Min", "Mul", "Pow", "Sub", "Sum")
 
 
@@ -83,3 +84,22 @@ def _has_no_text(value: Value | None) -> bool:
         return False
     number = float(array.reshape(-1)[0])
     return not np.isfinite(number) or 0 < abs(number) < float(np.finfo(np.float32).tiny)
+
+
+@rule(
+    _WITH_PARAMETERS,
+    feature="const:{op}.parameters",
+    versions="ncnn",
+    severity=REJECT,
+    text="layer F.batch_norm not exists or registered; layer F.layer_norm not exists or registered;"
+    " layer F.instance_norm not exists or registered; layer PRelu not exists or registered",
+    source=f"{FACTS}: each of scale, bias, mean and variance; what follows from constants is taken",
+)
+def computed_parameters(node: NodeView, target: Target) -> Answer:
+    """Scales, biases and slopes of {op} are stored."""
+    given = [value for value in node.inputs[1:] if value is not None]
+    computed = not all(known_with_sizes(value) for value in given)
+    if computed and node.op == "InstanceNormalization":
+        return Yes(feature="op:InstanceNormalization")
+    kind = "form" if node.op == "LayerNormalization" else "const"
+    return computed and Yes(feature=f"{kind}:{node.op}.parameters")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from onnx import TensorProto
+
+from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.common_rules import given_inputs, unbound_ends
 from graphfix.engines.known_values import known_with_sizes
@@ -72,3 +75,20 @@ def integers_at_the_ends(model: Model, target: Target) -> list[Answer]:
     """An input or output is no float32; indices that take rows of a table are read as they are."""
     indices = {tensor.name for tensor in given_inputs(model) if is_of_indices(Value(tensor))}
     return unbound_ends(model, target, but=indices)
+
+
+@model_rule(
+    feature="io:int32-indices",
+    versions="ncnn",
+    severity=REJECT,
+    text="indices element out of data bounds",
+    source="tools/pnnx/src/pass_onnx/shape_inference.cpp fills inputs of float32 and int64 alone"
+    " before it runs the model to learn shapes: small models are taken, of others pnnx ends",
+)
+def indices_that_are_not_filled(model: Model, target: Target) -> list[Answer]:
+    """An input of int32 takes rows of a table, and pnnx tries it with what lies in its memory."""
+    return [
+        Unknown(f"what lies in the memory of {tensor.name}")
+        for tensor in given_inputs(model)
+        if tensor.elem_type == TensorProto.INT32 and is_of_indices(Value(tensor))
+    ]
