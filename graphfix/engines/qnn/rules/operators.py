@@ -154,10 +154,14 @@ def cumulated_otherwise(node: NodeView, target: Target) -> Answer:
     versions="qnn",
     severity=REJECT,
     text=LEFT,
-    source=f"{PROVIDER}: facts/asked.json, if-constants; those that a branch stores are taken",
+    source=f"{PROVIDER}: facts/asked.json, if-constants, if-known; those that a branch stores are"
+    " taken, and so is an If that is decided when the model is read",
 )
 def constants_of_the_outer_graph(node: NodeView, target: Target) -> Answer:
     """A branch of If reads a constant of the graph around it."""
+    condition = node.input(0)
+    if condition is not None and is_folded(condition):
+        return None
     for _, body in node.node.graphs():
         for _, value in reads_of_outer_scopes(body):
             if is_folded(value):
