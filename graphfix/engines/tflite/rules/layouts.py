@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 
 from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.tflite.rules import MEASURED
@@ -28,6 +29,7 @@ _KEEPING = frozenset(
 )
 _MIXING = ELEMENTWISE | {"Concat"}
 _MISREADING = ("CumSum", "Einsum", "Flatten", "GatherND", "NonZero", "Trilu", "Unsqueeze")
+_CHANNELS_FIRST = [0, 3, 1, 2]
 _MOST = 200  # nodes that are looked at
 
 
@@ -116,12 +118,47 @@ def constant_of_more_axes(node: NodeView, target: Target) -> Answer:
     return len(shape) > first.rank > 1 and any(size != 1 for size in shape)
 
 
+@rule(
+    "Transpose",
+    feature="form:Transpose.equal-sizes",
+    versions="tflite",
+    severity=WRONG,
+    source=f"{MEASURED}: facts/asked.json, transposed-back: of other sizes, and what MatMul gives,"
+    " it is equal",
+)
+def channels_put_first_of_equal_sizes(node: NodeView, target: Target) -> Answer:
+    """A Transpose that puts channels first takes a tensor of equal sizes for an image."""
+    x = node.input(0)
+    if x is None or x.producer is None or list(node.attr("perm", ())) != _CHANNELS_FIRST:
+        return None
+    sizes = x.shape or ()
+    if len(sizes) != _IMAGE or len({*sizes[1:]}) > 1 or not isinstance(sizes[1], int):
+        return None
+    own = x.producer.op in ("MatMul", "Transpose") or known_with_sizes(x) or sizes[1] == 1
+    return not own and _is_behind_a_picture(x) and not lies_as_image(x)
+
+
+def _is_behind_a_picture(value: Value) -> bool:
+    """Say whether an operator of images stands before a tensor."""
+    pending, seen = [value], {value}
+    while pending and len(seen) < _MOST:
+        maker = pending.pop().producer
+        if maker is None:
+            continue
+        if maker.op in _PICTURES:
+            return True
+        more = [v for v in maker.inputs if v is not None and v not in seen]
+        pending += more
+        seen.update(more)
+    return False
+
+
 def _image_of(node: NodeView) -> Value | None:
     """Return the first input of a node that lies as an image."""
-    return next((v for v in node.inputs if v is not None and _lies_as_image(v)), None)
+    return next((v for v in node.inputs if v is not None and lies_as_image(v)), None)
 
 
-def _lies_as_image(value: Value) -> bool:
+def lies_as_image(value: Value) -> bool:
     """Say whether a tensor comes of a picture through nodes that keep the channels last."""
     pending, seen = [value], {value}
     while pending and len(seen) < _MOST:

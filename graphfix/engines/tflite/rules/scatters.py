@@ -15,6 +15,7 @@ from graphfix.operators.table import ELEMENTWISE
 _ASKED = f"{MEASURED}: facts/asked.json"
 _SCATTERS = ("ScatterElements", "ScatterND")
 _MOST = 40  # nodes that are looked at
+_LINES = 3  # the rank
 # What hands on numbers that are fed, so that they are as often the same as they were.
 _HANDING = ELEMENTWISE | {
     "Cast",
@@ -89,6 +90,25 @@ def updates_of_one_place(node: NodeView, target: Target) -> Answer:
     if len(known) == rows.shape[1]:
         rows = np.where(rows < 0, rows + np.asarray(known, dtype=np.int64), rows)
     return len(np.unique(rows, axis=0)) < len(rows)
+
+
+@rule(
+    "ScatterND",
+    feature="op:ScatterND",
+    versions="tflite",
+    severity=REJECT,
+    text="Dimensions [0,2) of indices must match dimensions [0,2) of updates",
+    source=f"{_ASKED}, scatter-joined: what Concat gives is taken to have its channels last",
+)
+def places_joined_of_ones(node: NodeView, target: Target) -> Answer:
+    """The indices of ScatterND are joined along the last of three axes, of tensors of ones."""
+    indices = node.input(1)
+    maker = None if indices is None else indices.producer
+    if indices is None or maker is None or maker.op != "Concat" or known_with_sizes(indices):
+        return None
+    shapes = [value.static_shape for value in maker.inputs if value is not None]
+    last = int(maker.attr("axis", 0)) in (-1, _LINES - 1)
+    return last and all(shape == (1,) * _LINES for shape in shapes)
 
 
 def _hangs_on_what_is_fed(indices: Value) -> bool:
