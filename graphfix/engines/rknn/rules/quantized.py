@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from graphfix.authoring.views import NodeView
+import numpy as np
+
+from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
-from graphfix.engines.rule import REJECT, Answer, rule
+from graphfix.engines.rule import REJECT, WRONG, Answer, rule
 
+_DEEPEST = 9
+_MOVING = frozenset({"Identity", "Reshape", "Transpose"})
 _QUANTIZING = frozenset({"DequantizeLinear", "QuantizeLinear"})
 
 
@@ -22,3 +26,62 @@ _QUANTIZING = frozenset({"DequantizeLinear", "QuantizeLinear"})
 def product_of_bytes(node: NodeView, target: Target) -> Answer:
     """QLinearMatMul is refused in models that quantize or dequantize, be it elsewhere."""
     return any(view.op in _QUANTIZING for view in map(NodeView, node.graph.nodes))
+
+
+@rule(
+    "QuantizeLinear",
+    feature="form:QuantizeLinear.cast",
+    versions="rknn",
+    severity=WRONG,
+    source=f"{TOOLKIT}: facts/graphs.json; what it gives is taken for the numbers that it stands"
+    " for, moved by Reshape, Transpose and Identity as well",
+)
+def integers_cast(node: NodeView, target: Target) -> Answer:
+    """A Cast reads the integers that QuantizeLinear gives, and gets what they stand for."""
+    result = node.output(0)
+    return result is not None and _is_cast(result)
+
+
+def _is_cast(value: Value, depth: int = _DEEPEST) -> bool:
+    for user in value.consumers if depth else ():
+        result = user.output(0)
+        if user.op == "Cast":
+            return True
+        if user.op in _MOVING and result is not None and _is_cast(result, depth - 1):
+            return True
+    return False
+
+
+@rule(
+    "DequantizeLinear",
+    feature="form:DequantizeLinear.other-scale",
+    versions="rknn",
+    severity=WRONG,
+    source=f"{TOOLKIT}: facts/graphs.json",
+)
+def other_scale(node: NodeView, target: Target) -> Answer:
+    """DequantizeLinear has another scale or zero point than the QuantizeLinear before it."""
+    maker = node.need(0).producer
+    if maker is None or maker.op != "QuantizeLinear":
+        return False
+    return any(_differ(node.input(place), maker.input(place)) for place in (1, 2))
+
+
+def _differ(one: Value | None, two: Value | None) -> bool:
+    arrays = [None if value is None else value.array() for value in (one, two)]
+    first, second = arrays
+    return first is not None and second is not None and not np.array_equal(first, second)
+
+
+@rule(
+    "DequantizeLinear",
+    feature="form:DequantizeLinear.of-cast",
+    versions="rknn",
+    severity=REJECT,
+    text="KeyError: '{input}__int8'",
+    source=f"{TOOLKIT}: facts/graphs.json; integers that are fed are taken",
+)
+def dequantized_cast(node: NodeView, target: Target) -> Answer:
+    """DequantizeLinear reads what a Cast gives."""
+    maker = node.need(0).producer
+    return maker is not None and maker.op == "Cast"
