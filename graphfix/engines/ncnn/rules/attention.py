@@ -117,6 +117,28 @@ def operand_of_several_batches(node: NodeView, target: Target) -> Answer:
     return same and several and tells_batches(node.graph)
 
 
+@rule(
+    ("Add", "Div", "Mul", "Sub"),
+    feature="form:{op}.ranks",
+    versions="ncnn",
+    severity=WRONG,
+    source=f"{FACTS}: [1,2,36,1] less [2,1,1], where an operator tells of the batch of 2; of one"
+    " rank, or of one size but for axes of 1 in front, they are equal",
+)
+def batches_at_unlike_places(node: NodeView, target: Target) -> Answer:
+    """Operands of unlike ranks have the batch at other axes, and one of them is repeated."""
+    shapes = [None if value is None else value.static_shape for value in node.inputs]
+    known = [value is not None and known_with_sizes(value) for value in node.inputs]
+    if len(shapes) != len(known) or None in shapes or any(known) or not shapes:
+        return False
+    short, full = sorted((shape or () for shape in shapes), key=len)
+    ahead = len(full) - len(short)
+    batches = {Value(tensor).dim(0) for tensor in node.graph.root.inputs} - {1}
+    if not ahead or not short or short[0] not in batches or full[ahead] != short[0]:
+        return False
+    return full[ahead:] != short and tells_batches(node.graph)
+
+
 def _is_of_conv(value: Value) -> bool:
     """Say whether a Conv is found upwards along first inputs."""
     for _ in range(_FAR):
