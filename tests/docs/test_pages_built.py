@@ -48,6 +48,10 @@ TWINS = {
         "batch-normalization-to-arithmetic",
         "batch-normalization-by-its-own-mean",
     },
+    "recurrent_layout_to_transpose": {
+        "recurrent-layout-left-out",
+        "recurrent-layout-to-transpose",
+    },
     "attention_to_matmul": {"attention-to-matmul", "q-attention-to-matmul"},
     "bias_add_to_add": {
         "bias-add-to-add",

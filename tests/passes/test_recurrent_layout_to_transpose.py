@@ -9,7 +9,7 @@ from onnx import parser
 import graphfix
 from benchmarks.opset.comparison import reference
 from graphfix.report import Verdict
-from graphfix.testing import assert_refused, assert_rewrite
+from graphfix.testing import assert_refused
 
 PASS = "recurrent-layout-to-transpose"
 HEAD = '<ir_version: 8, opset_import: ["" : 14]> g '
@@ -69,17 +69,3 @@ def test_onnxruntime_gets_the_sequence_first(target: str) -> None:
     assert done.exit_code == 0, done.report.findings_after
     assert done.report.verification.status is Verdict.EQUAL
     assert "Transpose" in {node.op_type for node in done.model.to_proto().graph.node}
-
-
-@pytest.mark.parametrize(("op", "gates"), [("LSTM", 4), ("GRU", 3), ("RNN", 1)])
-def test_a_written_layout_of_0_is_left_out(op: str, gates: int) -> None:
-    proto = parser.parse_model(model(op, gates, 0))
-    rng = np.random.default_rng(0)
-    feed = {
-        info.name: rng.standard_normal([d.dim_value for d in info.type.tensor_type.shape.dim])
-        .astype(np.float32) for info in proto.graph.input
-    }  # fmt: skip
-    done = assert_rewrite("recurrent-layout-left-out", proto, feeds=[feed], after=[op])
-    assert not [a for n in done.after.graph.node for a in n.attribute if a.name == "layout"]
-    refused = model(op, gates, 1)
-    assert_refused("recurrent-layout-left-out", refused, "a layout of 0 must be written; it is not")
