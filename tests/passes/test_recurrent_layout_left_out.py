@@ -53,8 +53,8 @@ def test_bodies_are_rewritten_too() -> None:
         "<int64[1] one = {1}> { y = If (c) <"
         "then_branch = t () => (float[5,2,4] u) { a = GRU <hidden_size = 4, layout = 0> (x, w, r) "
         "u = Squeeze (a, one) }, "
-        "else_branch = e () => (float[5,2,4] v) { b = GRU <hidden_size = 4, layout = 0> (x, w, r) d = Neg (b) "
-        "v = Squeeze (d, one) }> }"
+        "else_branch = e () => (float[5,2,4] v) { b = GRU <hidden_size = 4, layout = 0> (x, w, r) "
+        "d = Neg (b) v = Squeeze (d, one) }> }"
     )
     done = graphfix.run(parser.parse_model(text), passes=[PASS])
     assert done.exit_code == 0
