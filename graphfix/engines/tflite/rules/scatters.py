@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring.views import Array, NodeView, Value
 from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
@@ -78,12 +78,14 @@ def updates_of_one_place(node: NodeView, target: Target) -> Answer:
     if array is None:
         fed = not known_with_sizes(indices) and _hangs_on_what_is_fed(indices)
         return Unknown(f"whether places of {indices.name} are the same") if fed else None
+    rows: Array
     if node.op == "ScatterND":
         rows = array.reshape(-1, array.shape[-1])
         sizes = (data.shape or ())[: rows.shape[1]]
     else:
         axis = int(node.attr("axis", 0)) % array.ndim
-        rows = np.stack([place.reshape(-1) for place in np.indices(array.shape)], axis=1)
+        everywhere = np.arange(array.size, dtype=np.int64)
+        rows = np.stack(np.unravel_index(everywhere, array.shape), axis=1)
         rows[:, axis] = array.reshape(-1)
         sizes = data.shape or ()
     known = [size if isinstance(size, int) else 0 for size in sizes]
