@@ -43,7 +43,8 @@ ELSEWHERE = {
         "quantized_constant_to_quantizelinear._OPERATORS contrib_without_equivalent._REASONS "
         "aten_comparison._TABLE aten_reduction._TABLE aten_segment_reduce._OPERATORS "
         "reduction_of_fewer_dimensions._OPS elementwise_of_four_dimensions._OPS "
-        "pairwise.EMITS_OF_ANY_SIZE scatternd_of_grid_to_where._BY_ELEMENT"
+        "pairwise.EMITS_OF_ANY_SIZE constants_of_equal_rank._OPS tanh_between_negations._JOINED "
+        "scatternd_of_grid_to_where._BY_ELEMENT"
     ),
 }
 LEAST = 4

@@ -18,7 +18,13 @@ from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, Answer, Yes, rule
 
 _JOINING = ("Concat", "Einsum", "MatMul")
-_WITH_PARAMETERS = ("BatchNormalization", "InstanceNormalization", "LayerNormalization", "PRelu")
+_LEFT = {  # what pnnx makes of it, which ncnn has no layer for
+    "BatchNormalization": "F.batch_norm",
+    "InstanceNormalization": "F.instance_norm",
+    "LayerNormalization": "F.layer_norm",
+    "PRelu": "PRelu",
+}
+_WITH_PARAMETERS = tuple(_LEFT)
 _ARITHMETIC = ("Add", "Div", "Max", "Min", "Mul", "Pow", "Sub", "Sum")
 
 
@@ -91,15 +97,16 @@ def _has_no_text(value: Value | None) -> bool:
     feature="const:{op}.parameters",
     versions="ncnn",
     severity=REJECT,
-    text="layer F.batch_norm not exists or registered; layer F.layer_norm not exists or registered;"
-    " layer F.instance_norm not exists or registered; layer PRelu not exists or registered",
     source=f"{FACTS}: each of scale, bias, mean and variance; what follows from constants is taken",
 )
 def computed_parameters(node: NodeView, target: Target) -> Answer:
     """Scales, biases and slopes of {op} are stored."""
     given = [value for value in node.inputs[1:] if value is not None]
     computed = not all(known_with_sizes(value) for value in given)
-    if computed and node.op == "InstanceNormalization":
-        return Yes(feature="op:InstanceNormalization")
+    if not computed:
+        return None
+    text = f"layer {_LEFT[node.op]} not exists or registered"
+    if node.op == "InstanceNormalization":
+        return Yes(feature="op:InstanceNormalization", text=text)
     kind = "form" if node.op == "LayerNormalization" else "const"
-    return computed and Yes(feature=f"{kind}:{node.op}.parameters")
+    return Yes(feature=f"{kind}:{node.op}.parameters", text=text)
