@@ -41,6 +41,7 @@ _OPERATORS = {
     (_CONTRIB, "MatMulIntegerToFloat"): _Places(0, 1, 5),
     (_CONTRIB, "DynamicQuantizeMatMul"): _Places(None, 1, 3),
     (_CONTRIB, "QGemm"): _Places(0, 3, 5, 2),
+    (_CONTRIB, "QAttention"): _Places(0, 1, 7),
 }
 
 
