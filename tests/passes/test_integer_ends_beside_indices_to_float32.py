@@ -26,7 +26,10 @@ def test_by_consent(kind: str) -> None:
     result = graphfix.run(model, target="ncnn1.0", allow_io_change=True, allow_lossy=True)
     left = [finding.feature for finding in result.report.findings_after]
     # pnnx tries int32 inputs with what lies in its memory, which is no finding of the pass.
-    expected = {"int32": (1, ["io:int32-indices"]), "int64": (0, [])}
+    expected: dict[str, tuple[int, list[str]]] = {
+        "int32": (1, ["io:int32-indices"]),
+        "int64": (0, []),
+    }
     assert (result.exit_code, left) == expected[kind]
     assert result.report.io_changes == (IoChange("m", kind, "float32"),)
     feed: dict[str, Any] = {
