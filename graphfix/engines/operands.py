@@ -81,6 +81,18 @@ def is_always_positive(value: Value | None, depth: int = _DEEP) -> bool:
     return maker.op in ("Exp", "Sigmoid", "Softmax", "Softplus")
 
 
+def only_reader(value: Value | None, op: str = "") -> NodeView | None:
+    """Return the node that alone reads a tensor, be it an output of the graph as well.
+
+    Args:
+        value: The tensor.
+        op: The operator that it must be; empty for any.
+    """
+    readers = () if value is None else value.consumers
+    found = readers[0] if len(readers) == 1 else None
+    return found if found is not None and op in ("", found.op) else None
+
+
 def has_negative_pads(node: NodeView) -> bool:
     """Say whether a Pad of any opset crops; False where its pads are computed."""
     given = node.attr("pads", ())  # an input from opset 11 on

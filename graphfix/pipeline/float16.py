@@ -20,12 +20,10 @@ from graphfix.pipeline.original import Original
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.verifying import comparison_options, on_disk, original_on_disk
 from graphfix.proving.models import changed_by_rounding
-from graphfix.proving.whole.rounding import Rounding
+from graphfix.proving.whole.rounding import ARITHMETIC, LARGEST, Rounding
 from graphfix.report import Finding, Verdict
 from graphfix.validity.complaint import Complaint, called
 
-_ARITHMETIC = "float16"
-_LARGEST = 65504
 _SECONDS = 120.0
 _ASKED = ("auto", "full")  # a real engine says it itself
 _RUN = (Verdict.EQUAL, Verdict.LOSSY, Verdict.INCONCLUSIVE)
@@ -62,7 +60,7 @@ def in_float16(
 def _is_asked(attempt: Attempt) -> bool:
     settings = attempt.settings
     target = settings.target
-    if target is None or engine_of(target.family).arithmetic != _ARITHMETIC:
+    if target is None or engine_of(target.family).arithmetic != ARITHMETIC:
         return False
     if settings.verify not in _ASKED or attempt.verification.status not in _RUN:
         return False
@@ -104,4 +102,4 @@ def _message(found: Rounding, node: NodeView | None) -> str:
     )
     if node is None:
         return text
-    return f"{text}; {called(node)} gives {found.largest:.3g}, and {_LARGEST} is the largest"
+    return f"{text}; {called(node)} gives {found.largest:.3g}, and {LARGEST:.0f} is the largest"

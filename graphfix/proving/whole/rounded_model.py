@@ -22,13 +22,11 @@ from graphfix.proving.values.kinds import Array, Feed, Value, is_floating
 from graphfix.proving.verdict.constants import Constant, changed
 from graphfix.proving.verdict.judge import Judge
 from graphfix.proving.whole.options import ComparisonOptions
-from graphfix.proving.whole.rounding import Rounding
+from graphfix.proving.whole.rounding import ARITHMETIC, LARGEST, Rounding
 from graphfix.proving.whole.samples import Samples
 from graphfix.shape_inference import infer_shapes
 from graphfix.submodels import add_outputs
 
-ARITHMETIC = "float16"
-LARGEST = float(np.finfo(np.float16).max)
 SAMPLES = 2
 _OLDEST = 6  # from here on Cast names its type by number
 _NAMES = ("float32", "float64")

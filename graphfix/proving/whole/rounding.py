@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from msgspec import Struct, field
 
+ARITHMETIC = "float16"
+LARGEST = 65504.0  # that float16 holds
+
 
 class Rounding(Struct, frozen=True):
     """What becomes of a model in an engine that holds every float in float16.

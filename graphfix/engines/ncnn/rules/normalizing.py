@@ -5,6 +5,7 @@ from __future__ import annotations
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.ncnn.rules import FACTS, MEASURED, RANK
+from graphfix.engines.operands import only_reader
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 
@@ -87,12 +88,12 @@ def _is_of_groups(node: NodeView) -> bool:
 )
 def normalization_of_all_but_the_batch(node: NodeView, target: Target) -> Answer:
     """A LayerNormalization that is written out, over all axes but the first, is another one."""
-    numbers, spread = node.input(0), _reader(node.output(0), "ReduceMean")
+    numbers, spread = node.input(0), only_reader(node.output(0), "ReduceMean")
     if numbers is None or numbers.rank is None or spread is None:
         return False
     divided = spread
     for op in ("Add", "Sqrt", "Div"):
-        reader = _reader(divided.output(0), op)
+        reader = only_reader(divided.output(0), op)
         if reader is None:
             return False
         divided = reader
@@ -101,12 +102,6 @@ def normalization_of_all_but_the_batch(node: NodeView, target: Target) -> Answer
         return False
     rest = {int(axis) % numbers.rank for axis in axes}
     return len(rest) > 1 and rest == set(range(1, numbers.rank))
-
-
-def _reader(value: Value | None, op: str) -> NodeView | None:
-    """Return what alone reads a tensor, where it is of one operator."""
-    readers = () if value is None else value.consumers
-    return readers[0] if len(readers) == 1 and readers[0].op == op else None
 
 
 def _is_centred(value: Value) -> bool:

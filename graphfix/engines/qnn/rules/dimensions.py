@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.operands import only_reader
 from graphfix.engines.profile import Target
 from graphfix.engines.qnn.rules.provider import LEFT, PROVIDER
 from graphfix.engines.rule import REJECT, Answer, Yes, rule
@@ -56,10 +57,10 @@ def _is_turned_otherwise(node: NodeView) -> bool:
     turn = node
     if node.op == "Reshape":
         maker = node.need(0).producer
-        after = _only_user(node.output(0), "Transpose")
+        after = only_reader(node.output(0), "Transpose")
         turn = maker if maker is not None and maker.op == "Transpose" else after or node
     first = turn.need(0).producer
-    last = _only_user(turn.output(0), "Reshape")
+    last = only_reader(turn.output(0), "Reshape")
     if turn.op != "Transpose" or first is None or first.op != "Reshape" or last is None:
         return False
     before, given, six = first.need(0), last.output(0), turn.need(0)
@@ -114,8 +115,3 @@ def _lies_otherwise(value: Value) -> bool:
             pending += found
             seen.update(found)
     return False
-
-
-def _only_user(value: Value | None, op: str) -> NodeView | None:
-    users = () if value is None else value.consumers
-    return users[0] if len(users) == 1 and users[0].op == op else None

@@ -6,6 +6,7 @@ import math
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.operands import only_reader
 from graphfix.engines.profile import Target
 from graphfix.engines.qnn.folding import is_folded
 from graphfix.engines.qnn.rules.provider import LEFT, PROVIDER
@@ -87,8 +88,7 @@ def _number(value: Value) -> float | None:
 
 
 def _only_user(value: Value | None, op: str) -> NodeView | None:
-    users = () if value is None or value.is_graph_output else value.consumers
-    return users[0] if len(users) == 1 and users[0].op == op else None
+    return None if value is None or value.is_graph_output else only_reader(value, op)
 
 
 @rule(

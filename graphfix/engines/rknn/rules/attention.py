@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.known_values import known_with_sizes
+from graphfix.engines.operands import only_reader
 from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
 from graphfix.engines.rule import WRONG, Answer, rule
@@ -52,17 +53,11 @@ def values_of_split_heads(node: NodeView, target: Target) -> Answer:
 
 def _is_joined(result: Value) -> bool:
     """Say whether heads are put behind the steps and joined, and nothing else reads them."""
-    turned = _only_reader(result)
+    turned = only_reader(result)
     if turned is None or turned.op != "Transpose" or list(turned.attr("perm", ())) != _APART:
         return False
-    joined = _only_reader(turned.output(0))
+    joined = only_reader(turned.output(0))
     return joined is not None and joined.op == "Reshape"
-
-
-def _only_reader(value: Value | None) -> NodeView | None:
-    """Return the node that alone reads a tensor, be it an output of the graph as well."""
-    readers = () if value is None else value.consumers
-    return readers[0] if len(readers) == 1 else None
 
 
 def _products_behind(weights: Value) -> NodeView | None:
@@ -70,7 +65,7 @@ def _products_behind(weights: Value) -> NodeView | None:
     value: Value | None = weights
     for _ in range(_DEEPEST):
         maker = None if value is None else value.producer
-        if maker is None or maker.domain or _only_reader(value) is None:
+        if maker is None or maker.domain or only_reader(value) is None:
             return None
         if maker.op == "MatMul":
             return maker
@@ -88,12 +83,12 @@ def _computed(node: NodeView) -> Value | None:
 def _part(value: Value | None, turns: Sequence[list[int]]) -> Value | None:
     """Return what is given heads and turned, or None where it is not done so, or read twice."""
     while value is not None and (maker := value.producer) is not None and maker.op in _SCALING:
-        if _only_reader(value) is None:
+        if only_reader(value) is None:
             return None
         value = _computed(maker)
     for perm in reversed(turns):
         maker = None if value is None else value.producer
-        if maker is None or maker.op != "Transpose" or _only_reader(value) is None:
+        if maker is None or maker.op != "Transpose" or only_reader(value) is None:
             return None
         if list(maker.attr("perm", ())) != perm:
             return None
@@ -102,7 +97,7 @@ def _part(value: Value | None, turns: Sequence[list[int]]) -> Value | None:
     if value is None or maker is None or maker.op != "Reshape" or value.rank != _HEADS:
         return None
     part = maker.need(0)
-    return None if _only_reader(value) is None or _only_reader(part) is None else part
+    return None if only_reader(value) is None or only_reader(part) is None else part
 
 
 def _source(parts: Sequence[Value | None]) -> Value | None:

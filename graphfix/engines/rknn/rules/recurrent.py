@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.operands import only_reader
 from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
 from graphfix.engines.rule import REJECT, Answer, Yes, rule
@@ -77,16 +78,11 @@ def cell_state_alone(node: NodeView, target: Target) -> Answer:
 
 
 def _is_reshaped(value: Value) -> bool:
-    reader = _only_reader(value)
+    reader = only_reader(value)
     while reader is not None and reader.op == "Identity":
-        reader = _only_reader(reader.output(0))
+        reader = only_reader(reader.output(0))
     if reader is not None and reader.op == "Transpose":
-        reader = _only_reader(reader.output(0))
+        reader = only_reader(reader.output(0))
     if reader is None or reader.op not in _SHAPING:
         return False
     return reader.op == "Reshape" or reader.has("axes") or reader.input(1) is not None
-
-
-def _only_reader(value: Value | None) -> NodeView | None:
-    readers = () if value is None else value.consumers
-    return readers[0] if len(readers) == 1 else None
