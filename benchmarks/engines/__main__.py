@@ -115,9 +115,13 @@ def measured(
             break
     verdicts = dict(known.verdicts) if known is not None else {}
     said = ""
+    answers: dict[bytes, tuple[str, str]] = {}  # a form that is the same file is not asked twice
     for form in FORMS if known is None else FORMS[-1:]:
         file = _form(form, tried, plain, fixed)
-        verdicts[form], said = ("none", "") if file is None else _asked(file, tried, asker, consent)
+        content = b"" if file is None else file.read_bytes()
+        if content not in answers:
+            answers[content] = _asked(file, tried, asker, consent) if file else ("none", "")
+        verdicts[form], said = answers[content]
     checking = ["check", str(plain), "--target", target, "--json"]
     _, findings = _called(lambda: graphfix(checking), tried.folder)
     found = tuple(_severities(findings))
