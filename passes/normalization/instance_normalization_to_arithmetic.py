@@ -5,7 +5,8 @@ What it does:
     added to its bias.
 
 Why engines need it:
-    TensorRT 7.0 computes it with an epsilon of its own and ignores the one written.
+    TensorRT 7.0 computes it with an epsilon of its own and ignores the one written. OpenCV 5
+    refuses it behind a Conv that is not of images.
 
 Before:
     y = InstanceNormalization <epsilon = 1e-5> (x, scale, bias)        x: [N, C, H, W]
@@ -42,7 +43,8 @@ _LOW = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
     "InstanceNormalization",
     removes=(
         "op:InstanceNormalization attr:InstanceNormalization.* const:InstanceNormalization.* "
-        "rank:InstanceNormalization.* shape:InstanceNormalization.* dtype:InstanceNormalization.*"
+        "rank:InstanceNormalization.* shape:InstanceNormalization.* dtype:InstanceNormalization.* "
+        "form:InstanceNormalization.*"
     ),
     emits="Add Cast Div Mul ReduceMean ReduceSum Reshape Sqrt Sub",
 )

@@ -84,7 +84,7 @@ YES = [
         "gru-reverse", "attr:GRU.direction=reverse", "wrong", "", NEW),
     Yes("(float[1,2,9] x, float[4,2,3] w, float[4] s) => (float[1,4,7] y)"
         " { c = Conv (x, w) r = Relu (c) y = InstanceNormalization (r, s, s) }",
-        "instance-norm-behind-conv", "rank:InstanceNormalization.3", "reject", "5D block", NEW),
+        "norm-behind-conv", "rank:InstanceNormalization.3", "reject", "5D block", NEW),
     Yes("(int64[2] s) => (float[A,B] y) { y = ConstantOfShape (s) }",
         "constant-of-shape-default", "attr:ConstantOfShape.no-value", "reject", "blobs.size", NEW),
     Yes("(float[2] x) => (float[2] y) { y = Mod (x, x) }",

@@ -50,18 +50,21 @@ def mod_of_floats(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    "InstanceNormalization",
-    feature="rank:InstanceNormalization.3",
+    ("GroupNormalization", "InstanceNormalization"),
+    feature="rank:{op}.*",
     versions="opencv5.0..",
     severity=REJECT,
     text="DNN/InstanceNorm: only 5D block layout is supported",
-    source="instance_norm_layer.cpp:60 (5.0.0): what stands behind a Conv of three dimensions;"
-    " facts/asked.json, instance-norm-behind-*",
+    source="instance_norm_layer.cpp:60, fast_norm.cpp:363 (5.0.0): what stands behind a Conv that"
+    " is not of images; facts/asked.json, *-norm-behind-*",
 )
-def instance_norm_behind_conv(node: NodeView, target: Target) -> Answer:
-    """InstanceNormalization of three dimensions is refused behind a Conv."""
+def norm_behind_conv(node: NodeView, target: Target) -> Answer:
+    """{op} of other than four dimensions is refused behind a Conv."""
     value = node.input(0)
-    return value is not None and value.rank == 3 and is_in_blocks(value)
+    if value is None or value.rank in (None, 4) or not is_in_blocks(value):
+        return False
+    named = node.op == "GroupNormalization"
+    return Yes(feature="op:GroupNormalization" if named else f"rank:{node.op}.{value.rank}")
 
 
 @rule(
