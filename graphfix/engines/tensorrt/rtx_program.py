@@ -1,10 +1,13 @@
 """TensorRT for RTX, in the process of `graphfix.engines.hosting.serve`: it parses, builds and runs.
 
-Parsing and building need no GPU: an engine is built ahead of time for a compute capability, 8.6
-where ``GRAPHFIX_COMPUTE_CAPABILITY`` names no other. Running needs one, and NVIDIA's driver, which
-also keeps the device's memory here.
+Parsing and building need no GPU: an engine is built ahead of time for a compute capability: that
+which ``GRAPHFIX_COMPUTE_CAPABILITY`` names, or that of the GPU here, or 8.6 where there is none
+that it builds for. Running needs a GPU of just that, and NVIDIA's driver, which also keeps the
+device's memory here.
 
-Sources: tensorrt-rtx 1.7.1 (``help(tensorrt_rtx_bindings)``); the CUDA driver API, cuda.h.
+Sources: tensorrt-rtx 1.7.1 (``help(tensorrt_rtx_bindings)``; on an H200, of 9.0, its runtime
+refuses every engine: "The engine cannot run on this GPU, which has compute capability 9.0");
+the CUDA driver API, cuda.h.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 trt: Any = importlib.import_module("tensorrt_rtx_bindings")
 DEVICE = "device"  # the stage at which there is nothing to run on
 _CAPABILITY = "SM86"
+_MAJOR_MINOR = (75, 76)  # CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR and _MINOR
 _WORDS = 3
 _NO_DRIVER = "catchCudaError"  # in what it says of the machine, not of the model
 
@@ -77,15 +81,16 @@ def load(path: str, shapes: dict[str, list[int]]) -> Callable[[dict[str, Any]], 
     if not parser.parse_from_file(path) or parser.num_errors:
         raise Refusal("parse", _complaint(parser.get_error(0)))
     config = builder.create_builder_config()
+    capability = _capability()
     config.num_compute_capabilities = 1
-    config.set_compute_capability(_capability(), 0)
+    config.set_compute_capability(getattr(trt.ComputeCapability, capability), 0)
     profile = _profile(builder, network, shapes)
     if profile is not None:
         config.add_optimization_profile(profile)
     plan = builder.build_serialized_network(network, config)
     if plan is None:
         raise Refusal("build", log.words())
-    return _Engine(plan, log)
+    return _Engine(plan, log, capability)
 
 
 def _complaint(error: Any) -> str:
@@ -95,12 +100,16 @@ def _complaint(error: Any) -> str:
     return where + " ".join(line for line in lines if _NO_DRIVER not in line)
 
 
-def _capability() -> Any:
-    wanted = os.environ.get("GRAPHFIX_COMPUTE_CAPABILITY", _CAPABILITY).upper()
-    found = getattr(trt.ComputeCapability, wanted, None)
-    if found is None:
+def _capability() -> str:
+    """Return the name of the compute capability to build for."""
+    wanted = os.environ.get("GRAPHFIX_COMPUTE_CAPABILITY", "").upper()
+    if not wanted:
+        gpu = _GPU.here()
+        is_built_for = gpu is not None and hasattr(trt.ComputeCapability, gpu.capability)
+        return gpu.capability if gpu is not None and is_built_for else _CAPABILITY
+    if not hasattr(trt.ComputeCapability, wanted):
         raise Refusal("build", f"it builds for no compute capability {wanted}")
-    return found
+    return wanted
 
 
 def _profile(builder: Any, network: Any, shapes: dict[str, list[int]]) -> Any:
@@ -125,18 +134,19 @@ def _profile(builder: Any, network: Any, shapes: dict[str, list[int]]) -> Any:
 class _Engine:
     """An engine that was built, and its memory on the device while it runs."""
 
-    def __init__(self, plan: Any, log: _Log) -> None:
+    def __init__(self, plan: Any, log: _Log, capability: str) -> None:
         self._plan = plan
         self._log = log
+        self._capability = capability
         self._engine: Any = None
 
     def __call__(self, feed: dict[str, Any]) -> dict[str, Any]:
         """Run once.
 
         Raises:
-            Refusal: There is no GPU here, or the engine does not run on it.
+            Refusal: There is no GPU here that the engine is built for, or it does not run there.
         """
-        device = _Device()
+        device = _Device(self._gpu())
         if self._engine is None:
             runtime = trt.Runtime(self._log.logger)
             self._engine = runtime.deserialize_cuda_engine(self._plan)
@@ -154,6 +164,15 @@ class _Engine:
             if not context.execute_async_v3(device.stream):
                 raise Refusal("run", self._log.words())
             return {name: device.read(name, array) for name, array in results.items()}
+
+    def _gpu(self) -> _GPU:
+        gpu, built = _GPU.here(), f"it builds an engine for {self._capability.lower()}"
+        if gpu is None:
+            raise Refusal(DEVICE, f"{built}; there is no GPU here to run that on")
+        if gpu.capability != self._capability:
+            other = gpu.capability.lower()
+            raise Refusal(DEVICE, f"{built}; the GPU here is {other}, which does not run that")
+        return gpu
 
     def _give(self, context: Any, device: _Device, name: str, value: Any) -> None:
         wanted = trt.nptype(self._engine.get_tensor_dtype(name))
@@ -175,17 +194,41 @@ class _Engine:
         return array
 
 
-class _Device:
-    """The first GPU: its memory, through the driver."""
+class _GPU:
+    """The first GPU of this machine, through the driver.
 
-    def __init__(self) -> None:
+    Attributes:
+        driver: The library.
+        device: The driver's handle of the GPU.
+        capability: Its compute capability, as ``SM86``.
+    """
+
+    def __init__(self, driver: Any, device: Any) -> None:
+        """Ask what it is."""
+        self.driver, self.device = driver, device
+        numbers = [ctypes.c_int() for _ in _MAJOR_MINOR]
+        for number, attribute in zip(numbers, _MAJOR_MINOR):  # noqa: B905 - Python 3.8
+            driver.cuDeviceGetAttribute(ctypes.byref(number), attribute, device)
+        self.capability = "SM" + "".join(str(number.value) for number in numbers)
+
+    @classmethod
+    def here(cls) -> _GPU | None:
+        """Return it; None where there is none, or no driver."""
         try:
-            self._driver = ctypes.CDLL("nvcuda.dll" if os.name == "nt" else "libcuda.so.1")
+            driver = ctypes.CDLL("nvcuda.dll" if os.name == "nt" else "libcuda.so.1")
         except OSError:
-            raise Refusal(DEVICE, _nothing_to_run_on()) from None
-        self._device, self._context = ctypes.c_int(), ctypes.c_void_p()
-        if self._driver.cuInit(0) or self._driver.cuDeviceGet(ctypes.byref(self._device), 0):
-            raise Refusal(DEVICE, _nothing_to_run_on())
+            return None
+        device = ctypes.c_int()
+        if driver.cuInit(0) or driver.cuDeviceGet(ctypes.byref(device), 0):
+            return None
+        return cls(driver, device)
+
+
+class _Device:
+    """The memory of a GPU."""
+
+    def __init__(self, gpu: _GPU) -> None:
+        self._driver, self._device, self._context = gpu.driver, gpu.device, ctypes.c_void_p()
         self._places: dict[str, Any] = {}
         self.kept: list[Any] = []
         self.stream = 0
@@ -225,8 +268,3 @@ class _Device:
         code = getattr(self._driver, function)(*arguments)
         if code:
             raise Refusal("run", f"the driver answers {function} with {code}")
-
-
-def _nothing_to_run_on() -> str:
-    name = os.environ.get("GRAPHFIX_COMPUTE_CAPABILITY", _CAPABILITY).lower()
-    return f"it builds an engine for {name}; there is no GPU here to run that on"

@@ -123,13 +123,18 @@ def _succeed(*_: Any) -> int:
 
 
 class Driver:
-    """NVIDIA's driver, whose device memory is that of the process."""
+    """NVIDIA's driver of a GPU of a compute capability, with the memory of the process."""
 
-    def __init__(self) -> None:
+    def __init__(self, capability: tuple[int, int]) -> None:
+        self.capability = dict(zip((75, 76), capability, strict=True))
         self.buffers: dict[int, Any] = {}
 
     def __getattr__(self, name: str) -> Any:
         return _succeed  # cuInit, cuDeviceGet, contexts
+
+    def cuDeviceGetAttribute(self, number: Any, attribute: int, device: Any) -> int:  # noqa: N802
+        number._obj.value = self.capability[attribute]
+        return 0
 
     def cuMemAlloc_v2(self, place: Any, size: Any) -> int:  # noqa: N802
         buffer = ctypes.create_string_buffer(size.value)

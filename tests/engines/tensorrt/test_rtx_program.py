@@ -116,7 +116,7 @@ def test_without_a_driver_there_is_nothing_to_run_on(
 def test_numbers_go_to_the_device_and_come_back(
     program: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    driver = rtx_stand_in.Driver()
+    driver = rtx_stand_in.Driver((8, 9))
 
     def driver_of(name: str) -> rtx_stand_in.Driver:
         return driver
@@ -126,6 +126,36 @@ def test_numbers_go_to_the_device_and_come_back(
     for given in (X, X.astype(np.float64)[:, ::2]):
         np.testing.assert_array_equal(built({"x": given})["y"], given * 2)
     assert driver.buffers == {}
+    assert rtx_stand_in.asked[0] == ("sm89", 0), "built for the GPU that is here"
+
+
+@pytest.mark.parametrize(
+    ("gpu", "wanted", "reason"),
+    [
+        ((9, 0), None, "an engine for sm86; the GPU here is sm90, which does not run that"),
+        ((8, 6), "sm89", "an engine for sm89; the GPU here is sm86, which does not run that"),
+    ],
+)
+def test_a_gpu_that_does_not_run_the_engine_is_none_to_run_on(
+    program: ModuleType,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    gpu: tuple[int, int],
+    wanted: str | None,
+    reason: str,
+) -> None:
+    driver = rtx_stand_in.Driver(gpu)
+
+    def driver_of(name: str) -> rtx_stand_in.Driver:
+        return driver
+
+    monkeypatch.setattr(program.ctypes, "CDLL", driver_of)
+    if wanted:
+        monkeypatch.setenv("GRAPHFIX_COMPUTE_CAPABILITY", wanted)
+    built = program.load(saved(tmp_path, "(float[2] x) => (float[2] y) { y = Relu (x) }"), {})
+    with pytest.raises(program.Refusal, match=reason) as refused:
+        built({"x": X})
+    assert refused.value.stage == program.DEVICE
 
 
 @pytest.mark.usefixtures("environment")
