@@ -7,7 +7,8 @@ What it does:
 
 Why engines need it:
     OpenCV 4 reads no constants of bools: "Unsupported data type: BOOL in function
-    'getMatFromTensor'". Masks of attention are such constants.
+    'getMatFromTensor'". ncnn has no Where, and pnnx no layer for one with a constant: "layer
+    torch.where not exists or registered". Masks of attention are such constants.
 
 Before:
     y = Where (mask, x, k)       with mask and k constants
@@ -37,7 +38,7 @@ from graphfix.authoring import Builder, NodeView, Refuse, Value, need_elem_type,
 _FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.FLOAT16)
 
 
-@rewrite("Where", removes="dtype:Where.bool", emits="Max Min", claims="inf")
+@rewrite("Where", removes="op:Where dtype:Where.bool", emits="Max Min", claims="inf")
 def where_of_constant_to_limits(node: NodeView, build: Builder) -> Value:
     """Limit the numbers, see the module."""
     mask = build.need_const(node.need(0), "the mask")

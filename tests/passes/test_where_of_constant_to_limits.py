@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from onnx import parser
 
+import graphfix
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
 from tests.passes.lowering_models import PLACES, written
 
@@ -58,6 +60,16 @@ def test_refusals() -> None:
     assert_refused(
         PASS, written(integers, "int64[2,2] x", "int64[2,2]"), "x must be floats; it is int64"
     )
+
+
+def test_for_engines_without_where() -> None:
+    infinity = "@k = Constant <value = float {-inf}> ()"
+    body = f"{MASK}{infinity}\n@w = Where (@m, x, @k)\n@y = Softmax <axis = -1> (@w)"
+    model = parser.parse_model(written(body, "float[2,2] x", "float[2,2]"))
+    done = graphfix.run(model, target="ncnn1.0")
+    assert not done.report.findings_after
+    ops = [node.op_type for node in done.model.to_proto().graph.node]
+    assert ops == ["Max", "Min", "Softmax"]
 
 
 def test_leaves_others_alone() -> None:
