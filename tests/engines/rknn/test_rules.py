@@ -171,3 +171,51 @@ def test_outputs_in_which_nothing_of_the_inputs_is_left(graph: str, is_constant:
     text = f'<ir_version: 8, opset_import: ["" : 17]> g {graph}'
     found = [f for f in check(onnx.parser.parse_model(text), R) if f.rule == "vanishing-output"]
     assert [f.feature for f in found] == ["io:vanishing-output"] * is_constant
+
+
+def _two_products(weight: str) -> str:
+    """Return a graph of two products by sixteen weights each."""
+    weights = ", ".join([weight] * 256)
+    return (
+        f"(float[2,16] x) => (float[2,16] y) <float[16,16] w = {{{weights}}}> "
+        "{ a = MatMul (x, w) r = Relu (a) y = MatMul (r, w) }"
+    )
+
+
+def test_numbers_that_grow_beyond_float16() -> None:
+    """Both were asked of the toolkit, with some weights below 0."""
+    rule = "grown-beyond-float16"
+    missing = "how large y becomes: about 1e+05 for inputs around 1"
+    assert_unknown(Unknown(_two_products("60.0"), rule, missing, R))
+    assert_no(No(_two_products("0.5"), rule, R))
+
+
+def test_quotients_of_what_is_quantized() -> None:
+    rule = "quotient-of-steps"
+    assert_unknown(Unknown(_steps("Neg (x)", "y = Div (a, d)"), rule, "how near to 0 d comes", R))
+    assert_no(No(_steps("Neg (x)", "y = Div (d, a)"), rule, R))
+    fed = _steps("Neg (a)", "y = Div (a, d)").replace("(e,", "(x,")
+    assert_no(No(fed, rule, R))
+
+
+def _steps(computed: str, quotient: str) -> str:
+    """Return a graph that quantizes what it computes."""
+    return (
+        "(float[2] x, float[2] a) => (float[2] y) <float s = {0.02}, uint8 z = {128}> "
+        f"{{ e = {computed} i = QuantizeLinear (e, s, z) d = DequantizeLinear (i, s, z) "
+        f"{quotient} }}"
+    )
+
+
+def test_places_in_pixels_that_are_counted_in_the_graph() -> None:
+    """As exporters write them; a constant is in facts/graphs.json."""
+    graph = (
+        "(float[1,1,2,{n}] x, float[1,{n}] f) => (float[1,1,1,{n}] y) <int64 o = {{0}}, int64 k = "
+        "{{1}}, int64 z = {{{n}}}, int64[1] a = {{0}}, int64[2] b = {{0, 3}}, float d = {{9}}> "
+        "{{ r = Range (o, z, k) c = Cast <to = 1> (r) e = Unsqueeze (c, a) s = Add (e, f) "
+        "q = Div (s, d) h = Unsqueeze (q, b) g = Concat <axis = 3> (h, h) "
+        "y = GridSample (x, g) }}"
+    )
+    assert_no(No(graph.format(n=17), "rounded-grid", R))
+    feature = "form:GridSample.grid-in-pixels"
+    assert_yes(Yes(graph.format(n=18), "rounded-grid", feature, "wrong", "", R))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
@@ -65,6 +66,26 @@ def other_scale(node: NodeView, target: Target) -> Answer:
     if maker is None or maker.op != "QuantizeLinear":
         return False
     return any(_differ(node.input(place), maker.input(place)) for place in (1, 2))
+
+
+@rule(
+    "Div",
+    feature="form:Div.by-quantized",
+    versions="rknn",
+    severity=WRONG,
+    source=f"{TOOLKIT}: of 18 quotients of 16384 numbers most are right; where the divisor is a sum"
+    " that is quantized, what float16 rounds to the next step near 0 is far off",
+)
+def quotient_of_steps(node: NodeView, target: Target) -> Answer:
+    """The divisor is what was computed and quantized, a step of which may be 0."""
+    divisor = node.need(1)
+    maker = divisor.producer
+    if maker is None or maker.op != "DequantizeLinear":
+        return False
+    before = maker.need(0).producer
+    if before is None or before.op != "QuantizeLinear" or before.need(0).producer is None:
+        return False
+    return Unknown(f"how near to 0 {divisor.name} comes")
 
 
 def _differ(one: Value | None, two: Value | None) -> bool:
