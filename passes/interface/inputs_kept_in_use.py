@@ -7,7 +7,8 @@ What it does:
 Why engines need it:
     OpenCV 4 refuses to run a net one of whose inputs no layer reads: "inputs.size() ==
     requiredOutputs in function 'getMemoryShapes'". Inputs that only give a shape become such ones
-    where that shape is folded.
+    where that shape is folded. rknn-toolkit2 leaves such an input out, and takes what is fed for it
+    for the next.
 
 Before:
     y = Relu (x)                     # the model has an input u: float[2, 5], too
@@ -33,22 +34,16 @@ from __future__ import annotations
 
 from functools import partial
 
-from onnx import TensorProto
-
 from graphfix.authoring import (
     Builder,
     Editor,
     NodeView,
-    Refuse,
     Value,
     Variable,
     graph_pass,
     respell,
 )
-
-_FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE)
-_SUMMED = (*_FLOATS, TensorProto.INT32, TensorProto.INT64)
-_COMPARED = (*_SUMMED, TensorProto.INT8, TensorProto.UINT8, TensorProto.BOOL)
+from graphfix.passes.interface._zeros import SUMMED, false_of
 
 
 @graph_pass(removes="io:unused-input", emits="*::*")
@@ -67,7 +62,7 @@ def inputs_kept_in_use(editor: Editor) -> None:
 def _keep(editor: Editor, unused: Value, ends: list[Value]) -> None:
     for end in ends:
         maker = end.producer
-        if maker is None or end.elem_type not in _SUMMED or end.rank is None:
+        if maker is None or end.elem_type not in SUMMED or end.rank is None:
             continue
         if editor.replace(maker, partial(_with_zero, maker, end, unused)):
             return
@@ -77,21 +72,8 @@ def _with_zero(
     maker: NodeView, end: Value, unused: Value, build: Builder
 ) -> tuple[Value | None, ...]:
     """Return what a node gave, with a zero made of the unused input added to one of it."""
-    shape = unused.static_shape
-    if shape is None or 0 in shape:
-        raise Refuse(f"the sizes of {unused.name} must be known and above 0")
-    if unused.elem_type not in _COMPARED:
-        raise Refuse(f"{unused.name} must be numbers that are compared; it is {unused.type_name}")
-    one = unused
-    if shape and set(shape) != {1}:
-        count = len(shape)
-        one = build.Slice(one, starts=[0] * count, ends=[1] * count, axes=list(range(count)))
-    if unused.elem_type not in _FLOATS:
-        one = build.Cast(one, to=TensorProto.FLOAT)
     assert end.rank is not None
-    if len(shape) != end.rank:
-        one = build.Reshape(one, [1] * end.rank)
-    zero = build.Cast(build.Less(one, one), to=end.elem_type)
+    zero = build.Cast(false_of(unused, end.rank, build), to=end.elem_type)
     return tuple(
         build.Add(value, zero) if value is not None and maker.output(place) == end else value
         for place, value in enumerate(respell(maker, build))

@@ -1,7 +1,8 @@
 """Give two outputs that are one tensor as two, the second through Max of it with itself.
 
 What it does:
-    Replaces the Identity that makes an output of what another output is already by ``Max (x, x)``.
+    Replaces the Identity that makes an output of what another output is already by ``Max (x, x)``,
+    or ``And (x, x)`` of bools.
 
 Why engines need it:
     rknn-toolkit2 takes Identity out, gives such outputs once, and moves those behind them up. It
@@ -16,7 +17,7 @@ After:
     z = Max (y, y)
 
 When it refuses:
-    The tensor has other numbers than floats.
+    The tensor has other numbers than floats, int32 and int64, or the opset lacks Max of them.
 
 Accuracy:
     Exact: the larger of two equal numbers is that number, NaN and infinities included.
@@ -29,13 +30,18 @@ from __future__ import annotations
 
 from functools import partial
 
+from onnx import TensorProto
+
 from graphfix.authoring import Builder, Editor, Refuse, Value, Variable, graph_pass
 
 _COPIES = frozenset({"Dropout", "Identity"})
+_FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE)
+_INTEGERS = (TensorProto.INT32, TensorProto.INT64)
 _SINCE = 8  # the opset of a Max whose operands need no one shape
+_SINCE_OF_INTEGERS = 12
 
 
-@graph_pass(removes="io:repeated-output", emits="Max", claims="nan inf")
+@graph_pass(removes="io:repeated-output", emits="And Max", claims="nan inf")
 def repeated_outputs_apart(editor: Editor) -> None:
     """Look at every output of the main graph."""
     seen: set[Value] = set()
@@ -58,8 +64,11 @@ def _origin(value: Value) -> Value:
 
 
 def _apart(value: Value, opset: int, build: Builder) -> Value:
-    if opset < _SINCE:
-        raise Refuse(f"the opset must be {_SINCE} or above; it is {opset}")
-    if value.dtype is None or value.dtype.kind != "f":
-        raise Refuse(f"{value.name} must be floats; it is {value.type_name or 'unknown'}")
+    if value.elem_type == TensorProto.BOOL:
+        return build.And(value, value)
+    if value.elem_type not in (*_FLOATS, *_INTEGERS):
+        raise Refuse(f"{value.name} must be numbers of a Max; it is {value.type_name or 'unknown'}")
+    since = _SINCE_OF_INTEGERS if value.elem_type in _INTEGERS else _SINCE
+    if opset < since:
+        raise Refuse(f"the opset must be {since} or above; it is {opset}")
     return build.Max(value, value)

@@ -35,13 +35,28 @@ def test_other_floats(kind: str) -> None:
     assert_rewrite(PASS, model(kind), feeds=[{"x": x}], after=["Abs", "Max"])
 
 
+@pytest.mark.parametrize("kind", ["int32", "int64"])
+def test_integers(kind: str) -> None:
+    for opset in (12, 17):
+        feeds = [{"x": X.astype(kind)}]
+        assert_rewrite(PASS, model(kind, opset=opset), feeds=feeds, after=["Abs", "Max"])
+
+
+def test_bools() -> None:
+    text = model("bool").replace("Abs", "Not")
+    feed = {"x": np.array([True, False, True])}
+    done = assert_rewrite(PASS, text, feeds=[feed], after=["Not", "And"])
+    assert outputs_of(done.after, feed)["z"].tolist() == [False, True, False]
+
+
 def test_copies_of_copies() -> None:
     chain = "c = Identity (y) z = Identity (c)"
     assert_rewrite(PASS, model(more=chain), feeds=[{"x": X}], after=["Abs", "Identity", "Max"])
 
 
 def test_refused() -> None:
-    assert_refused(PASS, model("int32"), "y must be floats; it is int32")
+    assert_refused(PASS, model("int8"), "y must be numbers of a Max; it is int8")
+    assert_refused(PASS, model("int32", opset=11), "the opset must be 12 or above; it is 11")
     assert_refused(PASS, model(opset=7), "the opset must be 8 or above; it is 7")
 
 

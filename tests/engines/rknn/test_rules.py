@@ -22,9 +22,9 @@ YES = [
     Yes("(uint16[2] x) => (float[2] y) { y = Cast <to = 1> (x) }", "input-type",
         "io:uint16-input", "reject", "Not support input data type", R),
     Yes("(float[2] x) => (float[2] y, float[2] k) <float[2] k = {1, 2}> { y = Exp (x) }",
-        "constant-output", "io:constant-output", "reject", "are constants", R),
+        "constant-output", "io:output-of-constants", "reject", "are constants", R),
     Yes("(float[2] x) => (float[2] y, int64[1] s) { y = Exp (x) s = Shape (x) }",
-        "constant-output", "io:constant-output", "reject", "are constants", R),
+        "constant-output", "io:output-of-constants", "reject", "are constants", R),
     Yes("(float[2] x) => (float[2] y, float[2] z) { y = Exp (x) z = Identity (y) }",
         "repeated-output", "io:repeated-output", "reject", "outputs came", R),
     Yes("(float[2,3] x) => (int64[2,N] y) { y = NonZero (x) }", "dynamic-sizes", "op:NonZero",
@@ -51,6 +51,12 @@ YES = [
         "invalid dimensions", R),
     Yes(X.replace("[2,3] y", "[2,2] y") + "{ t = Transpose (x) y = MatMul (x, t) }",
         "with-its-own-transpose", "form:MatMul.with-own-transpose", "reject", "", R),
+    Yes("(float[2] u, float[2] x) => (float[2] y) { y = Exp (x) }", "unread-input",
+        "io:unused-input", "wrong", "", R),
+    Yes("(float[3] u, float[2] x) => (float[2] y) { y = Exp (x) }", "unread-input",
+        "io:unused-input", "reject", "is wrong, expect", R),
+    Yes("(float[2] u, float[2] x) => (float[2] y) { y = Exp (x) d = Neg (u) }", "unread-input",
+        "io:unused-input", "reject", "NoneType", R),
     Yes(X + "{ y = Max (x) }", "one-operand", "form:Max.one-input", "reject", "", R),
     Yes("(float[2] x) => (uint8[2] y) <float s = {0.5}> { y = QuantizeLinear (x, s) }",
         "no-zero-point", "form:QuantizeLinear.no-zero-point", "reject", "list index", R),
@@ -96,6 +102,8 @@ NO = [
     No("(float[2,3] x, float[2,3] z) => (float[2,2] y) { t = Transpose (z) y = MatMul (x, t) }",
        "with-its-own-transpose", R),
     No("(float[2] x) => (float[2] y) { y = Max (x, x) }", "one-operand", R),
+    No("(float[2] x, float[2] u) => (float[2] y) { y = Exp (x) }", "unread-input", R),
+    No("(float[2] u, float[2] x) => (float[2] y, float[2] u) { y = Exp (x) }", "unread-input", R),
 ]  # fmt: skip
 
 

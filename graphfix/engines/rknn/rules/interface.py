@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from graphfix.authoring.views import Value
+from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
-from graphfix.engines.rule import REJECT, Answer, Yes, model_rule
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule
 from graphfix.engines.rule_makers import (
     ignores_sparse_initializers,
     refuses_empty_outputs,
@@ -59,7 +59,7 @@ def input_type(model: Model, target: Target) -> list[Answer]:
 
 
 @model_rule(
-    feature="io:constant-output",
+    feature="io:output-of-constants",
     versions="rknn",
     severity=REJECT,
     text="All outputs {names} of model are constants, The model is invalid!",
@@ -111,6 +111,41 @@ def foreign_import(model: Model, target: Target) -> Answer:
         feature=f"domain:first.{domain}",
         message=f"{target.title} takes the version of {domain} for the opset of the model",
     )
+
+
+@model_rule(
+    feature="io:unused-input",
+    versions="rknn",
+    severity=REJECT,
+    text="The input shape {found} is wrong, expect {expected}!",
+    source=f"{TOOLKIT}: facts/graphs.json; the last may be unread, and one whose shape is read",
+)
+def unread_input(model: Model, target: Target) -> list[Answer]:
+    """Nothing reads an input, which is left out, and what is fed for it goes to the next."""
+    given = _given(model)
+    found: list[Answer] = []
+    for place, tensor in enumerate(given):
+        value, later = Value(tensor), given[place + 1 :]
+        if value.is_graph_output:
+            continue
+        if value.is_used:
+            if all(_leads_nowhere(user) for user in value.consumers):
+                message = f"what reads input {tensor.name} computes no output"
+                found.append(
+                    Yes(message=message, text="argument of type 'NoneType' is not iterable")
+                )
+        elif any(Value(other).is_used for other in later):
+            alike = all(
+                (one.shape, one.elem_type) == (tensor.shape, tensor.elem_type) for one in later
+            )
+            message = f"nothing reads input {tensor.name}, and {target.title} feeds it to the next"
+            found.append(Yes(message=message, severity=WRONG if alike else REJECT))
+    return found
+
+
+def _leads_nowhere(user: NodeView) -> bool:
+    outputs = [value for value in user.outputs if value is not None]
+    return not any(value.is_used or value.is_graph_output for value in outputs)
 
 
 def _given(model: Model) -> list[Variable]:
