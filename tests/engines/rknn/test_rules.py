@@ -224,6 +224,19 @@ def test_places_in_pixels_that_are_counted_in_the_graph() -> None:
         "q = Div (s, d) h = Unsqueeze (q, b) g = Concat <axis = 3> (h, h) "
         "y = GridSample (x, g) }}"
     )
-    assert_no(No(graph.format(n=17), "rounded-grid", R))
+    rule = "grid-in-pixels"
+    assert_no(No(graph.format(n=17), rule, R))
+    assert_unknown(Unknown(graph.format(n=18), rule, "how steep x is", R))
     feature = "form:GridSample.grid-in-pixels"
-    assert_yes(Yes(graph.format(n=18), "rounded-grid", feature, "wrong", "", R))
+    assert_yes(Yes(graph.format(n=32), rule, feature, "wrong", "", R))
+
+
+def test_parameters_that_may_be_overridden_are_stored() -> None:
+    graph = (
+        "(float[1,2,3,3] x, float[2] s = {1, 2}) => (float[1,2,3,3] y) <float[2] k = {1, 2}> "
+        "{ y = BatchNormalization (x, s, k, k, k) }"
+    )
+    assert_no(No(graph, "computed-normalization", R))
+    fed = graph.replace(" = {1, 2})", ")")
+    feature = "const:BatchNormalization.scale"
+    assert_yes(Yes(fed, "computed-normalization", feature, "reject", "unsupported operand", R))

@@ -7,6 +7,7 @@ import numpy as np
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.known_values import known_with_sizes
+from graphfix.engines.operands import is_stored
 from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
@@ -130,7 +131,7 @@ def computed_normalization(node: NodeView, target: Target) -> Answer:
     """A parameter of BatchNormalization is computed."""
     for place, name in enumerate(_PARAMETERS, 1):
         value = node.input(place)
-        if value is not None and not known_with_sizes(value):
+        if value is not None and not is_stored(value) and not known_with_sizes(value):
             return Yes(
                 feature=f"const:BatchNormalization.{name}",
                 message=f"{target.title} takes constants for the {name} of BatchNormalization",

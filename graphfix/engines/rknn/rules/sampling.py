@@ -10,11 +10,11 @@ from graphfix.engines.grids_of_nan import reads_grids_of_nan_otherwise
 from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
-from graphfix.engines.rule import WRONG, Answer, Yes, rule
+from graphfix.engines.rule import WRONG, Answer, rule
 
 _MOST = 200  # tensors that are looked at
-# Images of noise of these sides were right, and those of 80, 32 and 18 were wrong.
-_SIDE, _SIDE_OF_NEAREST, _SIDE_OF_PIXELS = 64, 16, 17
+# Images of noise up to the first side were right, and from the second on they were wrong.
+_SIDES, _SIDES_OF_NEAREST, _SIDES_OF_PIXELS = (64, 96), (16, 32), (17, 32)
 _ARITHMETIC = frozenset({"Add", "Div", "Mul", "Sub"})
 _MOVES = frozenset({"Cast", "Concat", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"})
 
@@ -36,23 +36,42 @@ GRID_OF_NAN = reads_grids_of_nan_otherwise(
     versions="rknn",
     severity=WRONG,
     source=f"{TOOLKIT}: facts/graphs.json; a grid that is computed is rounded to float16, one that"
-    " is fed is not. Places that are counted in pixels before they are made places from -1 to 1"
-    " are off by more: by a hundredth of a pixel from 18 pixels on",
+    " is fed is not",
 )
 def rounded_grid(node: NodeView, target: Target) -> Answer:
     """The places that are read are rounded by so much that other numbers come."""
-    image, grid = node.input(0), node.input(1)
-    if image is None or grid is None or grid.producer is None or known_with_sizes(grid):
-        return False
+    nearest = node.attr("mode", "linear") == "nearest"
+    return _computed(node) and _beyond(node, _SIDES_OF_NEAREST if nearest else _SIDES)
+
+
+@rule(
+    "GridSample",
+    feature="form:GridSample.grid-in-pixels",
+    versions="rknn",
+    severity=WRONG,
+    source=f"{TOOLKIT}: facts/graphs.json; as numbers of pixels they are off by a hundredth of a"
+    " pixel from 18 pixels on",
+)
+def grid_in_pixels(node: NodeView, target: Target) -> Answer:
+    """The places that are read are counted in pixels first, and rounded by too much as such."""
+    return _computed(node) and _counts_pixels(node.need(1)) and _beyond(node, _SIDES_OF_PIXELS)
+
+
+def _computed(node: NodeView) -> bool:
+    grid = node.input(1)
+    return grid is not None and grid.producer is not None and not known_with_sizes(grid)
+
+
+def _beyond(node: NodeView, sides: tuple[int, int]) -> bool | Unknown:
+    """Say whether an image is wider or higher than those that were right."""
+    image = node.need(0)
     if image.shape is None:
         return Unknown(f"sizes of {image.name}")
-    sides = [side for side in image.shape[2:] if isinstance(side, int)]
-    longest = max(sides, default=0)
-    nearest = node.attr("mode", "linear") == "nearest"
-    if longest > (_SIDE_OF_NEAREST if nearest else _SIDE):
-        return True
-    in_pixels = longest > _SIDE_OF_PIXELS and _counts_pixels(grid)
-    return in_pixels and Yes(feature="form:GridSample.grid-in-pixels")
+    longest = max((side for side in image.shape[2:] if isinstance(side, int)), default=0)
+    right, wrong = sides
+    if right < longest < wrong:
+        return Unknown(f"how steep {image.name} is")
+    return longest >= wrong
 
 
 def _counts_pixels(grid: Value) -> bool:
@@ -76,7 +95,7 @@ def _are_pixels(known: Value) -> bool:
     """Say whether a tensor that is known has numbers beyond 16, or a range that is computed."""
     array = known.array()
     if array is not None:
-        return array.dtype.kind in "fiu" and bool((np.abs(array) > _SIDE_OF_PIXELS - 1).any())
+        return array.dtype.kind in "fiu" and bool((np.abs(array) >= _SIDES_OF_PIXELS[0]).any())
     pending, seen = [known], {known}
     while pending and len(seen) < _MOST:
         maker = pending.pop().producer
