@@ -47,6 +47,11 @@ class RKNN(Engine):
     order = 22
     arithmetic = "float16"
     wants_sizes = True
+    tolerates = frozenset({"repeated-node-name"})
+    sources = MappingProxyType(
+        {"repeated-node-name": "rknn-toolkit2 2.3.2 takes them, in all graphs that were tried"}
+    )
+    own_words = MappingProxyType({"stated-io-types": "rknn"})
     requirements = MappingProxyType({"rknn2.3": _LINES})
     newest_python = MappingProxyType({"rknn2.3": "3.12"})
 

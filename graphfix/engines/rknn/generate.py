@@ -60,6 +60,8 @@ _UNTAKEN = (
     "StringNormalizer",
     "TfIdfVectorizer",
 )
+# As graphfix.engines.rknn.rules.interface has it of others; outputs may be of others, too.
+_BOUND = ("bool", "float16", "float32", "int32", "int64", "int8")
 _NOTES = (
     "Measured in the simulator, built for the RK3588 in float16, with inputs of fixed sizes.",
     "What the NPU lacks is left to the CPU of the board, which the simulator plays as well.",
@@ -85,6 +87,7 @@ def profile() -> dict[str, Any]:
         source="measured in the simulator of rknn-toolkit2 2.3.2",
         rejects_above=True,
         static_shapes=True,
+        io_dtypes=list(_BOUND),
         constants=FACTS / "constants.json",
         notes=list(_NOTES),
     )
