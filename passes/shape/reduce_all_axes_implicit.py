@@ -4,7 +4,8 @@ What it does:
     Drops `axes` where it names every axis, which is what is reduced without it.
 
 Why engines need it:
-    OpenCV 4 ends by SIGSEGV where all axes are named and none is kept.
+    OpenCV 4 ends by SIGSEGV where all axes are named and none is kept. ncnn takes the extremes
+    of one axis, or of all where none is named: "layer ReduceMax not exists or registered".
 
 Before:
     y = ReduceMax <axes = [0, 1], keepdims = 0> (x)      with x: float[3,4]
@@ -40,7 +41,10 @@ from graphfix.authoring import (
 
 @rewrite(
     REDUCTIONS,
-    removes=" ".join(f"attr:{op}.all-axes" for op in REDUCTIONS),
+    removes=(
+        *(f"attr:{op}.all-axes" for op in REDUCTIONS),
+        *(f"attr:{op}.axes" for op in ("ReduceMax", "ReduceMin")),
+    ),
     emits=" ".join(REDUCTIONS),
     claims="nan inf",
 )

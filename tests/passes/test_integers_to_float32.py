@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from onnx import TensorProto
+from onnx import TensorProto, parser
 
+import graphfix
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
 
 PASS = "integers-to-float32"
@@ -78,7 +79,13 @@ def test_quotients_up_to_the_limit(divisor: int, numbers: list[int]) -> None:
 
 
 def test_refuses_what_may_be_large() -> None:
-    text = HEAD + "(float[3] x) => (float[3] z) { i = Cast <to = 7> (x) z = Cast <to = 1> (i) }"
+    one = "<int64 one = {1}> { i = Cast <to = 7> (x) "
+    for nodes, name in (("s = Add (i, one)", "s"), ("s = Abs (i)", "s"), ("s = Mod (i, one)", "i")):
+        text = HEAD + "(float[3] x) => (float[3] z) " + one + nodes + " z = Cast <to = 1> (s) }"
+        assert_refused(PASS, text, f"{name} must be shown to be below 2^24; it may be larger")
+    text = HEAD + "(double[3] x) => (float[3] z) { i = Cast <to = 7> (x) z = Cast <to = 1> (i) }"
+    assert_refused(PASS, text, "i must be shown to be below 2^24; it may be larger")
+    text = HEAD + "(float[3] x) => (float[3] z) { i = Cast <to = 6> (x) z = Cast <to = 1> (i) }"
     assert_refused(PASS, text, "i must be shown to be below 2^24; it may be larger")
     text = BYTES + WIDE + "s = Mul (p, p) t = Mul (s, s) z = Cast <to = 1> (t) }"
     assert_refused(PASS, text, "t must be shown to be below 2^24; it may be larger")
@@ -132,3 +139,68 @@ def test_the_largest_of_none_is_no_small_number() -> None:
         "r = ReduceMax <axes = [1], keepdims = 0> (p) z = Cast <to = 1> (r) }"
     )
     assert_refused(PASS, text, "r must be shown to be below 2^24; it may be larger")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "z = Cast <to = 1> (i)",
+        "r = Reshape (i, four) t = Transpose <perm = [0]> (r) z = Cast <to = 1> (t)",
+        "m = Max (i, two) r = Concat <axis = 0> (m, i) k = ReduceMax (r) z = Cast <to = 1> (k)",
+        "c = Less (i, two) w = Where (c, two, i) z = Cast <to = 1> (w)",
+        "s = Sign (i) z = Cast <to = 1> (s)",
+    ],
+)
+def test_what_is_cut_off_of_floats_may_be_large(body: str) -> None:
+    constants = "<int64[1] two = {2}, int64[1] four = {4}> { i = Cast <to = 7> (x) "
+    text = HEAD + "(float[4] x) => (float[A] z) " + constants + body + " }"
+    feed = {"x": np.array([-2.9, -0.5, 4.7e9, -9.1e18], np.float32)}
+    done = assert_rewrite(PASS, text, feeds=[feed])
+    assert TensorProto.INT64 not in types_of(done.after)
+
+
+@pytest.mark.parametrize("opset", [11, 13, 18])
+@pytest.mark.parametrize("op", ["ArgMax", "ArgMin"])
+@pytest.mark.parametrize(
+    ("attributes", "size"),
+    [
+        ("axis = 0", "1,4"),
+        ("axis = -1", "3,1"),
+        ("axis = 1, keepdims = 0", "3"),
+        ("axis = 1, select_last_index = 1", "3,1"),
+    ],
+)
+def test_places_of_extremes(attributes: str, size: str, op: str, opset: int) -> None:
+    if "last" in attributes and opset < 12:
+        pytest.skip("select_last_index came with opset 12")
+    text = (
+        HEAD.replace("17", str(opset))
+        + f"(float[3,4] x) => (float[{size}] z) {{ i = {op} <{attributes}> (x)"
+        " z = Cast <to = 1> (i) }"
+    )
+    ties = np.array([[2, 7, 7, -1], [5, 5, 5, 5], [-3e38, 1e-30, 3e38, 3e38]], np.float32)
+    done = assert_rewrite(PASS, text, feeds=[{"x": ties}, {"x": -ties}])
+    assert op not in done.ops
+    assert TensorProto.INT64 not in types_of(done.after)
+
+
+def test_places_among_integers() -> None:
+    body = "i = ArgMax <axis = 0, keepdims = 0> (p) c = Cast <to = 1> (i) f = Cast <to = 1> (q)"
+    done = assert_rewrite(PASS, BYTES + WIDE + body + " z = Add (c, f) }", feeds=[FEED])
+    assert "ArgMax" not in done.ops
+
+
+def test_places_that_cannot_be_counted() -> None:
+    body = " { i = ArgMax <axis = 0> (x) z = Cast <to = 1> (i) }"
+    open_size = HEAD + "(float[N,2] x) => (float[1,2] z)" + body
+    assert_refused(PASS, open_size, "the size of x along the axis of ArgMax must be known")
+    double = HEAD + "(double[3,2] x) => (float[1,2] z)" + body
+    assert_refused(PASS, double, "ArgMax must read float32; it reads float64")
+
+
+def test_ncnn_takes_places() -> None:
+    text = HEAD + "(float[1,3,4] x) => (float[1,3] z) { i = ArgMax <axis = 2, keepdims = 0> (x) "
+    model = parser.parse_model(text + "z = Cast <to = 1> (i) }")
+    assert "op:ArgMax" in {found.feature for found in graphfix.check(model, "ncnn1.0")}
+    result = graphfix.run(model, "ncnn1.0")
+    assert (result.exit_code, result.report.findings_after) == (0, ())
