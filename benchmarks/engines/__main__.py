@@ -256,6 +256,7 @@ def main() -> None:
     parser.add_argument(
         "--patience", type=float, default=_SECONDS, metavar="S", help="an engine's for each form"
     )
+    parser.add_argument("--memory", type=int, default=_MEMORY, metavar="BYTES", help="an engine's")
     parser.add_argument(
         "--again", action="store_true", help="of rows that are there, ask those that fail anew"
     )
@@ -266,7 +267,12 @@ def main() -> None:
     random.Random(0).shuffle(files)
     folder: Path = given.rows or RESULTS
     books = {
-        engine: Book(engine, _in(folder, engine, "tsv"), given.patience, again=given.again)
+        engine: Book(
+            _in(folder, engine, "tsv"),
+            Asker(engine, seconds=given.patience, memory=given.memory),
+            engine,
+            again=given.again,
+        )
         for engine in given.engine
     }
     began, graphfix = time.monotonic(), graphfix_main()
@@ -296,11 +302,10 @@ def _in(place: Path, engine: str, suffix: str) -> Path:
 class Book:
     """The rows of an engine, in a table that a further run goes on with."""
 
-    def __init__(self, engine: str, file: Path, seconds: float, *, again: bool) -> None:
+    def __init__(self, file: Path, asker: Asker, engine: str, *, again: bool) -> None:
         """Read the rows that are there."""
-        self.engine, self._file, self._again = engine, file, again
+        self.engine, self._file, self._asker, self._again = engine, file, asker, again
         self._rows = {row.file: row for row in read(file)}
-        self._asker = Asker(engine, seconds=seconds, memory=_MEMORY)
 
     def wants(self, name: str) -> bool:
         """Say whether a model is to be asked about."""

@@ -214,7 +214,7 @@ def _converted(model: Any, layouts: dict[str, list[str]]) -> Any:
         except Exception as error:
             node = getattr(error, "onnx_op_name", None)
             where = f"onnx_op_name: {node}: " if node else ""
-            raise RefusedError("convert", f"{where}{error or type(error).__name__}") from None
+            raise RefusedError("convert", f"{where}{str(error) or type(error).__name__}") from None
 
 
 def _complaint(said: str) -> str:
