@@ -19,7 +19,7 @@ from graphfix.operators.table import COMPARISONS, ELEMENTWISE, REDUCTIONS
 
 _SOURCE = f"{MEASURED}: facts/asked.json, behind-conv and constants-behind-conv"
 _IMAGING = json.loads(Path(__file__).parent.with_name("imaging.json").read_text(encoding="utf-8"))
-_PICTURES = frozenset(_IMAGING["operators"]) - {"GridSample", "RoiAlign"}
+PICTURES = frozenset(_IMAGING["operators"]) - {"GridSample", "RoiAlign"}
 _RANKS = _IMAGING["ranks"]
 _IMAGE = 4  # the rank
 _SPACE = 2  # the first axis behind the channels
@@ -145,7 +145,7 @@ def _is_behind_a_picture(value: Value) -> bool:
         maker = pending.pop().producer
         if maker is None:
             continue
-        if maker.op in _PICTURES:
+        if maker.op in PICTURES:
             return True
         more = [v for v in maker.inputs if v is not None and v not in seen]
         pending += more
@@ -166,7 +166,7 @@ def lies_as_image(value: Value) -> bool:
         maker = one.producer
         if maker is None or one.rank not in _RANKS:
             continue
-        if maker.op in _PICTURES:
+        if maker.op in PICTURES:
             return True
         given = [operand for operand in maker.inputs if operand is not None]
         keeps = maker.op in _KEEPING or (maker.op in REDUCTIONS and maker.attr("keepdims", 1))

@@ -1,0 +1,144 @@
+"""TFLite: what becomes an image behind nodes of which none is an operator of images.
+
+onnx2tf puts the channels of inputs last, as it does those of images, but does not note that it
+has: Unsqueeze counts its axes as if they were first, and QLinearConv takes what it reads for last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.engines.tflite.rules import MEASURED
+from graphfix.engines.tflite.rules.layouts import PICTURES, lies_as_image
+from graphfix.operators.table import ELEMENTWISE, REDUCTIONS
+
+_SOURCE = f"{MEASURED}: facts/asked.json, unsqueeze-before-* and qlinear-conv*"
+_LINE, _PLANE = 3, 4  # the ranks
+_SPACE = 2  # the first axis behind the channels
+_MOST = 200  # nodes that are looked at
+# What leaves a tensor as its input lies, and is not noted either.
+_LEAVING = frozenset({
+    "Clip", "Concat", "DequantizeLinear", "Dropout", "LogSoftmax", "Pad", "QuantizeLinear", "Slice",
+    "Softmax",
+})  # fmt: skip
+
+
+@rule(
+    "Unsqueeze",
+    feature="form:Unsqueeze.before-image",
+    versions="tflite",
+    severity=WRONG,
+    text="Depth of input (1) is not a multiple of input depth of filter",
+    source=f"{_SOURCE}: axes that count from the end, and Reshape in its place, are right",
+)
+def image_of_a_line(node: NodeView, target: Target) -> Answer:
+    """An axis is added to what stands before any image as if its channels were not put last."""
+    x, given = node.input(0), node.input(1)
+    axes = node.attr("axes", None) if given is None else given.array()
+    if x is None or x.rank not in (_LINE, _PLANE) or axes is None or len(axes) != 1:
+        return False
+    axis, rank = int(axes[0]), x.rank + 1
+    turned = _lies_as_input(x)
+    if turned and -rank + _SPACE <= axis < 0:
+        return False
+    if not turned and (lies_as_image(x) or axis != -_SPACE):
+        return False
+    readers = list(_pictures_behind(node.output(0)))
+    found = [said for said in (_said(reader, x, axis % rank) for reader in readers) if said]
+    if not found:
+        return False
+    return Yes(severity=REJECT if REJECT in found or not turned else WRONG)
+
+
+@rule(
+    "QLinearConv",
+    feature="op:QLinearConv",
+    versions="tflite",
+    severity=REJECT,
+    text="Depth of input is not a multiple of input depth of filter; axes don't match array",
+    source=_SOURCE,
+)
+def convolution_of_bytes(node: NodeView, target: Target) -> Answer:
+    """QLinearConv takes what it reads to have its channels last, and must name its window."""
+    x = node.input(0)
+    if x is None or (x.rank is not None and x.rank < _LINE):
+        return False
+    return not node.has("kernel_shape") or not lies_as_image(x)
+
+
+def _lies_as_input(value: Value) -> bool:
+    """Say whether a tensor lies as an input of the graph, whose channels onnx2tf puts last."""
+    pending, seen = [value], {value}
+    while pending and len(seen) < _MOST:
+        one = pending.pop()
+        maker = one.producer
+        if maker is None:
+            if not one.is_constant and (one.rank or 0) >= _LINE:
+                return True
+            continue
+        given = [v for v in maker.inputs if v is not None]
+        computed = [v for v in given if not v.is_constant]
+        same = maker.op == "Reshape" and maker.need(0).shape == one.shape
+        keeps = maker.op in _LEAVING or (maker.op in REDUCTIONS and maker.attr("keepdims", 1))
+        alone = maker.op in ELEMENTWISE and len(computed) == 1 and all(map(_is_number, given))
+        if same or keeps or alone:
+            read = computed if maker.op == "Concat" else computed[:1]
+            pending += [v for v in read if v not in seen]
+            seen.update(read)
+    return False
+
+
+def _is_number(value: Value) -> bool:
+    """Say whether a tensor is computed, or a constant of one number."""
+    return not value.is_constant or int(np.prod(value.static_shape or ())) == 1
+
+
+def _pictures_behind(value: Value | None) -> Iterator[NodeView]:
+    """Yield the operators of images that read a tensor, or what pointwise operators make of it."""
+    pending = [] if value is None else [value]
+    seen = set(pending)
+    while pending and len(seen) < _MOST:
+        for reader in pending.pop().consumers:
+            result = reader.output(0)
+            if reader.op in PICTURES:
+                yield reader
+            elif reader.op in ELEMENTWISE | _LEAVING and result is not None and result not in seen:
+                seen.add(result)
+                pending.append(result)
+
+
+def _said(reader: NodeView, x: Value, axis: int) -> object:
+    """Return the severity of what a reader makes of an axis; None where it makes no difference."""
+    shape = [size if isinstance(size, int) else None for size in x.shape or ()]
+    last = [shape[0], *shape[2:], shape[1]]
+    seen = [*last[:axis], 1, *last[axis:]]
+    whole = [*shape[:axis], 1, *shape[axis:]]
+    wanted = [whole[0], *whole[2:], whole[1]]
+    if None not in shape and seen == wanted:
+        return None
+    if reader.op in ("GlobalAveragePool", "GlobalMaxPool") and seen[-1] == wanted[-1]:
+        return None
+    if reader.op == "InstanceNormalization" and seen[-1] != wanted[-1]:
+        return None
+    if reader.op == "Conv" and seen[-1] != wanted[-1]:
+        return REJECT
+    larger = reader.op != "ConvTranspose" and any(
+        size is not None and width > size + padding
+        for size, (width, padding) in zip(seen[1:-1], _window(reader), strict=False)
+    )
+    return REJECT if larger else WRONG
+
+
+def _window(reader: NodeView) -> list[tuple[int, int]]:
+    """Return the width of a window along each axis, and how far is padded there."""
+    weights = reader.input(1) if reader.op == "Conv" else None
+    stored = None if weights is None else weights.static_shape
+    widths = reader.attr("kernel_shape", (stored or ())[_SPACE:])
+    pads = [int(size) for size in reader.attr("pads", [0] * 2 * len(widths))]
+    half = len(pads) // 2
+    return list(zip(widths, map(sum, zip(pads[:half], pads[half:], strict=True)), strict=True))

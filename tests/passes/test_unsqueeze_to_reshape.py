@@ -1,0 +1,86 @@
+"""unsqueeze-to-reshape: the sizes that it gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+
+PASS = "unsqueeze-to-reshape"
+TYPES = {
+    "float": np.float32,
+    "double": np.float64,
+    "float16": np.float16,
+    "int64": np.int64,
+    "int8": np.int8,
+    "bool": np.bool_,
+}
+
+
+def text(axes: str, x: str = "float[2,3]", *, opset: int = 17, kind: str = "float") -> str:
+    head = f'<ir_version: 8, opset_import: ["" : {opset}]> g '
+    count = axes.count(",") + 1
+    made = f"{kind}[{','.join('abcd'[: 2 + count])}] y"
+    if opset < 13:
+        return f"{head} ({x} x) => ({made}) {{ y = Unsqueeze <axes = [{axes}]> (x) }}"
+    return f"{head} ({x} x) => ({made}) <int64[{count}] a = {{{axes}}}> {{ y = Unsqueeze (x, a) }}"
+
+
+@pytest.mark.parametrize("opset", [9, 11, 13, 21])
+@pytest.mark.parametrize(
+    ("axes", "shape"),
+    [("0", (1, 2, 3)), ("1", (2, 1, 3)), ("-1", (2, 3, 1)), ("0, 3", (1, 2, 3, 1))],
+)
+def test_shapes(axes: str, shape: tuple[int, ...], opset: int) -> None:
+    if opset < 11 and "-" in axes:
+        pytest.skip("axes count from the end from opset 11 on")
+    x = np.array([[np.nan, 1, -2], [np.inf, 0, -0.0]], np.float32)
+    done = assert_rewrite(
+        PASS, text(axes, opset=opset), feeds=[{"x": x}], after=["Reshape"], rtol=0, atol=0
+    )
+    assert done.after.graph.output[0].type.tensor_type.elem_type == 1
+    sizes = next(t for t in done.after.graph.initializer if list(t.dims) == [len(shape)])
+    assert list(np.frombuffer(sizes.raw_data, np.int64)) == list(shape)
+
+
+@pytest.mark.parametrize("kind", sorted(TYPES))
+def test_types(kind: str) -> None:
+    x: Any = np.array([[0, 1, 2], [3, 0, 1]]).astype(TYPES[kind])
+    model = text("1", f"{kind}[2,3]", kind=kind)
+    assert_rewrite(PASS, model, feeds=[{"x": x}], after=["Reshape"], rtol=0, atol=0)
+
+
+def test_one_open_size() -> None:
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    assert_rewrite(PASS, text("1", "float[N,3]"), feeds=[{"x": x}], after=["Reshape"], rtol=0)
+
+
+@pytest.mark.parametrize("x", ["float[N,M]", "float[0,3]"])
+def test_sizes_that_are_not_known(x: str) -> None:
+    assert_refused(PASS, text("1", x), "must be known but for one, and not 0")
+
+
+def test_computed_axes() -> None:
+    head = '<ir_version: 8, opset_import: ["" : 17]> g '
+    graph = "(float[2,3] x, int64[1] a) => (float[p,q,r] y) { y = Unsqueeze (x, a) }"
+    assert_refused(PASS, head + graph, "the axes")
+
+
+def test_in_a_branch() -> None:
+    model = (
+        '<ir_version: 8, opset_import: ["" : 17]> g (bool c, float[2,3] x) => (float[p,q,r] y) '
+        "<int64[1] a = {0}> { y = If (c) <then_branch = t () => (float[1,2,3] u)"
+        " { u = Unsqueeze (x, a) }, else_branch = e () => (float[1,2,3] v) { n = Neg (x)"
+        " v = Unsqueeze (n, a) }> }"
+    )
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    feeds = [{"c": np.array(value), "x": x} for value in (True, False)]
+    assert_rewrite(PASS, model, feeds=feeds, rtol=0)
+
+
+def test_others_are_left_alone() -> None:
+    head = '<ir_version: 8, opset_import: ["" : 17]> g '
+    assert_untouched(PASS, head + "(float[1,3] x) => (float[3] y) { y = Squeeze (x) }")
