@@ -234,6 +234,26 @@ def _is_never_zero(divisor: Value) -> bool:
 
 
 @rule(
+    "Where",
+    feature="dtype:Where.int32",
+    versions="rknn",
+    severity=REJECT,
+    text="Meet unsupported tensor dtype in {op}",
+    source=f"{TOOLKIT}: facts/graphs.json; it ends the process, and int8 is refused; int64 and"
+    " floats are taken",
+)
+def chosen_integers(node: NodeView, target: Target) -> Answer:
+    """Where chooses between integers of fewer than 64 bits."""
+    result = node.output(0)
+    if result is None or known_with_sizes(result):
+        return False
+    if not result.elem_type:
+        return Unknown(f"dtype of {result.name}")
+    narrow = result.type_name in ("int8", "int32")
+    return narrow and Yes(feature=f"dtype:Where.{result.type_name}")
+
+
+@rule(
     "Slice",
     feature="const:Slice.ends",
     versions="rknn",
