@@ -1,0 +1,55 @@
+"""RKNN: Gathers that are taken for one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.known_values import known_with_sizes
+from graphfix.engines.profile import Target
+from graphfix.engines.rknn.rules.toolkit import TOOLKIT
+from graphfix.engines.rule import WRONG, Answer, rule
+
+
+@rule(
+    "Gather",
+    feature="form:Gather.shared-indices",
+    versions="rknn",
+    severity=WRONG,
+    text="Type Error: Type parameter (T) of Optype ({op}) bound to different types",
+    source=f"{TOOLKIT}: facts/graphs.json; where their types differ it is refused, by chance."
+    " GatherElements, GatherND, and tensors that are both computed are right",
+)
+def second_gather_of_indices(node: NodeView, target: Target) -> Answer:
+    """Another Gather reads the same indices from another tensor, and both give what it gives."""
+    indices = node.need(1)
+    if known_with_sizes(indices):
+        return False
+    for other in _readers(_origin(indices)):
+        if other.op != "Gather" or other.domain or other.node is node.node:
+            continue
+        if _origin(other.need(1)) != _origin(indices) or _alike(node, other):
+            continue
+        if known_with_sizes(node.need(0)) or known_with_sizes(other.need(0)):
+            return True
+    return False
+
+
+def _alike(one: NodeView, two: NodeView) -> bool:
+    return one.need(0) == two.need(0) and one.attr("axis", 0) == two.attr("axis", 0)
+
+
+def _origin(value: Value) -> Value:
+    while (maker := value.producer) is not None and maker.op == "Identity" and not maker.domain:
+        value = maker.need(0)
+    return value
+
+
+def _readers(value: Value) -> Iterator[NodeView]:
+    """Yield what reads a tensor, be it through copies."""
+    for user in value.consumers:
+        result = user.output(0)
+        if user.op == "Identity" and not user.domain and result is not None:
+            yield from _readers(result)
+        else:
+            yield user

@@ -1,0 +1,92 @@
+"""gathers-of-own-indices: indices that several Gathers read."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import graphfix
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, parse
+
+PASS = "gathers-of-own-indices"
+TABLES = (
+    "<float[3] k = {1, 2, 3}, float[3] m = {5, 4, 2}, float[4] l = {1, 3, 5, 7}, "
+    "float[2,2] t = {1, 2, 3, 4}> "
+)
+FEED = {"i": np.array([0, -1, 1])}
+TWO = "g = Gather (k, i) h = Gather (m, i) y = Sub (g, h)"
+
+
+def _text(body: str, opset: int = 17, kind: str = "int64", size: str = "3", y: str = "A") -> str:
+    return (
+        f'<ir_version: 8, opset_import: ["" : {opset}]> g ({kind}[{size}] i) => (float[{y}] y) '
+        f"{TABLES}{{ {body} }}"
+    )
+
+
+@pytest.mark.parametrize("opset", [12, 17])
+@pytest.mark.parametrize("kind", ["int32", "int64"])
+@pytest.mark.parametrize("size", ["3", "N"])
+def test_two_tables(size: str, kind: str, opset: int) -> None:
+    feed = {"i": FEED["i"].astype(kind)}
+    done = assert_rewrite(
+        PASS,
+        _text(TWO, opset, kind, size),
+        feeds=[feed],
+        after=["Gather", "Max", "Gather", "Sub"],
+    )
+    assert outputs_of(done.after, feed)["y"].tolist() == [-4, 1, -2]
+
+
+def test_three_tables_read_three_tensors() -> None:
+    body = "g = Gather (k, i) h = Gather (m, i) d = Sub (g, h) e = Gather (l, i) y = Mul (d, e)"
+    done = assert_rewrite(PASS, _text(body), feeds=[FEED])
+    read = [node.input[1] for node in done.after.graph.node if node.op_type == "Gather"]
+    assert len(set(read)) == 3
+    assert done.ops.count("Max") == 3
+
+
+def test_two_axes() -> None:
+    body = "g = Gather (t, i) h = Gather <axis = 1> (t, i) y = MatMul (g, h)"
+    feed = {"i": np.array([0, -1])}
+    assert_rewrite(PASS, _text(body, size="2", y="A,B"), feeds=[feed])
+
+
+def test_copies_of_indices() -> None:
+    body = "n = Identity (i) g = Gather (k, i) h = Gather (m, n) y = Sub (g, h)"
+    assert "Max" in assert_rewrite(PASS, _text(body), feeds=[FEED]).ops
+
+
+def test_in_a_body() -> None:
+    text = (
+        '<ir_version: 8, opset_import: ["" : 17]> g (int64[3] i, bool c) => (float[A] y) '
+        f"{TABLES}{{ y = If (c) <then_branch = a () => (float[A] p) {{ "
+        f"{TWO.replace('y =', 'p =')} }}, else_branch = b () => (float[A] q) "
+        "{ q = Gather (k, i) }> }"
+    )
+    feeds = [FEED | {"c": np.array(True)}, FEED | {"c": np.array(False)}]
+    assert_rewrite(PASS, text, feeds=feeds)
+
+
+def test_refused() -> None:
+    assert_refused(PASS, _text(TWO, 11), "the opset must be 12 or above; it is 11")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "g = Gather (k, i) h = Gather (k, i) y = Mul (g, h)",
+        "n = Max (i, i) g = Gather (k, i) h = Gather (m, n) y = Sub (g, h)",
+        "y = Gather (k, i)",
+    ],
+)
+def test_what_is_apart_is_left_alone(body: str) -> None:
+    assert_untouched(PASS, _text(body))
+
+
+def test_it_repairs_for_the_engine_that_takes_them_for_one() -> None:
+    result = graphfix.run(parse(_text(TWO)), target="rknn2.3")
+    found = [finding.feature for finding in result.report.findings_before]
+    assert "form:Gather.shared-indices" in found
+    assert result.exit_code == 0
+    assert result.report.findings_after == ()
