@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.known_values import known_with_sizes
+from graphfix.engines.operands import is_stored
 from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
-from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.engines.rule_makers import (
     ignores_sparse_initializers,
     refuses_empty_outputs,
@@ -93,6 +94,22 @@ def repeated_output(model: Model, target: Target) -> list[Answer]:
             )
         seen.setdefault(origin, value.name)
     return found
+
+
+@rule(
+    "Gemm",
+    feature="form:Gemm.fed-bias",
+    versions="rknn",
+    severity=REJECT,
+    text="Invalid rank for input: {input} Got: 1 Expected: 2",
+    source=f"{TOOLKIT}: facts/graphs.json; of rank 2, or computed, it is taken, as is that of Conv",
+)
+def fed_bias(node: NodeView, target: Target) -> Answer:
+    """An input of the graph that has one axis is the bias of Gemm, and gets another."""
+    bias = node.input(2)
+    if bias is None or bias.producer is not None or is_stored(bias):
+        return False
+    return bias.rank == 1
 
 
 @model_rule(
