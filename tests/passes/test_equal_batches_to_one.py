@@ -35,7 +35,7 @@ def test_the_same_numbers(operands: str, op: str, place: str) -> None:
 def test_types(kind: str, dtype: type) -> None:
     body = f"@k = Constant <value = {kind}[2,1,3] {{1, 2, 4, 1, 2, 4}}> ()\n@y = Mul (x, @k)"
     text = written(body, f"{kind}[2,1,3] x", f"{kind}[2,1,3]")
-    x: Any = np.arange(6).reshape(2, 1, 3).astype(dtype)
+    x = np.array([[[0, 1, 2]], [[3, 4, 5]]], dtype)
     assert_rewrite(PASS, text, feeds=[{"x": x}], rtol=0, atol=0)
 
 

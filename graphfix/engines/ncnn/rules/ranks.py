@@ -111,14 +111,28 @@ def _tells_batch(node: NodeView) -> bool:
 
 
 def _is_normalized(node: NodeView) -> bool:
-    """Say whether a Div is that of a LayerNormalization that is written out."""
+    """Say whether a Div is that of a LayerNormalization that is written out.
+
+    F_layer_norm.cpp of tools/pnnx/src/pass_level2 has the square as a power, and the last axes.
+    """
     if node.op != "Div":
         return False
     numbers, root = _made(node.input(0), "Sub"), _made(node.input(1), "Sqrt")
-    if numbers is None or root is None or _made(numbers.input(1), "ReduceMean") is None:
+    mean = None if numbers is None else _made(numbers.input(1), "ReduceMean")
+    spread = None if root is None else _made(root.input(0), "Add")
+    variance = None if spread is None else _made(spread.input(0), "ReduceMean")
+    if mean is None or variance is None or _made(variance.input(0), "Pow") is None:
         return False
-    spread = _made(root.input(0), "Add")
-    return spread is not None and _made(spread.input(0), "ReduceMean") is not None
+    return all(_takes_last_axes(each) for each in (mean, variance))
+
+
+def _takes_last_axes(mean: NodeView) -> bool:
+    """Say whether the last axes are reduced; where it is not known they may be."""
+    rank, given = mean.need(0).rank, mean.input(1)
+    axes = mean.attr("axes", ()) if given is None else given.array()
+    if rank is None or axes is None or not len(axes):
+        return True
+    return {int(axis) % rank for axis in axes} == set(range(rank - len(axes), rank))
 
 
 def _made(value: Value | None, op: str) -> NodeView | None:
