@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, need_rank, rewrite
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, need_rank, rewrite
 
 
 @rewrite(
@@ -52,7 +52,7 @@ def batch_normalization_to_arithmetic(node: NodeView, build: Builder) -> Value:
     rank = need_rank(x)
     if rank < 2:
         raise Refuse(f"the input must have channels; its rank is {rank}")
-    shape = np.array([-1, *[1] * (rank - 2)], np.int64)
+    shape = _of_channels(rank)
     scale, bias, mean, variance = (build.Reshape(value, shape) for value in parameters)
     deviation = build.Sqrt(build.Add(variance, float(node.attr("epsilon", 1e-5))))
     return build.Add(build.Mul(build.Div(build.Sub(x, mean), deviation), scale), bias)
@@ -76,7 +76,7 @@ def batch_normalization_by_its_own_mean(node: NodeView, build: Builder) -> tuple
     if rank < 2:
         raise Refuse(f"the input must have channels; its rank is {rank}")
     axes = [0, *range(2, rank)]
-    shape = np.array([-1, *[1] * (rank - 2)], np.int64)
+    shape = _of_channels(rank)
     center = build.ReduceMean(x, axes=axes, keepdims=1)
     away = build.Sub(x, center)
     spread = build.ReduceMean(build.Mul(away, away), axes=axes, keepdims=1)
@@ -89,3 +89,8 @@ def batch_normalization_by_its_own_mean(node: NodeView, build: Builder) -> tuple
         fresh = build.Mul(build.Reshape(now, flat), 1 - momentum)
         results.append(build.Add(build.Mul(before, momentum), fresh))
     return tuple(results[: len(node.outputs)])
+
+
+def _of_channels(rank: int) -> Array:
+    """Return the sizes of parameters beside channels, of the same rank: ncnn repeats others."""
+    return np.array([1, -1, *[1] * (rank - 2)], np.int64)

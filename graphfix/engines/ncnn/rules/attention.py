@@ -5,11 +5,13 @@ from __future__ import annotations
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.ncnn.rules import FACTS, MEASURED, RANK
+from graphfix.engines.ncnn.rules.batches import has_batch
 from graphfix.engines.ncnn.rules.ranks import tells_batches
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, rule
 
 _LAID_OUT = ("Reshape", "Squeeze", "Transpose", "Unsqueeze")
+_MATRIX = 2
 _FAR = 9  # nodes between a Conv and what its result is joined with
 
 
@@ -109,8 +111,11 @@ def operand_of_several_batches(node: NodeView, target: Target) -> Answer:
     """A constant has several batches, where the batch of the other operand is left out."""
     values = [value for value in node.inputs if value is not None]
     stored = [value for value in values if known_with_sizes(value)]
-    if len(values) != 2 or len(stored) != 1 or (stored[0].rank or 0) < RANK - 1:
+    if len(values) != 2 or len(stored) != 1:
         return False
+    if (stored[0].rank or 0) < RANK - 1:  # of rows each operand is asked where it comes from
+        same = all(value.rank == _MATRIX for value in values) and (stored[0].dim(0) or 0) > 1
+        return same and any(has_batch(value) for value in values if value != stored[0])
     batches = {Value(tensor).dim(0) for tensor in node.graph.root.inputs}
     same = all(value.rank == stored[0].rank for value in values)
     several = (stored[0].dim(0) or 0) > 1 and stored[0].dim(0) in batches

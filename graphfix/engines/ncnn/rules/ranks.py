@@ -102,10 +102,10 @@ def _keeps_batch(x: Value, y: Value, graph: Graph) -> bool:
 
 def tells_batches(graph: Graph) -> bool:
     """Say whether some operator of a graph tells pnnx which axis is the batch."""
-    return any(_tells_batch(NodeView(node)) for node in graph.nodes)
+    return any(tells_batch(NodeView(node)) for node in graph.nodes)
 
 
-def _tells_batch(node: NodeView) -> bool:
+def tells_batch(node: NodeView) -> bool:
     """Say whether pnnx takes the first axis of what a node reads, or stands for, for the batch."""
     return node.op in _OF_BATCHES or takes_rows(node) or _is_normalized(node)
 

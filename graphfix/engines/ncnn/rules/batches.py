@@ -1,0 +1,212 @@
+"""ncnn: the first axis where pnnx takes it for the batch, which it leaves out of tensors.
+
+What is computed for each of the batch is right; what crosses the batch takes each for itself.
+tools/pnnx/src/pass_ncnn/solve_batch_index.cpp begins at operators of images and of rows, and goes
+on from tensor to tensor. Where another axis becomes the batch, the tensor is laid out as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graphfix.authoring.views import NodeView, Value
+from graphfix.engines.known_values import known_with_sizes
+from graphfix.engines.ncnn.rules import FACTS
+from graphfix.engines.ncnn.rules.constants import is_one_number
+from graphfix.engines.ncnn.rules.ranks import tells_batch
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import REJECT, WRONG, Answer, rule
+from graphfix.operators.table import ELEMENTWISE, REDUCTIONS
+
+_COUNTED = frozenset({"Flatten", "Reshape", "Squeeze", "Unsqueeze"})
+_KEEPING = ELEMENTWISE | {"Concat", "LogSoftmax", "Pad", "Softmax"}
+_FAR = 24  # nodes that are looked at
+_MATRIX = 2  # what has one axis has no batch
+
+
+def has_batch(value: Value | None) -> bool:
+    """Say whether pnnx takes the first axis of a tensor, of several sizes, for the batch."""
+    size = None if value is None else value.dim(0)
+    if value is None or size is None or size < len(("one", "another")):
+        return False
+    pending, seen = [value], {value}
+    while pending and len(seen) <= _FAR:
+        each = pending.pop()
+        if any(_begins(reader) and reader.input(0) == each for reader in _live(each)):
+            return True
+        maker = each.producer
+        if maker is not None and _begins(maker):
+            return True
+        before = [] if maker is None else _followed(maker, each, size)
+        pending += [operand for operand in before if operand not in seen]
+        seen.update(before)
+    return False
+
+
+def _live(value: Value) -> list[NodeView]:
+    """Return what reads a tensor and is read itself."""
+    found = [(reader, reader.output(0)) for reader in value.consumers]
+    return [reader for reader, y in found if y is not None and (y.consumers or y.is_graph_output)]
+
+
+def _begins(node: NodeView) -> bool:
+    """Say whether an operator has its batch as the first axis of what it reads and gives."""
+    x = node.input(0)
+    if x is None or (x.rank or 0) < _MATRIX or not tells_batch(node):
+        return False
+    return node.op != "PRelu" or not is_one_number(node.input(1))  # that one is a LeakyRelu
+
+
+def _followed(maker: NodeView, value: Value, size: int) -> list[Value]:
+    """Return the operands of a node with the same first axis."""
+    if maker.op in REDUCTIONS:
+        axes = _axes(maker)
+        return [maker.need(0)] if axes and 0 not in axes else []
+    if maker.op in _COUNTED:
+        x = maker.need(0)
+        return [x] if x.dim(0) == size else []
+    if maker.op == "Transpose":
+        return [maker.need(0)] if list(maker.attr("perm", ()))[:1] == [0] else []
+    if maker.op not in _KEEPING:
+        return []
+    return [
+        operand
+        for operand in maker.inputs
+        if operand is not None
+        and not known_with_sizes(operand)
+        and operand.rank == value.rank
+        and operand.dim(0) == size
+    ]
+
+
+def _axes(node: NodeView) -> Sequence[int]:
+    """Return the axes of a reduction from the front; none where they are not known."""
+    x, given = node.input(0), node.input(1)
+    axes = node.attr("axes", None) if given is None else given.array()
+    rank = None if x is None else x.rank
+    if not rank or (given is not None and axes is None):
+        return ()
+    if axes is None or not len(axes):
+        return () if node.attr("noop_with_empty_axes", 0) else range(rank)
+    return [int(axis) % rank for axis in axes]
+
+
+@rule(
+    REDUCTIONS,
+    feature="form:{op}.batch",
+    versions="ncnn",
+    severity=WRONG,
+    source=f"{FACTS}: over the first axis, with others and alone, kept or not; of one batch, where"
+    " no operator tells of it, and where it stands at another axis they are equal",
+)
+def reduction_over_the_batch(node: NodeView, target: Target) -> Answer:
+    """Each of the batch is reduced for itself."""
+    return 0 in _axes(node) and has_batch(node.input(0))
+
+
+@rule(
+    ("LogSoftmax", "Softmax"),
+    feature="form:{op}.batch",
+    versions="ncnn",
+    severity=WRONG,
+    source=FACTS,
+)
+def shares_of_the_batch(node: NodeView, target: Target) -> Answer:
+    """Shares along the batch are taken along another axis."""
+    x = node.input(0)
+    if x is None or not x.rank:
+        return False
+    return int(node.attr("axis", -1)) % x.rank == 0 and has_batch(x)
+
+
+@rule(
+    "Gather",
+    feature="form:Gather.batch",
+    versions="ncnn",
+    severity=WRONG,
+    source=FACTS,
+)
+def one_of_the_batch(node: NodeView, target: Target) -> Answer:
+    """What is taken out of the batch is taken along another axis."""
+    indices = node.input(1)
+    taken = indices is not None and known_with_sizes(indices)
+    return taken and int(node.attr("axis", 0)) == 0 and has_batch(node.input(0))
+
+
+@rule(
+    "Slice",
+    feature="form:Slice.batch",
+    versions="ncnn",
+    severity=WRONG,
+    source=FACTS,
+)
+def part_of_the_batch(node: NodeView, target: Target) -> Answer:
+    """The batch is not cut."""
+    x, y = node.input(0), node.output(0)
+    if x is None or y is None or y.dim(0) is None:
+        return False
+    return y.dim(0) != x.dim(0) and has_batch(x)
+
+
+@rule(
+    ("Concat", "Split"),
+    feature="form:{op}.batch",
+    versions="ncnn",
+    severity=REJECT,
+    text="it gives nothing for output; ncnn does not load what pnnx wrote",
+    source=FACTS,
+)
+def batches_joined_or_parted(node: NodeView, target: Target) -> Answer:
+    """Batches are neither joined nor parted."""
+    return int(node.attr("axis", 0)) == 0 and has_batch(node.input(0))
+
+
+@rule(
+    ("Gemm", "MatMul"),
+    feature="form:{op}.batch",
+    versions="ncnn",
+    severity=WRONG,
+    source=f"{FACTS}: rows behind a Reshape from [1,2,24] to [2,24], with other operators between;"
+    " from [2,4,1,6] they are equal, and so is a product with the batch at the second axis",
+)
+def rows_of_the_batch(node: NodeView, target: Target) -> Answer:
+    """The batch is added up, or was at another axis and is made rows again."""
+    x, other = node.input(0), node.input(1)
+    if x is None or other is None:
+        return False
+    if node.op == "MatMul" and known_with_sizes(x):
+        return other.rank == _MATRIX and has_batch(other)
+    return known_with_sizes(other) and _is_put_back(x)
+
+
+def _is_put_back(value: Value) -> bool:
+    """Say whether a matrix of the batch comes of a tensor with the batch behind axes of 1."""
+    size = value.dim(0)
+    if value.rank != _MATRIX or size is None:
+        return False
+    for _ in range(_FAR):
+        maker = value.producer
+        if maker is None:
+            return False
+        if maker.op in _COUNTED:
+            shape = maker.need(0).static_shape or ()
+            rest = [length for length in shape if length != 1]
+            return bool(shape) and shape[0] == 1 and rest[:1] == [size] and _was_batch(maker)
+        before = _followed(maker, value, size)
+        if not before:
+            return False
+        value = before[0]
+    return False
+
+
+def _was_batch(reshape: NodeView) -> bool:
+    """Say whether the first axis was the batch before axes of 1 were put in front of it."""
+    value: Value | None = reshape.need(0)
+    for _ in range(_FAR):
+        maker = None if value is None else value.producer
+        if maker is None:
+            return False
+        if maker.op in _COUNTED and has_batch(maker.input(0)):
+            return True
+        value = maker.input(0)
+    return False
