@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from graphfix.authoring import MOVES_FIRST, NodeView, Value, not_negative
 
 # What gives infinities or NaN for finite numbers.
@@ -12,6 +14,8 @@ _LEAKING = frozenset(
     }
 )
 _KEEPING = MOVES_FIRST | {"ReduceMax", "ReduceMin", "ReduceMean"}
+_LIMITING = frozenset({"Atan", "Erf", "Sigmoid", "Tanh"})
+_PASSING = frozenset({"Add", "Mul", "Neg", "Sub"})
 _FAR = 64  # nodes that are looked at
 _DEEP = 12  # operators one behind the other whose sign is asked
 
@@ -32,6 +36,49 @@ def leak(value: Value) -> NodeView | None:
         seen |= before
         pending += before
     return None
+
+
+def gives_nan_alike(one: Value, other: Value) -> bool:
+    """Say whether what leaks before two tensors gives both NaN at the same places, and no infinity.
+
+    Between a quotient and both of them is one node that makes numbers of infinities, and what adds
+    to it, multiplies or chooses among such tensors: NaN comes out of all of these.
+    """
+    first, second = _sources(one), _sources(other)
+    return bool(first) and first == second
+
+
+def _sources(value: Value, depth: int = _DEEP) -> frozenset[Value] | None:
+    """Return the limited quotients that a tensor is NaN with; None where more may leak."""
+    known_numbers = value.array()
+    if known_numbers is not None and not np.isfinite(known_numbers).all():
+        return None
+    if leak(value) is None:
+        return frozenset()
+    maker = value.producer
+    if maker is None or not depth:
+        return None
+    if maker.op in _LIMITING:
+        quotient = maker.need(0).producer
+        if quotient is None or quotient.op != "Div" or any(map(leak, _operands(quotient))):
+            return None
+        return frozenset({value})
+    if maker.op == "Where":
+        return _sources(maker.need(1), depth - 1) if _chooses_alike(maker) else None
+    if maker.op not in _PASSING:
+        return None
+    found = [_sources(operand, depth - 1) for operand in _operands(maker)]
+    known = [each for each in found if each is not None]
+    none: frozenset[Value] = frozenset()
+    return None if len(known) < len(found) else none.union(*known)
+
+
+def _chooses_alike(maker: NodeView) -> bool:
+    return gives_nan_alike(maker.need(1), maker.need(2))
+
+
+def _operands(maker: NodeView) -> list[Value]:
+    return [operand for operand in maker.inputs if operand is not None]
 
 
 def _is_held(maker: NodeView) -> bool:
@@ -58,7 +105,7 @@ def _is_positive(value: Value, depth: int = _DEEP) -> bool:
     maker = value.producer
     if maker is None or not depth:
         return False
-    operands = [operand for operand in maker.inputs if operand is not None]
+    operands = _operands(maker)
     if maker.op == "Add":
         some = any(_is_positive(operand, depth - 1) for operand in operands)
         return some and all(not_negative(operand) for operand in operands)

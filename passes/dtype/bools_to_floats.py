@@ -51,7 +51,7 @@ from graphfix.passes.dtype._retyping import (
     retype,
     told,
 )
-from graphfix.passes.dtype._signs import leak
+from graphfix.passes.dtype._signs import gives_nan_alike, leak
 
 _NARROW = frozenset({TensorProto.BOOL})
 _COMPARING = tuple(sorted(COMPARISONS))
@@ -122,7 +122,7 @@ def _not_to_choose(view: NodeView, is_guarded: bool) -> str:
             return reason
         if not value.is_constant and not (is_guarded and place == 2):
             before = leak(value)
-            if before is not None:
+            if before is not None and not gives_nan_alike(view.need(1), view.need(2)):
                 return f"{before.op} may give infinities or NaN where they are not chosen"
     return ""
 

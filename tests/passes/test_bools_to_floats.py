@@ -103,6 +103,40 @@ def test_what_is_never_below_zero_leaks_nothing(nodes: str) -> None:
     assert_rewrite(PASS, graph, feeds=[feed])
 
 
+ANGLE = "<float pi = {3.1415927}, float zero = {0}> { q = Div (x, y) a = Atan (q) "
+
+
+def test_an_angle_is_nan_whichever_half_is_chosen() -> None:
+    nodes = (
+        "u = Add (a, pi) d = Sub (a, pi) g = Greater (x, zero) w = Where (g, u, d)"
+        " l = Less (y, zero) z = Where (l, w, a) }"
+    )
+    x = np.array([[0, 1, -1, 2], [-2, 0, 3, 0]], np.float32)
+    y = np.array([0, 0, -0.5, -3], np.float32)
+    done = assert_rewrite(PASS, XY + ANGLE + nodes, feeds=[{"x": x, "y": y}])
+    assert "Where" not in done.ops
+
+
+def test_an_infinite_constant_beside_an_angle_is_refused() -> None:
+    nodes = "c = Less (x, y) u = Mul (a, pi) d = Sub (a, zero) z = Where (c, u, d) }"
+    infinite = parser.parse_model(XY + ANGLE + nodes)
+    infinite.graph.initializer[0].float_data[:] = [np.inf]
+    assert_refused(PASS, infinite, "Div may give infinities or NaN")
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        "c = Less (x, y) z = Where (c, a, x)",  # NaN in one of them alone
+        "c = Less (x, y) b = Tanh (q) z = Where (c, a, b)",
+        "c = Less (x, y) u = Add (q, pi) z = Where (c, u, q)",  # infinite
+        "c = Less (x, y) u = Max (a, pi) z = Where (c, u, a)",  # may lose NaN
+    ],
+)
+def test_what_is_nan_in_one_choice_alone_is_refused(nodes: str) -> None:
+    assert_refused(PASS, XY + ANGLE + nodes + " }", "Div may give infinities or NaN")
+
+
 def test_other_numbers_are_refused_and_others_left_alone() -> None:
     graph = XY.replace("float", "int64") + "{ c = Less (x, y)" + CHOSEN
     assert_refused(PASS, graph, "x must be float32; it is int64")

@@ -32,7 +32,7 @@ def test_the_same_numbers(operands: str, op: str, place: str) -> None:
 
 
 @pytest.mark.parametrize(("kind", "dtype"), [("double", np.float64), ("int64", np.int64)])
-def test_types(kind: str, dtype: type) -> None:
+def test_types(kind: str, dtype: Any) -> None:
     body = f"@k = Constant <value = {kind}[2,1,3] {{1, 2, 4, 1, 2, 4}}> ()\n@y = Mul (x, @k)"
     text = written(body, f"{kind}[2,1,3] x", f"{kind}[2,1,3]")
     x = np.array([[[0, 1, 2]], [[3, 4, 5]]], dtype)
