@@ -254,6 +254,24 @@ def chosen_integers(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
+    "Where",
+    feature="rank:Where.5",
+    versions="rknn",
+    severity=REJECT,
+    source=f"{TOOLKIT}: facts/graphs.json; it ends the process",
+)
+def choice_of_many_dimensions(node: NodeView, target: Target) -> Answer:
+    """Where of more than four dimensions ends the process."""
+    result = node.output(0)
+    if result is None or known_with_sizes(result):
+        return False
+    rank = result.rank
+    if rank is None:
+        return Unknown(f"rank of {result.name}")
+    return rank > 4 and Yes(feature=f"rank:Where.{rank}")
+
+
+@rule(
     "Slice",
     feature="const:Slice.ends",
     versions="rknn",
