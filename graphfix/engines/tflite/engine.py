@@ -32,10 +32,13 @@ class TFLite(Engine):
     newest_python = MappingProxyType({"tflite1.29": "3.12"})
 
     def computes_early(self, node: NodeView) -> bool:
-        """Say whether onnxsim computes a node: it runs for fixed sizes, whatever the file says."""
+        """Say whether onnxsim computes a node: it runs for fixed sizes, whatever the file says.
+
+        It leaves DequantizeLinear alone (facts/asked.json, dequantize-stored).
+        """
         from graphfix.engines.known_early import gives_shapes_alone
 
-        return gives_shapes_alone(node)
+        return node.op != "DequantizeLinear" and gives_shapes_alone(node)
 
     def blamed(self, said: str) -> tuple[str, str]:
         """Return the operator and the name of the node in a message of onnx2tf."""

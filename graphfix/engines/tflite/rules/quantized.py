@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from graphfix.authoring.views import NodeView
+import numpy as np
+
+from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import WRONG, Answer, rule
 from graphfix.engines.tflite.rules import MEASURED
 from graphfix.schemas import form_of
+
+_TURNED = 3  # numbers of which the second can be put last
 
 
 @rule(
@@ -21,3 +25,41 @@ def numbers_not_rounded(node: NodeView, target: Target) -> Answer:
     """QuantizeLinear rounds nothing and keeps numbers beyond what bytes hold."""
     form = form_of(node.op, node.opset)
     return form is None or form.since not in target.ops[node.op].wrong
+
+
+@rule(
+    "DequantizeLinear",
+    feature="op:DequantizeLinear",
+    versions="tflite",
+    severity=WRONG,
+    source="what is said of the QuantizeLinear before it: the two are written out together",
+)
+def dequantize_what_was_not_rounded(node: NodeView, target: Target) -> Answer:
+    """DequantizeLinear reads what QuantizeLinear has not rounded."""
+    data = node.input(0)
+    before = None if data is None else data.producer
+    return before is not None and before.op == "QuantizeLinear" and not before.domain
+
+
+@rule(
+    "DequantizeLinear",
+    feature="op:DequantizeLinear",
+    versions="tflite",
+    severity=WRONG,
+    source=f"{MEASURED}: facts/asked.json, dequantize-stored, matrix-of-bytes and weights-of-bytes;"
+    " of what is fed or computed it is right",
+)
+def stored_vector_turned(node: NodeView, target: Target) -> Answer:
+    """The second number of a vector is put last where a stored tensor is dequantized."""
+    data = node.input(0)
+    if data is None or not data.is_constant:
+        return False
+    return any(_is_turned(value) for value in node.inputs if value is not None)
+
+
+def _is_turned(value: Value) -> bool:
+    """Say whether a stored vector is another one with its second number at the end."""
+    known = value.array() if value.is_constant and value.rank == 1 else None
+    if known is None or known.size < _TURNED:
+        return False
+    return not np.array_equal(known[1:], np.roll(known[1:], -1))

@@ -1,0 +1,43 @@
+"""What onnx2tf makes of bytes is written out as floats."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphfix import run
+from tests.engines.cases import No, Yes, assert_no, assert_yes, model_of
+
+TARGET = "tflite1.29"
+ROUNDED = (
+    "(float[1,4,9] x) => (float[1,4,9] y) <float s = {0.02}, uint8 z = {3}>"
+    " { q = QuantizeLinear (x, s, z) d = DequantizeLinear (q, s, z) y = Relu (d) }"
+)
+STORED = (
+    "(float[2,4] x) => (float[2,3] y) <float[4,3] f = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12},"
+    " float s = {0.5}, int32[3] b = {10, -20, THIRD}, int32 z = {0}>"
+    " { w = DequantizeLinear (b, s, z) y = Gemm (x, f, w) }"
+)
+
+
+@pytest.mark.parametrize("opset", [10, 11, 19, 21])
+def test_numbers_that_are_not_rounded(opset: int) -> None:
+    feature = "op:QuantizeLinear"
+    assert_yes(Yes(ROUNDED, "numbers-not-rounded", feature, "wrong", "", TARGET, opset))
+    rule = "dequantize-what-was-not-rounded"
+    assert_yes(Yes(ROUNDED, rule, "op:DequantizeLinear", "wrong", "", TARGET, opset))
+
+
+def test_vectors_that_are_turned() -> None:
+    text = STORED.replace("THIRD", "30")
+    feature = "op:DequantizeLinear"
+    assert_yes(Yes(text, "stored-vector-turned", feature, "wrong", "", TARGET))
+    assert_no(No(STORED.replace("THIRD", "-20"), "stored-vector-turned", TARGET))
+
+
+@pytest.mark.parametrize("text", [ROUNDED, STORED.replace("THIRD", "30")])
+def test_they_are_written_out(text: str) -> None:
+    result = run(model_of(text), TARGET)
+    assert result.exit_code == 0
+    assert result.model is not None
+    operators = {node.op_type for node in result.model.to_proto().graph.node}
+    assert not operators & {"QuantizeLinear", "DequantizeLinear"}
