@@ -240,3 +240,12 @@ def test_parameters_that_may_be_overridden_are_stored() -> None:
     fed = graph.replace(" = {1, 2})", ")")
     feature = "const:BatchNormalization.scale"
     assert_yes(Yes(fed, "computed-normalization", feature, "reject", "unsupported operand", R))
+
+
+def test_a_gather_that_two_read() -> None:
+    graph = (
+        "(float[2,3,7,2,7,2] x) => (float[A,B,C,D] y) <int64 i = {0}, int64 j = {1}> "
+        "{ a = Gather <axis = 3> (x, i) b = Gather <axis = 4> (a, j) "
+        "c = Gather <axis = 4> (a, i) y = Add (b, c) }"
+    )
+    assert_unknown(Unknown(graph, "gather-of-a-gather", "how Gathers are joined", R))

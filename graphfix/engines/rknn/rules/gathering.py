@@ -1,14 +1,17 @@
-"""RKNN: Gathers that are taken for one."""
+"""RKNN: Gathers that are taken for one, or follow each other."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
-from graphfix.engines.rule import WRONG, Answer, rule
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+
+_MOST = 5  # dimensions
 
 
 @rule(
@@ -33,6 +36,31 @@ def second_gather_of_indices(node: NodeView, target: Target) -> Answer:
         if known_with_sizes(node.need(0)) or known_with_sizes(other.need(0)):
             return True
     return False
+
+
+@rule(
+    "Gather",
+    feature="rank:Gather.6",
+    versions="rknn",
+    severity=REJECT,
+    source=f"{TOOLKIT}: facts/graphs.json; it ends the process, or its own Gather is out of bounds;"
+    " of five dimensions it is taken, and alone. Where two read the first it was taken, and was not"
+    " where two such meet",
+)
+def gather_of_a_gather(node: NodeView, target: Target) -> Answer:
+    """A Gather reads what another one takes from more than five dimensions."""
+    data, result = node.need(0), node.output(0)
+    if result is None or known_with_sizes(data):
+        return False
+    if not any(user.op == "Gather" and user.input(0) == result for user in result.consumers):
+        return False
+    if data.rank is None:
+        return Unknown(f"rank of {data.name}")
+    if data.rank <= _MOST:
+        return False
+    if len(result.consumers) > 1:
+        return Unknown("how Gathers are joined")
+    return Yes(feature=f"rank:Gather.{data.rank}")
 
 
 def _alike(one: NodeView, two: NodeView) -> bool:
