@@ -15,6 +15,7 @@ from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.tflite.rules import MEASURED
 from graphfix.engines.tflite.rules.layouts import PICTURES, lies_as_image
+from graphfix.engines.tflite.rules.quantized import is_turned
 from graphfix.operators.table import ELEMENTWISE, REDUCTIONS
 
 _SOURCE = f"{MEASURED}: facts/asked.json, unsqueeze-before-* and qlinear-conv*"
@@ -68,7 +69,12 @@ def convolution_of_bytes(node: NodeView, target: Target) -> Answer:
     x = node.input(0)
     if x is None or (x.rank is not None and x.rank < _LINE):
         return False
-    return not node.has("kernel_shape") or not lies_as_image(x)
+    if not node.has("kernel_shape") or not lies_as_image(x):
+        return True
+    turned = any(is_turned(value) for value in node.inputs if value is not None)
+    return turned and Yes(
+        message="QLinearConv puts the second number of a stored vector last", severity=WRONG
+    )
 
 
 def _lies_as_input(value: Value) -> bool:

@@ -54,10 +54,10 @@ def stored_vector_turned(node: NodeView, target: Target) -> Answer:
     data = node.input(0)
     if data is None or not data.is_constant:
         return False
-    return any(_is_turned(value) for value in node.inputs if value is not None)
+    return any(is_turned(value) for value in node.inputs if value is not None)
 
 
-def _is_turned(value: Value) -> bool:
+def is_turned(value: Value) -> bool:
     """Say whether a stored vector is another one with its second number at the end."""
     known = value.array() if value.is_constant and value.rank == 1 else None
     if known is None or known.size < _TURNED:
