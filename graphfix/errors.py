@@ -59,6 +59,10 @@ class EngineFailed(GraphfixError):  # noqa: N818 - says what happened to an engi
     exit_code = 1
 
 
+class NoEngine(EngineFailed):
+    """An engine does not start on this machine, which says nothing about a model."""
+
+
 class NoDevice(EngineFailed):
     """An engine takes the model, and this machine has no device to run it on."""
 

@@ -12,7 +12,7 @@ from onnx import ModelProto, NodeProto
 from graphfix.asking.said import Question, Said
 from graphfix.engines.engine import Engine, engine_of
 from graphfix.engines.interface import Meant
-from graphfix.errors import EngineFailed, GraphfixError, NoDevice
+from graphfix.errors import EngineFailed, GraphfixError, NoDevice, NoEngine
 from graphfix.pipeline.verifying import on_disk
 from graphfix.proving.inputs.maker import FeedMaker
 from graphfix.proving.runners.evaluators import Evaluators
@@ -101,6 +101,8 @@ class _Trial:
             except NoDevice:
                 self.runs = False
                 return "", ""
+            except NoEngine:
+                raise  # it was not asked
             except EngineFailed as failure:
                 return failure.message, ""
             self.name = runner.name

@@ -17,7 +17,7 @@ from typing import IO, Any, Self, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-from graphfix.errors import EngineFailed
+from graphfix.errors import EngineFailed, NoEngine
 from graphfix.worker.limits import Limits, gibibytes
 from graphfix.worker.service import Crashed, OutOfTime
 
@@ -71,7 +71,8 @@ class Host:
             capability: What the program is to build for; empty for what it chooses.
 
         Raises:
-            EngineFailed: The process does not start, or the engine cannot be imported.
+            NoEngine: The process does not start, or the engine cannot be imported.
+            EngineFailed: It died of that, or took too long.
         """
         self.name = name
         self._seconds = seconds
@@ -100,9 +101,7 @@ class Host:
                 )
             except OSError as error:
                 self._folder.cleanup()
-                raise EngineFailed(
-                    f"{python} does not start: {error.strerror}", where=name
-                ) from None
+                raise NoEngine(f"{python} does not start: {error.strerror}", where=name) from None
         self._answers: queue.Queue[str] = queue.Queue()
         stdout = self._process.stdout
         assert stdout is not None
@@ -110,7 +109,7 @@ class Host:
         answer = self._answer(_STARTING)
         if "broken" in answer:
             self.close()
-            raise EngineFailed(f"it cannot be imported: {answer['broken']}", where=name)
+            raise NoEngine(f"it cannot be imported: {answer['broken']}", where=name)
 
     def __enter__(self) -> Self:
         """Return the host, which is closed at the end."""

@@ -46,12 +46,13 @@ def main(program: str, parent: int, memory: int) -> None:
     # Engines print: the channel is kept for answers alone.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
+    _limit(0)  # that of who started it is not for libraries, which reserve what holds nothing
     try:
         host = _Host(program)
     except BaseException as error:
         _say(answers, _words("broken", error))
         return
-    _limit(memory)  # libraries alone reserve hundreds of megabytes that hold nothing
+    _limit(memory)
     _say(answers, {"ready": True})
     for line in sys.stdin:
         _say(answers, host.answer(json.loads(line)))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -13,7 +15,7 @@ import numpy as np
 import pytest
 from onnx import parser
 
-from graphfix.engines.hosting.host import Host, Refused
+from graphfix.engines.hosting.host import SERVE, Host, Refused
 from graphfix.engines.hosting.runner import HostedRunner, typed
 from graphfix.errors import EngineFailed
 from graphfix.worker.service import Crashed, OutOfTime
@@ -74,6 +76,17 @@ def test_a_model_that_is_too_big_is_refused(host: Host, tmp_path: Path) -> None:
     with pytest.raises(Refused, match=r"it ran out of memory: .*allocate"):
         host.run({})
     assert host.alive
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such limit")
+def test_libraries_may_reserve_more_than_models_may_take(tmp_path: Path) -> None:
+    """Who asks may be held to little, under which an engine's own libraries are not loaded."""
+    program = tmp_path / "program.py"
+    program.write_text("import mmap\nreserved = mmap.mmap(-1, 2 << 30)\n")
+    serving = [sys.executable, "-Iu", str(SERVE), str(program), str(os.getpid()), str(1 << 28)]
+    words = ["sh", "-c", 'ulimit -S -v 1500000; exec "$@"', "sh", *serving]
+    done = subprocess.run(words, input="", capture_output=True, text=True, check=False)
+    assert json.loads(done.stdout) == {"ready": True}
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import shutil
+import subprocess
 import sys
 import venv
 from pathlib import Path
@@ -197,3 +199,18 @@ def test_what_the_builder_refuses_is_not_shown_to_be_equal() -> None:
     result = run(parse(text), TARGET, verify="engine", skip=["nms-by-selection"])
     assert result.exit_code == 1
     assert "build: n0 has no runners" in result.report.verification.reason
+
+
+@pytest.mark.usefixtures("environment")
+def test_an_engine_that_is_broken_says_nothing_about_the_model(tmp_path: Path) -> None:
+    bindings = next(tmp_path.rglob("tensorrt_rtx_bindings.py"))
+    bindings.write_text("raise ImportError('libcudart: failed to map segment')")
+    path = tmp_path / "m.onnx"
+    path.write_bytes(parse(MODEL).SerializeToString())
+    words = [sys.executable, "-m", "graphfix", "check", str(path), "--target", TARGET]
+    done = subprocess.run([*words, "--engine", "--json"], capture_output=True, check=False)
+    found = json.loads(done.stdout)["findings"]
+    assert done.returncode == 0, done.stderr
+    assert [finding["severity"] for finding in found] == ["note"]
+    assert "could not be asked: " in found[0]["message"]
+    assert "failed to map segment" in found[0]["message"]
