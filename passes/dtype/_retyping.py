@@ -103,16 +103,15 @@ def retype(editor: Editor, plan: Retyping) -> None:
 def _obstacle(view: NodeView, plan: Retyping) -> str:
     try:
         if any(True for _ in view.node.graphs()):
-            return f"the bodies of {view.op} get or give {_first_narrow(view, plan).type_name}"
+            passed = _connecting(view, plan)
+            if not passed:
+                return told(view, plan.narrow)
+            return f"the bodies of {view.op} get or give {passed[0].type_name}"
         for name in view.attributes:
             view.attr(name)
         return plan.refused(view)
     except Refuse as refusal:
         return refusal.reason
-
-
-def _first_narrow(view: NodeView, plan: Retyping) -> Value:
-    return next(value for value in _connecting(view, plan))
 
 
 def told(view: NodeView, plan_narrow: Iterable[int], what: str = "") -> str:

@@ -158,3 +158,11 @@ def test_extremes_of_no_bools_are_refused() -> None:
         "<int64[1] a = {1}> { y = ReduceMax (x, a) }"
     )
     assert_refused(PASS, text, "ReduceMax of no bools would give an infinity")
+
+
+def test_a_branch_on_what_the_caller_gives_is_refused() -> None:
+    text = HEAD + (
+        "(bool c, float[2] x) => (float[2] z) { z = If (c) <then_branch = t () => (float[2] p) "
+        "{ p = Relu (x) }, else_branch = e () => (float[2] q) { q = Neg (x) }> }"
+    )
+    assert run_pass(PASS, text).reasons == ["If reads c"]
