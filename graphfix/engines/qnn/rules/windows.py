@@ -1,0 +1,91 @@
+"""QNN: windows of pools that are left to the CPU."""
+
+from __future__ import annotations
+
+from graphfix.authoring.views import NodeView
+from graphfix.engines.profile import Target
+from graphfix.engines.qnn.rules.provider import LEFT, PROVIDER
+from graphfix.engines.rule import REJECT, Answer, rule
+
+_MOST = 5  # dimensions
+
+
+@rule(
+    ("AveragePool", "MaxPool"),
+    feature="attr:{op}.dilations",
+    versions="qnn",
+    severity=REJECT,
+    text=LEFT,
+    source=PROVIDER,
+)
+def dilated_windows(node: NodeView, target: Target) -> Answer:
+    """{op} with dilations is left to the CPU."""
+    return any(int(dilation) != 1 for dilation in node.attr("dilations", ()))
+
+
+@rule(
+    ("AveragePool", "MaxPool"),
+    feature="shape:{op}.window",
+    versions="qnn",
+    severity=REJECT,
+    text="was inserted using the NHWC format as requested by QNN, but was not selected by that EP",
+    source=PROVIDER,
+)
+def window_beyond_the_input(node: NodeView, target: Target) -> Answer:
+    """The window of {op} is larger than what it slides over."""
+    x, window = node.input(0), node.attr("kernel_shape", ())
+    shape = None if x is None else x.static_shape
+    if shape is None:
+        return None
+    sizes = shape[len(shape) - len(window) :]
+    pads = node.attr("pads", ()) or (0,) * 2 * len(window)
+    ends = zip(sizes, pads, pads[len(window) :], window, strict=False)
+    return any(size + one + two < width for size, one, two, width in ends)
+
+
+@rule(
+    "MaxPool", feature="rank:MaxPool.5", versions="qnn", severity=REJECT, text=LEFT, source=PROVIDER
+)
+def maxpool_of_three_dimensions(node: NodeView, target: Target) -> Answer:
+    """MaxPool of three dimensions in space is left to the CPU."""
+    x = node.input(0)
+    return x is not None and x.rank == _MOST
+
+
+@rule(
+    ("AveragePool", "MaxPool"),
+    feature="attr:{op}.ceil_mode",
+    versions="qnn",
+    severity=REJECT,
+    text=LEFT,
+    source=f"{PROVIDER}: facts/asked.json, max-pool-ceil and average-pool-ceil: ONNX leaves such a"
+    " window out",
+)
+def window_in_the_padding(node: NodeView, target: Target) -> Answer:
+    """A window of {op} that ceil_mode adds would begin behind the input."""
+    x, y = node.input(0), node.output(0)
+    before = None if x is None else x.static_shape
+    after = None if y is None else y.static_shape
+    if not node.attr("ceil_mode", 0) or before is None or after is None:
+        return None
+    window = node.attr("kernel_shape", ())
+    pads = node.attr("pads", ()) or (0,) * 2 * len(window)
+    strides = node.attr("strides", ()) or (1,) * len(window)
+    ends = zip(before[2:], after[2:], pads, pads[len(window) :], window, strides, strict=False)
+    return any(
+        -(-(size + one + two - width) // step) + 1 != end
+        for size, end, one, two, width, step in ends
+    )
+
+
+@rule(
+    "MaxPool",
+    feature="form:MaxPool.indices",
+    versions="qnn",
+    severity=REJECT,
+    text=LEFT,
+    source=PROVIDER,
+)
+def maxpool_indices(node: NodeView, target: Target) -> Answer:
+    """MaxPool does not give indices."""
+    return node.output(1) is not None
