@@ -44,7 +44,9 @@ ELSEWHERE = {
         "aten_comparison._TABLE aten_reduction._TABLE aten_segment_reduce._OPERATORS "
         "reduction_of_fewer_dimensions._OPS elementwise_of_four_dimensions._OPS "
         "pairwise.EMITS_OF_ANY_SIZE constants_of_equal_rank._OPS tanh_between_negations._JOINED "
-        "scatternd_of_grid_to_where._BY_ELEMENT"
+        "scatternd_of_grid_to_where._BY_ELEMENT _signs._LIMITING _signs._PASSING "
+        "powers_of_two_past_weights._SCALED_ALIKE powers_of_two_past_weights._SUMS "
+        "equal_batches_to_one._PAIRS grid_in_pixels_apart._ARITHMETIC integers_to_floats._CHOOSING"
     ),
 }
 LEAST = 4
