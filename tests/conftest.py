@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import gc
+import os
+from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
 import pytest
 from hypothesis import settings
+
+from graphfix.worker.limits import DEADLINE, ENGINE_MEMORY, ENGINE_SECONDS
 
 settings.register_profile("quick", max_examples=10, deadline=None)
 settings.register_profile("thorough", max_examples=200, deadline=None)
@@ -18,6 +22,14 @@ def pytest_collection_finish() -> None:
     """Take what collecting made out of garbage collection: it lives to the end."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def _limits_of_a_command_end_with_it() -> Iterator[None]:  # pyright: ignore[reportUnusedFunction]
+    """Take back what a command in this process has told children: later tests need time, too."""
+    yield
+    for name in (DEADLINE, ENGINE_MEMORY, ENGINE_SECONDS):
+        os.environ.pop(name, None)
 
 
 @pytest.hookimpl(optionalhook=True)

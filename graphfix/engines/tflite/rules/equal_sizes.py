@@ -79,6 +79,37 @@ def tensor_of_equal_sizes(model: Model, target: Target) -> list[Answer]:
     ]
 
 
+@model_rule(
+    feature="form:Concat.constant",
+    versions="tflite",
+    severity=WRONG,
+    source=f"{MEASURED}: facts/asked.json",
+)
+def constant_beside_equal_sizes(model: Model, target: Target) -> list[Answer]:
+    """A constant is turned that is joined to a tensor whose channels a Transpose has put last."""
+    if not _has_pictures(model):
+        return []
+    found: list[Answer] = []
+    turned: set[int] = set()
+    for node in map(NodeView, model.graph.nodes):
+        given = [value for value in node.inputs if value is not None]
+        before = [value for value in given if id(value.tensor) in turned]
+        if node.op == "Concat" and before and int(node.attr("axis", 0)):
+            others = [v for v in given if known_with_sizes(v) and not _is_square(v)]
+            found += [
+                Yes(
+                    node=node,
+                    message=f"{others[0].name} is joined to {before[0].name}, whose sizes behind"
+                    f" the first are equal",
+                )
+            ][: len(others)]
+        last = node.op == "Transpose" and list(node.attr("perm", ())) == [0, 2, 1]
+        if last or (before and (node.op in ELEMENTWISE or node.op == "LayerNormalization")):
+            outputs = [value for value in node.outputs if value is not None]
+            turned |= {id(v.tensor) for v in outputs if v.rank == _LINES and _is_square(v)}
+    return found
+
+
 def _is_mistaken(value: Value) -> bool:
     """Say whether onnx2tf takes the channels of a computed tensor to be last."""
     maker = value.producer
