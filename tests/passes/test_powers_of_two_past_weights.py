@@ -13,8 +13,10 @@ HEAD = '<ir_version: 8, opset_import: ["" : {opset}]> g '
 IMAGE = "(float[1,1,6,6] x) => (float[A,B,C,D] y) "
 # Nine weights of 0.001 leave 0.003, which 256 makes 0.77.
 SMALL = ", ".join(["0.001"] * 9)
-GIVEN = f"<float[1,1,3,3] w = {{{SMALL}}}, float[1] b = {{0.25}}, float low = {{-0.001}}, "
-GIVEN += "float six = {6.0}> "
+GIVEN = (
+    f"<float[1,1,3,3] w = {{{SMALL}}}, float[1] b = {{0.25}}, float low = {{-0.001}}, "
+    "float six = {6.0}> "
+)
 X = np.linspace(-3, 3, 36, dtype=np.float32).reshape(1, 1, 6, 6)
 CONV = "Conv <pads = [1,1,1,1]>"
 

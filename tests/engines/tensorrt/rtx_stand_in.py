@@ -126,7 +126,7 @@ class Driver:
     """NVIDIA's driver of a GPU of a compute capability, with the memory of the process."""
 
     def __init__(self, capability: tuple[int, int]) -> None:
-        self.capability = dict(zip((75, 76), capability, strict=True))
+        self.capability: dict[int, int] = dict(zip((75, 76), capability, strict=True))
         self.buffers: dict[int, Any] = {}
 
     def __getattr__(self, name: str) -> Any:
