@@ -49,7 +49,8 @@ def test_a_child_that_dies_is_an_engine_failure(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_child_that_hangs_is_an_engine_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(computed_constants, "SECONDS", 0.01)
+    monkeypatch.setattr(computed_constants, "SECONDS", 0.2)
+    monkeypatch.setattr(computed_constants, "TASK", "tests.worker.tasks:hangs")
     model = onnx.parser.parse_model(
         HEAD + "g () => (float[1] a) <float[1] w = {1.0}> { a = Exp (w) }"
     )

@@ -124,6 +124,12 @@ def sleeps(folder: Path, request: Answer, _: Limits) -> Answer:
     return {}
 
 
+def hangs(_: Path, __: Any, limits: Limits) -> Answer:
+    """Take longer than there is time."""
+    time.sleep(limits.timeout + 60)
+    return {}
+
+
 def spins(folder: Path, request: Answer, _: Limits) -> Answer:
     """Write down who this is, and take a processor for a time."""
     (folder / "begun.part").write_text(f"{os.getpid()} {os.getppid()}", encoding="utf-8")
