@@ -61,9 +61,10 @@ class TFLite(Engine):
             known = dict(inputs) if "GridSample" in operators else {}
             grids = [n for n in pictures if n in known and known[n][-1] == len(known[n]) - 2]
             kept = [name for name in pictures if name not in grids]
-            words += [*(["-k", *kept] if kept else []), *(["-kat", *grids] if grids else [])]
+            for option, names in (("-k", kept), ("-kat", grids)):
+                words += [option, *map(_spelled, names)] if names else []
         elif inputs:
-            words += ["-kat", *(name for name, _ in inputs)]
+            words += ["-kat", *(_spelled(name) for name, _ in inputs)]
         sizes = [
             f"{name}:" + ",".join(_size(size, place) for place, size in enumerate(shape))
             for name, shape in inputs
@@ -72,6 +73,11 @@ class TFLite(Engine):
         words += ["-ois", *sizes] if sizes else []
         line = " ".join(map(shlex.quote, words))
         return NextStep(line, "Convert it", "Put a size for each <name>." if sizes else "")
+
+
+def _spelled(name: str) -> str:
+    """Return the name of an input as -k and -kat of onnx2tf want it."""
+    return re.sub("^/", "wa/", name.replace(":", "__"))
 
 
 def _size(size: int | str | None, place: int) -> str:

@@ -186,7 +186,7 @@ def _simplified(model: Any, shapes: dict[str, list[int]]) -> Any:
 
 
 def _spelled(name: str) -> str:
-    """Return a name as onnx2tf gives it to TensorFlow."""
+    """Return a name as onnx2tf gives it to TensorFlow, and knows it in its options by."""
     return re.sub("^/", "wa/", name.replace(":", "__"))
 
 
@@ -236,12 +236,12 @@ def _layouts(model: Any) -> dict[str, list[str]]:
     if not pictures or {node.op_type for node in model.graph.node}.isdisjoint(
         _IMAGING["operators"]
     ):
-        return {"keep_shape_absolutely_input_names": list(ranks)}
+        return {"keep_shape_absolutely_input_names": list(map(_spelled, ranks))}
     options = {
         "keep_ncw_or_nchw_or_ncdhw_input_names": [n for n in pictures if n not in grids],
         "keep_shape_absolutely_input_names": [n for n in pictures if n in grids],
     }
-    return {option: names for option, names in options.items() if names}
+    return {option: list(map(_spelled, names)) for option, names in options.items() if names}
 
 
 def _grids(graph: Any) -> set[str]:

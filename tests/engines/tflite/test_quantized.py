@@ -17,6 +17,11 @@ STORED = (
     " float s = {0.5}, int32[3] b = {10, -20, THIRD}, int32 z = {0}>"
     " { w = DequantizeLinear (b, s, z) y = Gemm (x, f, w) }"
 )
+PRODUCT = (
+    "(float[2,3] x) => (float[2,2] y) <float s = {0.5}, int8 z = {0},"
+    " int8[3,2] w = {1,-2,3,4,-5,6}>"
+    " { c = Cast <to = 3> (x) q = QLinearMatMul (c, s, z, w, s, z, s, z) READ }"
+)
 
 
 @pytest.mark.parametrize("opset", [10, 11, 19, 21])
@@ -32,6 +37,15 @@ def test_vectors_that_are_turned() -> None:
     feature = "op:DequantizeLinear"
     assert_yes(Yes(text, "stored-vector-turned", feature, "wrong", "", TARGET))
     assert_no(No(STORED.replace("THIRD", "-20"), "stored-vector-turned", TARGET))
+
+
+def test_bytes_that_are_numbers() -> None:
+    feature = "op:QLinearMatMul"
+    read = PRODUCT.replace("READ", "y = Cast <to = 1> (q)")
+    assert_yes(Yes(read, "bytes-that-are-numbers", feature, "wrong", "", TARGET))
+    right = PRODUCT.replace("READ", "y = DequantizeLinear (q, s, z)")
+    assert_no(No(right, "bytes-that-are-numbers", TARGET))
+    assert run(model_of(read), TARGET).exit_code == 0
 
 
 @pytest.mark.parametrize("text", [ROUNDED, STORED.replace("THIRD", "30")])

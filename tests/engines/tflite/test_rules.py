@@ -20,6 +20,14 @@ LOOP = (
     "(int64 i, bool c, float[2] s) => (bool d, float[2] r{more}) {{ d = Identity (c) {nodes} }}>"
     " (n, t, x) }}"
 )
+ROUNDS = (
+    "m = Identity (i) r = Loop <body = k (int64 j, bool e, float[2] p) => (bool f, float[2] q)"
+    " { f = Identity (e) q = Add (p, p) }> (m, d, s)"
+)
+CHOICE = (
+    "r = If <then_branch = t () => (float[2] p) { p = Neg (s) }, else_branch = e () => (float[2] q)"
+    " { q = Abs (s) }> (c)"
+)
 ONE = {"y": "float[2] y", "out": "y", "more": ""}
 TWO = {"y": "float[2] y, float[M,2] z", "out": "y, z", "more": ", float[2] o"}
 BRANCHES = (
@@ -28,6 +36,38 @@ BRANCHES = (
 )
 
 YES = [
+    Yes(
+        LOOP.format(**ONE, nodes=ROUNDS),
+        "loop-in-a-body",
+        "scope:nested-loop",
+        "reject",
+        "InaccessibleTensorError",
+        T,
+    ),
+    Yes(
+        "(float[2,3] x) => (float[2,3] y) <int64[1] a = {1}> { y = CumSum (x, a) }",
+        "axis-in-a-vector",
+        "rank:CumSum.axis",
+        "reject",
+        "scalar axis operand",
+        T,
+    ),
+    Yes(
+        "(float[2,3] x, int32[1] s, int32[1] a) => (float[2,M] y) { y = Slice (x, s, s, a) }",
+        "bounds-of-int32",
+        "dtype:Slice.bounds",
+        "reject",
+        "TensorScatterUpdate",
+        T,
+    ),
+    Yes(
+        "(float[2,3] x, int64[1] s) => (float[M,3] y) { y = Slice (x, s, s) }",
+        "axes-left-out",
+        "form:Slice.no-axes",
+        "reject",
+        "NoneType",
+        T,
+    ),
     Yes(
         LOOP.format(**ONE, nodes="r = Mul (s, k)"),
         "constants-of-the-outer-graph",
@@ -292,6 +332,14 @@ YES = [
 ]
 
 NO = [
+    No(LOOP.format(**ONE, nodes=CHOICE), "loop-in-a-body", T),
+    No(
+        "(float[2,3] x) => (float[2,3] y) <int64 a = {1}> { y = CumSum (x, a) }",
+        "axis-in-a-vector",
+        T,
+    ),
+    No("(float[2] x, int32[1] s) => (float[M] y) { y = Slice (x, s, s) }", "bounds-of-int32", T),
+    No("(float[2] x, int64[1] s) => (float[M] y) { y = Slice (x, s, s) }", "axes-left-out", T),
     No("(float[3,4] x) => (float[4,3] y) { y = Transpose (x) }", "transpose-of-equal-sizes", T),
     No(
         "(float[2,3,3] x) => (float[2,1,3] y) { t = Neg (x) y = ReduceMax <axes = [1]> (t) }",

@@ -60,6 +60,15 @@ def test_the_next_step_keeps_pictures_as_they_lie() -> None:
     assert found == NextStep(line, "Convert it", "Put a size for each <name>.")
 
 
+def test_the_next_step_spells_names_as_the_converter_does() -> None:
+    found = next_step(("x:0", (1, 3, 8, 8)), op="Conv")
+    assert found is not None
+    assert found.command.endswith("-osd -k x__0")
+    found = next_step(("/x:0", (1, 8)), op="Gemm")
+    assert found is not None
+    assert found.command.endswith("-osd -kat wa/x__0")
+
+
 def test_the_next_step_keeps_grids_as_they_are() -> None:
     found = next_step(("x", (1, 3, 8, 8)), ("g", (1, 4, 5, 2)), op="GridSample")
     assert found is not None

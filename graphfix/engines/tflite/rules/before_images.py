@@ -69,7 +69,8 @@ def convolution_of_bytes(node: NodeView, target: Target) -> Answer:
     x = node.input(0)
     if x is None or (x.rank is not None and x.rank < _LINE):
         return False
-    if not node.has("kernel_shape") or not lies_as_image(x):
+    behind_another = x.producer is not None and x.producer.op == node.op
+    if not node.has("kernel_shape") or not (behind_another or lies_as_image(x)):
         return True
     turned = any(is_turned(value) for value in node.inputs if value is not None)
     return turned and Yes(

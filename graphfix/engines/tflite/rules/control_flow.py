@@ -76,3 +76,17 @@ def _is_of(value: Value, graph: Graph) -> bool:
 def rounds_collected(node: NodeView, target: Target) -> Answer:
     """What each round of a Loop gives is collected."""
     return len(node.outputs) > len(node.inputs) - _FIRST_STATE
+
+
+@rule(
+    ("If", "Loop"),
+    feature="scope:nested-loop",
+    versions="tflite",
+    severity=REJECT,
+    text="InaccessibleTensorError: Exception encountered when calling layer",
+    source=f"{MEASURED}: facts/asked.json, control-flow-in-control-flow; an If in either is taken",
+)
+def loop_in_a_body(node: NodeView, target: Target) -> Answer:
+    """A body of {op} has a Loop."""
+    bodies = [body for _, body in node.node.graphs()]
+    return any(inner.op == "Loop" for body in bodies for inner in body.nodes)

@@ -295,3 +295,17 @@ EMPTY_OUTPUT = refuses_empty_outputs(
     source=f"{MEASURED}: facts/asked.json, slice",
 )
 SPARSE_INITIALIZER = ignores_sparse_initializers(versions="tflite", source=MEASURED)
+
+
+@rule(
+    "CumSum",
+    feature="rank:CumSum.axis",
+    versions="tflite",
+    severity=REJECT,
+    text="'tf.Cumsum' op requires scalar axis operand",
+    source=f"{MEASURED}: facts/asked.json, cumsum-axis",
+)
+def axis_in_a_vector(node: NodeView, target: Target) -> Answer:
+    """The axis of CumSum is a vector of one number."""
+    axis = node.input(1)
+    return axis is not None and axis.rank == 1

@@ -10,6 +10,8 @@ from graphfix.engines.rule import WRONG, Answer, rule
 from graphfix.engines.tflite.rules import MEASURED
 from graphfix.schemas import form_of
 
+# What onnx2tf has look whether bytes are still bytes.
+_ASKING = frozenset({"DequantizeLinear", "QLinearConv", "QLinearMatMul"})
 _TURNED = 3  # numbers of which the second can be put last
 
 
@@ -63,3 +65,19 @@ def is_turned(value: Value) -> bool:
     if known is None or known.size < _TURNED:
         return False
     return not np.array_equal(known[1:], np.roll(known[1:], -1))
+
+
+@rule(
+    ("QLinearConv", "QLinearMatMul"),
+    feature="op:{op}",
+    versions="tflite",
+    severity=WRONG,
+    source=f"{MEASURED}: facts/asked.json, qlinear-*-read; ops/{{op}}.py gives the numbers that the"
+    " bytes stand for, and few operators ask whether they are given these",
+)
+def bytes_that_are_numbers(node: NodeView, target: Target) -> Answer:
+    """What {op} gives is read as bytes, and is numbers already."""
+    result = node.output(0)
+    if result is None or result.is_graph_output:
+        return result is not None
+    return any(reader.domain or reader.op not in _ASKING for reader in result.consumers)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
+from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, rule
@@ -87,3 +87,43 @@ def reduction_along_nothing(node: NodeView, target: Target) -> Answer:
     """The axes of {op} are an empty constant."""
     axes = node.input(1)
     return axes is not None and axes.static_shape == (0,)
+
+
+@rule(
+    "Slice",
+    feature="dtype:Slice.bounds",
+    versions="tflite",
+    severity=REJECT,
+    text="Input 'updates' of 'TensorScatterUpdate' Op has type int32",
+    source=f"{_ASKED}, slice-starts-computed: of vectors, and of int64, they are taken",
+)
+def bounds_of_int32(node: NodeView, target: Target) -> Answer:
+    """A start or an end that is computed is of int32."""
+    if not _has_fewer_bounds(node):
+        return None
+    return any(value.dtype == np.int32 for value in _computed_bounds(node))
+
+
+@rule(
+    "Slice",
+    feature="form:Slice.no-axes",
+    versions="tflite",
+    severity=REJECT,
+    text="'NoneType' object is not iterable",
+    source=f"{_ASKED}, slice-starts-computed: of as many bounds as axes they are taken",
+)
+def axes_left_out(node: NodeView, target: Target) -> Answer:
+    """A start or an end is computed, and neither axes are given nor bounds for all."""
+    return node.input(3) is None and bool(_computed_bounds(node)) and _has_fewer_bounds(node)
+
+
+def _computed_bounds(node: NodeView) -> list[Value]:
+    given = [node.input(1), node.input(2)]
+    return [value for value in given if value is not None and not known_with_sizes(value)]
+
+
+def _has_fewer_bounds(node: NodeView) -> bool:
+    """Say whether a Slice has bounds for fewer axes than there are."""
+    x, starts = node.input(0), node.input(1)
+    count = None if starts is None else starts.dim(0)
+    return x is not None and x.rank is not None and isinstance(count, int) and count < x.rank

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from graphfix.authoring.views import NodeView
+from graphfix.engines.known_values import known_with_sizes
+from graphfix.engines.operands import is_never_negative
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.tflite.rules import MEASURED
@@ -35,6 +39,51 @@ def pool_padded_before(node: NodeView, target: Target) -> Answer:
 def convolution_padded_before(node: NodeView, target: Target) -> Answer:
     """Pads that are automatic and stand before the window are not taken."""
     return bool(node.attr("auto_pad", "NOTSET") == "SAME_LOWER")
+
+
+@rule(
+    ("AveragePool", "Conv", "MaxPool"),
+    feature="attr:{op}.auto_pad",
+    versions="tflite",
+    severity=WRONG,
+    source=f"{MEASURED}: facts/asked.json, pad-before-*; other modes and numbers are equal. onnxsim"
+    " writes pads beside auto_pad, of which ops/Conv.py and ops/MaxPool.py read the latter alone",
+)
+def pads_of_a_pad_left_out(node: NodeView, target: Target) -> Answer:
+    """{op} has auto_pad, and what a Pad of zeros puts before it is left out."""
+    return node.attr("auto_pad", "NOTSET") != "NOTSET" and _is_behind_zeros(node)
+
+
+@rule(
+    "MaxPool",
+    feature="form:MaxPool.padded-with-zeros",
+    versions="tflite",
+    severity=WRONG,
+    source=f"{MEASURED}: facts/asked.json, pad-of-numbers-before-conv; onnxsim makes pads of the"
+    " pool of them, which are smaller than any number",
+)
+def zeros_beside_negative_numbers(node: NodeView, target: Target) -> Answer:
+    """The zeros of a Pad are no longer there where all else in a window is negative."""
+    if not _is_behind_zeros(node):
+        return None
+    pad = node.need(0).producer
+    return pad is not None and not is_never_negative(pad.input(0))
+
+
+def _is_behind_zeros(node: NodeView) -> bool:
+    """Say whether a Pad puts zeros before and behind, in numbers that are known."""
+    x = node.input(0)
+    pad = None if x is None else x.producer
+    if x is None or pad is None or pad.op != "Pad" or len(x.consumers) > 1:
+        return False
+    if pad.attr("mode", "constant") != "constant" or known_with_sizes(x):
+        return False
+    sizes, number = pad.input(1), pad.input(2)
+    pads = pad.attr("pads", None) if sizes is None else sizes.array()
+    filled = pad.attr("value", 0.0) if number is None else number.array()
+    if pads is None or filled is None or np.any(np.asarray(filled)):
+        return False
+    return bool(np.all(np.asarray(pads) >= 0) and np.any(np.asarray(pads)))
 
 
 @rule(
