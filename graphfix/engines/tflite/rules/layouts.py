@@ -7,6 +7,7 @@ operators do not ask how their input lies, and some cannot bring what has other 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 from graphfix.authoring.views import NodeView, Value
@@ -136,6 +137,63 @@ def channels_put_first_of_equal_sizes(node: NodeView, target: Target) -> Answer:
         return None
     own = x.producer.op in ("MatMul", "Transpose") or known_with_sizes(x) or sizes[1] == 1
     return not own and _is_behind_a_picture(x) and not lies_as_image(x)
+
+
+@rule(
+    "Reshape",
+    feature="form:Reshape.equal-sizes",
+    versions="tflite",
+    severity=WRONG,
+    source=f"{MEASURED}: facts/asked.json, image-of-equal-sizes: of other sizes it is equal; ops/"
+    "Conv.py finds the axes by trying, and pads before it does",
+)
+def image_made_of_equal_sizes(node: NodeView, target: Target) -> Answer:
+    """What a Reshape makes an image is read as if its channels were last: all sizes are equal."""
+    x, image = node.input(0), node.output(0)
+    if x is None or image is None or image.rank != _IMAGE or x.rank == _IMAGE:
+        return None
+    sizes = (image.shape or ())[1:]
+    size = sizes[0] if len({*sizes}) == 1 else None
+    if not isinstance(size, int) or size == 1 or known_with_sizes(image):
+        return None
+    if not _is_behind_a_picture(x):
+        return None
+    for reader in _readers(image):
+        by_one_axis = reader.op in REDUCTIONS
+        if by_one_axis or (reader.op in PICTURES and not _is_tried(reader)):
+            said = f"all sizes of {image.name} behind the first are equal, which {reader.op} reads"
+            return Yes(message=said, severity=REJECT if _is_padded_behind(reader) else WRONG)
+    return None
+
+
+def _readers(image: Value) -> Iterator[NodeView]:
+    """Walk what reads an image, or what is computed of it alone for each number."""
+    pending = [image]
+    for value in pending:
+        for reader in value.consumers:
+            yield reader
+            result = reader.output(0)
+            computed = [v for v in reader.inputs if v is not None and not v.is_constant]
+            if reader.op in ELEMENTWISE and len(computed) == 1 and result is not None:
+                pending.append(result)
+
+
+def _is_tried(reader: NodeView) -> bool:
+    """Say whether onnx2tf tries the axes of what an operator of images reads."""
+    if reader.op != "Conv":
+        return reader.op == "InstanceNormalization"
+    result = reader.output(0)
+    before, behind = reader.need(0).shape or (), (result.shape if result else None) or ()
+    pads = list(reader.attr("pads", ()))
+    kept = pads[: len(pads) // 2] == pads[len(pads) // 2 :] and before[_SPACE:] == behind[_SPACE:]
+    return kept or not any(pads)
+
+
+def _is_padded_behind(reader: NodeView) -> bool:
+    """Say whether a Conv takes steps and is padded more at one end: its axes do not fit then."""
+    pads = list(reader.attr("pads", ()))
+    uneven = pads[: len(pads) // 2] != pads[len(pads) // 2 :]
+    return reader.op == "Conv" and uneven and max(reader.attr("strides", (1,))) > 1
 
 
 def _is_behind_a_picture(value: Value) -> bool:

@@ -1,4 +1,4 @@
-"""TFLite: what onnx2tf takes for a SpaceToDepth, whose channels it puts in another order.
+"""TFLite: blocks that become channels, which onnx2tf looks for itself and puts in another order.
 
 Its ``ops/Reshape.py`` looks for a Reshape to six dimensions, a Transpose and a Reshape to an image.
 """
@@ -6,8 +6,9 @@ Its ``ops/Reshape.py`` looks for a Reshape to six dimensions, a Transpose and a 
 from __future__ import annotations
 
 from graphfix.authoring.views import NodeView
+from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import WRONG, Answer, rule
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.tflite.rules import MEASURED
 from graphfix.engines.tflite.rules.layouts import PICTURES
 from graphfix.operators.table import ELEMENTWISE
@@ -43,6 +44,28 @@ def space_to_depth(node: NodeView, target: Target) -> Answer:
     if channels == 1 or block == 1 or block != other or joined[1] != channels * block**2:
         return False
     return not _comes_of_a_picture(before)
+
+
+@rule(
+    ("DepthToSpace", "SpaceToDepth"),
+    feature="op:{op}",
+    versions="tflite",
+    severity=REJECT,
+    source=f"{MEASURED}: facts/asked.json, blocks-of-no-image: with CRD, and behind what is no"
+    " Reshape, they are equal",
+)
+def blocks_of_no_image(node: NodeView, target: Target) -> Answer:
+    """{op} reads what a Reshape makes an image, as if its channels were last."""
+    x = node.need(0)
+    maker = x.producer
+    while maker is not None and maker.op in ELEMENTWISE and len(maker.inputs) == 1:
+        maker = maker.need(0).producer
+    sizes = {*(x.shape or ())[1:]}
+    if maker is None or maker.op != "Reshape" or len(sizes) == 1 or known_with_sizes(x):
+        return False
+    if node.attr("mode", "DCR") == "CRD":
+        return False
+    return Yes(severity=WRONG) if node.op == "SpaceToDepth" else True
 
 
 def _comes_of_a_picture(node: NodeView) -> bool:
