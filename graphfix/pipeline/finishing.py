@@ -25,6 +25,7 @@ from graphfix.pipeline.run import Run
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.verifying import original_on_disk
 from graphfix.pipeline.whole_result import broken, compared, in_engine, in_session
+from graphfix.pipeline.worse_findings import contradicted
 from graphfix.proving.sites.captured import WholeModel, too_big
 from graphfix.proving.sites.certificate_cache import CertificateCache
 from graphfix.proving.sites.prover import Memory, Prover
@@ -120,9 +121,10 @@ def _proved(
     prover.told, prover.at = progress_told(hooks), node_told(hooks)
     again = attempts(before, hooks)
     sites = Stage(again, differing, certified(prover))
+    laid_open = contradicted(before)
     results = Stage(
         lambda settings: settled(again(settings), sites),
-        broken,
+        lambda each, count: broken(each, count) or laid_open(each, count),
         lambda each: compared(before, each),
     )
     return settled(settled(attempt, sites), results)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from graphfix.authoring.declaring import PREPARE
-from graphfix.checking import check_model
+from graphfix.checking import check_model, file_findings
 from graphfix.hooks import Hook
 from graphfix.model import Model
 from graphfix.opset.stepping import OPSET
@@ -46,9 +46,6 @@ def grown(before: Counts, after: Counts) -> list[str]:
 def worsened(before: Original) -> Callable[[Attempt, int], Blame | None]:
     """Return what blames passes for leaving more findings of a severity than the model had.
 
-    Passes are left out one at a time, the opset first and then the latest; where no single one
-    is to blame, all of them together.
-
     Args:
         before: The model as it came.
     """
@@ -63,17 +60,58 @@ def worsened(before: Original) -> Callable[[Attempt, int], Blame | None]:
             return None
         if run.original.functions:
             limits = blocking_by_severity(_inlined_findings(before.again(), settings, run.hooks))
-        harm = grown(limits, after)
-        applied = _blamed(run)
-        if not harm or not applied:
-            return None
-        tries = [*({name} for name in applied[: MOST_RUNS - 1]), set(applied)]
-        return Blame(
-            tuple(Suspect(without(settings, out), _outcomes(run, out, harm)) for out in tries),
-            lambda found: not grown(limits, blocking_by_severity(found.run.findings_after)),
-        )
+        return _leaving_out(attempt, limits, after, lambda found: found.run.findings_after)
 
     return blame
+
+
+def contradicted(before: Original) -> Callable[[Attempt, int], Blame | None]:
+    """Return what blames passes for laying open what is wrong with the file itself.
+
+    A file whose sizes contradict each other may seem not to, as long as they are computed.
+
+    Args:
+        before: The model as it came.
+    """
+
+    def blame(attempt: Attempt, _: int) -> Blame | None:
+        run, settings = attempt.run, attempt.settings
+        if settings.target is None or settings.named is not None or settings.opset is not None:
+            return None
+        had = file_findings(before.validity.complaints, settings.target)
+        if not grown(blocking_by_severity(had), blocking_by_severity(attempt.file_findings)):
+            return None
+        limits = blocking_by_severity((*had, *run.findings_before))
+        after = blocking_by_severity(attempt.findings_after)
+        return _leaving_out(attempt, limits, after, lambda found: found.findings_after)
+
+    return blame
+
+
+def _leaving_out(
+    attempt: Attempt,
+    limits: Counts,
+    after: Counts,
+    left: Callable[[Attempt], Sequence[Finding]],
+) -> Blame | None:
+    """Blame passes one at a time, the opset first and then the latest, and then all of them.
+
+    Args:
+        attempt: The run.
+        limits: How many findings of each severity there may be.
+        after: How many it leaves.
+        left: Returns what an attempt leaves.
+    """
+    run, settings = attempt.run, attempt.settings
+    harm = grown(limits, after)
+    applied = _blamed(run)
+    if not harm or not applied:
+        return None
+    tries = [*({name} for name in applied[: MOST_RUNS - 1]), set(applied)]
+    return Blame(
+        tuple(Suspect(without(settings, out), _outcomes(run, out, harm)) for out in tries),
+        lambda found: not grown(limits, blocking_by_severity(left(found))),
+    )
 
 
 def _inlined_findings(

@@ -52,7 +52,7 @@ def constant_shape(view: NodeView, wanted: np.ndarray[Any, Any]) -> list[int] | 
     for back, size in enumerate(reversed(wanted.tolist()), start=1):
         own = data[-back] if back <= len(data) else None
         if isinstance(size, int):
-            if size < 0:
+            if size < 0 or (isinstance(own, int) and size != own and 1 not in (own, size)):
                 return None
             sizes.append(size)
         elif size is not None and size == own:

@@ -60,6 +60,8 @@ def test_in_a_branch() -> None:
         "g (float[N,1] x, float[M] z) => (float[A,B] y) <int64[1] one = {1}> "
         "{ m = Shape (z) p = Concat <axis = 0> (one, m) y = Expand (x, p) }",
         "g (float[N,1] x) => (float[A,3] y) <int64[2] p = {1, 3}> { y = Expand (x, p) }",
+        # No tensor of two rows is expanded to three.
+        "g (float[2,1] x, float[3,4] z) => (float[A,B] y) { p = Shape (z) y = Expand (x, p) }",
     ],
 )
 def test_left_alone(graph: str) -> None:

@@ -75,3 +75,16 @@ def test_growth_is_counted_by_severity() -> None:
     assert grown(Counter(), Counter({Severity.BUILDER: 1})) == [
         "0 findings of severity builder would become 1"
     ]
+
+
+def test_what_lays_a_contradiction_open_is_taken_back() -> None:
+    plain = model(
+        "(float[2,3] x) => (int64[2,3] y, float[2,3] z) <int64[1] k = {3}, int64[2] s = {2, 3}> "
+        "{ c = ConstantOfShape (k) n = NonZero (c) y = Expand (n, s) z = Neg <nonsense = 1> (x) }"
+    )
+    result = run(plain, "openvino2026.4")
+    assert [f.rule for f in result.report.findings_before] == ["unknown-attribute"]
+    assert [f.rule for f in result.report.findings_after] == ["unknown-attribute"]
+    found = {o.pass_id: o for o in result.report.outcomes}["fold-constants"]
+    assert found.status is Status.REFUSED
+    assert "taken back: 1 findings of severity reject would become 2" in found.reason
