@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graphfix import run
-from tests.engines.cases import No, Yes, assert_no, assert_yes, model_of
+from tests.engines.cases import No, Unknown, Yes, assert_no, assert_unknown, assert_yes, model_of
 
 TARGET = "tflite1.29"
 PADDED = (
@@ -28,6 +28,14 @@ def test_pads_that_are_left_out(auto: str) -> None:
     assert_no(No(padded(), rule, TARGET))
     assert_no(No(padded(auto=auto, zero=1.5), rule, TARGET))
     assert_no(No(padded(auto=auto, pad=-1), rule, TARGET))
+
+
+def test_pads_that_are_computed() -> None:
+    text = padded(auto="VALID").replace("h = ", "r = Neg (p) s = Neg (r) h = ")
+    text = text.replace("h, p", "h, s")
+    assert_unknown(Unknown(text, "pads-of-a-pad-left-out", "values of s", TARGET))
+    text = text.replace("Relu", "Neg")
+    assert_unknown(Unknown(text, "zeros-beside-negative-numbers", "values of s", TARGET))
 
 
 def test_they_are_written_down() -> None:

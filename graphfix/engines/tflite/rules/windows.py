@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
 from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.operands import is_never_negative
@@ -51,7 +52,7 @@ def convolution_padded_before(node: NodeView, target: Target) -> Answer:
 )
 def pads_of_a_pad_left_out(node: NodeView, target: Target) -> Answer:
     """{op} has auto_pad, and what a Pad of zeros puts before it is left out."""
-    return node.attr("auto_pad", "NOTSET") != "NOTSET" and _is_behind_zeros(node)
+    return _is_behind_zeros(node) if node.attr("auto_pad", "NOTSET") != "NOTSET" else None
 
 
 @rule(
@@ -64,14 +65,15 @@ def pads_of_a_pad_left_out(node: NodeView, target: Target) -> Answer:
 )
 def zeros_beside_negative_numbers(node: NodeView, target: Target) -> Answer:
     """The zeros of a Pad are no longer there where all else in a window is negative."""
-    if not _is_behind_zeros(node):
+    x = node.input(0)
+    pad = None if x is None else x.producer
+    if pad is None or pad.op != "Pad" or is_never_negative(pad.input(0)):
         return None
-    pad = node.need(0).producer
-    return pad is not None and not is_never_negative(pad.input(0))
+    return _is_behind_zeros(node)
 
 
-def _is_behind_zeros(node: NodeView) -> bool:
-    """Say whether a Pad puts zeros before and behind, in numbers that are known."""
+def _is_behind_zeros(node: NodeView) -> bool | Unknown:
+    """Say whether a Pad puts zeros before and behind, which onnxsim knows or computes."""
     x = node.input(0)
     pad = None if x is None else x.producer
     if x is None or pad is None or pad.op != "Pad" or len(x.consumers) > 1:
@@ -81,7 +83,10 @@ def _is_behind_zeros(node: NodeView) -> bool:
     sizes, number = pad.input(1), pad.input(2)
     pads = pad.attr("pads", None) if sizes is None else sizes.array()
     filled = pad.attr("value", 0.0) if number is None else number.array()
-    if pads is None or filled is None or np.any(np.asarray(filled)):
+    for value, array in ((sizes, pads), (number, filled)):
+        if value is not None and array is None:
+            return Unknown(f"values of {value.name}") if known_with_sizes(value) else False
+    if np.any(np.asarray(filled)):
         return False
     return bool(np.all(np.asarray(pads) >= 0) and np.any(np.asarray(pads)))
 
