@@ -46,6 +46,30 @@ def test_what_is_tried(reader: str) -> None:
     assert_no(No(image(reader), "image-made-of-equal-sizes", TARGET))
 
 
+TURNED = (
+    "(float[1,4,4,4] x) => (float[A,B,C,D] y) <float[4,4] m = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,"
+    " 12, 13, 14, 15, 16}, float[1,4,1,1] k = {1, 2, 3, 4}>"
+    " { c = MAKER e = Transpose <perm = [PERM]> (c) y = READER }"
+)
+
+
+@pytest.mark.parametrize("reader", ["MaxPool <kernel_shape = [2, 2]> (e)", "Conv (e, k)"])
+@pytest.mark.parametrize("perm", ["0, 3, 1, 2", "0, 2, 3, 1"])
+def test_an_image_that_is_turned(perm: str, reader: str) -> None:
+    rule, feature = "image-made-of-equal-sizes", "form:Transpose.equal-sizes"
+    text = TURNED.replace("MAKER", "Neg (x)").replace("PERM", perm).replace("READER", reader)
+    assert_yes(Yes(text, rule, feature, "wrong", "", TARGET))
+    assert_no(No(text.replace(perm, "0, 1, 2, 3"), rule, TARGET))
+
+
+def test_what_a_product_gives_is_seen_right() -> None:
+    rule, feature = "image-made-of-equal-sizes", "form:Transpose.equal-sizes"
+    text = TURNED.replace("MAKER", "MatMul (x, m)").replace("PERM", "0, 3, 1, 2")
+    assert_no(No(text.replace("READER", "Conv (e, k)"), rule, TARGET))
+    pooled = text.replace("READER", "GlobalAveragePool (e)")
+    assert_yes(Yes(pooled, rule, feature, "wrong", "", TARGET))
+
+
 def test_blocks_of_no_image() -> None:
     rule = "blocks-of-no-image"
     text = image("DepthToSpace <blocksize = 2> (e)", "2, 8")

@@ -37,6 +37,15 @@ BRANCHES = (
 
 YES = [
     Yes(
+        "(float[4,2,3] x, int64[1] s) => (float[M,A,B] y) <int64[1] z = {0}, int64[1] i = {1}>"
+        " { t = Slice (x, z, s, z) n = Neg (t) y = Gather <axis = 1> (n, i) }",
+        "axes-behind-unknown-sizes",
+        "const:Slice.bounds",
+        "wrong",
+        "",
+        T,
+    ),
+    Yes(
         LOOP.format(**ONE, nodes=ROUNDS),
         "loop-in-a-body",
         "scope:nested-loop",
@@ -332,6 +341,12 @@ YES = [
 ]
 
 NO = [
+    No(
+        "(float[4,2,3] x, int64[1] s) => (float[M,A,B] y) <int64[1] z = {0}, int64[1] i = {1}>"
+        " { t = Slice (x, z, s, z) n = Neg (t) y = Gather <axis = 0> (n, i) }",
+        "axes-behind-unknown-sizes",
+        T,
+    ),
     No(LOOP.format(**ONE, nodes=CHOICE), "loop-in-a-body", T),
     No(
         "(float[2,3] x) => (float[2,3] y) <int64 a = {1}> { y = CumSum (x, a) }",

@@ -140,30 +140,40 @@ def channels_put_first_of_equal_sizes(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    "Reshape",
-    feature="form:Reshape.equal-sizes",
+    ("Reshape", "Transpose"),
+    feature="form:{op}.equal-sizes",
     versions="tflite",
     severity=WRONG,
-    source=f"{MEASURED}: facts/asked.json, image-of-equal-sizes: of other sizes it is equal; ops/"
-    "Conv.py finds the axes by trying, and pads before it does",
+    source=f"{MEASURED}: facts/asked.json, image-of-equal-sizes and turned-image-of-equal-sizes: of"
+    " other sizes it is equal; ops/Conv.py finds the axes by trying, and pads before it does",
 )
 def image_made_of_equal_sizes(node: NodeView, target: Target) -> Answer:
-    """What a Reshape makes an image is read as if its channels were last: all sizes are equal."""
+    """What {op} makes an image is read as if its channels were last: all sizes are equal."""
     x, image = node.input(0), node.output(0)
-    if x is None or image is None or image.rank != _IMAGE or x.rank == _IMAGE:
+    if x is None or image is None or image.rank != _IMAGE or not _makes_an_image(node):
         return None
     sizes = (image.shape or ())[1:]
     size = sizes[0] if len({*sizes}) == 1 else None
     if not isinstance(size, int) or size == 1 or known_with_sizes(image):
         return None
-    if not _is_behind_a_picture(x):
-        return None
+    behind = _is_behind_a_picture(x)
+    # What MatMul gives is never taken for an image, and inputs without pictures are all ones.
+    told = behind if node.op == "Reshape" else x.producer is not None and x.producer.op == "MatMul"
     for reader in _readers(image):
-        by_one_axis = reader.op in REDUCTIONS
-        if by_one_axis or (reader.op in PICTURES and not _is_tried(reader)):
+        reduced = behind and node.op == "Reshape" and reader.op in REDUCTIONS
+        if reduced or (reader.op in PICTURES and not (told and _is_tried(reader))):
             said = f"all sizes of {image.name} behind the first are equal, which {reader.op} reads"
-            return Yes(message=said, severity=REJECT if _is_padded_behind(reader) else WRONG)
+            uneven = told and _is_padded_behind(reader)
+            return Yes(message=said, severity=REJECT if uneven else WRONG)
     return None
+
+
+def _makes_an_image(node: NodeView) -> bool:
+    """Say whether a node puts axes in another order, or makes four axes of others."""
+    if node.op == "Reshape":
+        return node.need(0).rank != _IMAGE
+    perm = [int(axis) for axis in node.attr("perm", ())]
+    return perm[:1] == [0] and perm != sorted(perm)
 
 
 def _readers(image: Value) -> Iterator[NodeView]:

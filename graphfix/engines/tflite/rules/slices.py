@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import REJECT, WRONG, Answer, rule
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.tflite.rules import MEASURED
-from graphfix.operators.table import REDUCTIONS
+from graphfix.operators.table import ELEMENTWISE, REDUCTIONS
 
 _ASKED = f"{MEASURED}: facts/asked.json"
+_BY_AXES = frozenset({"Concat", "Gather", "Reshape", "Slice", "Transpose"})
+_LINES = 3  # the rank from which on axes are told apart by sizes
 _FARTHEST = 2**31 - 1  # of the ends that were asked about but the one that stands for the last
 
 
@@ -115,6 +119,48 @@ def bounds_of_int32(node: NodeView, target: Target) -> Answer:
 def axes_left_out(node: NodeView, target: Target) -> Answer:
     """A start or an end is computed, and neither axes are given nor bounds for all."""
     return node.input(3) is None and bool(_computed_bounds(node)) and _has_fewer_bounds(node)
+
+
+@rule(
+    "Slice",
+    feature="const:Slice.bounds",
+    versions="tflite",
+    severity=WRONG,
+    source=f"{_ASKED}, behind-unknown-sizes: what it does with a tensor whose sizes it does not"
+    " know; sums, products by matrices, reductions and three dimensions that are turned are equal",
+)
+def axes_behind_unknown_sizes(node: NodeView, target: Target) -> Answer:
+    """A slice of computed length is read by other axes."""
+    x = node.input(0)
+    if x is None or x.rank is None or x.rank < _LINES or not _computed_bounds(node):
+        return None
+    for reader in _readers(node):
+        if reader.op in _BY_AXES and _moves_axes(reader):
+            return Yes(message=f"what {node.op} gives has no known size, and {reader.op} reads it")
+    return None
+
+
+def _readers(node: NodeView) -> Iterator[NodeView]:
+    """Walk what reads the result of a node, or what is computed of it number by number."""
+    pending = [value for value in node.outputs if value is not None]
+    seen = {*pending}
+    for value in pending:
+        for reader in value.consumers:
+            yield reader
+            if reader.op in ELEMENTWISE:
+                more = [result for result in reader.outputs if result is not None]
+                pending += [result for result in more if result not in seen]
+                seen.update(more)
+
+
+def _moves_axes(reader: NodeView) -> bool:
+    """Say whether a reader takes another axis than the first, or the order of all."""
+    if reader.op == "Transpose":
+        return reader.need(0).rank != _LINES
+    if reader.op == "Slice":
+        axes = None if reader.input(3) is None else reader.need(3).array()
+        return axes is None or bool(np.any(axes))
+    return reader.op == "Reshape" or bool(reader.attr("axis", 0))
 
 
 def _computed_bounds(node: NodeView) -> list[Value]:
