@@ -62,6 +62,16 @@ def test_an_image_that_is_turned(perm: str, reader: str) -> None:
     assert_no(No(text.replace(perm, "0, 1, 2, 3"), rule, TARGET))
 
 
+def test_numbers_that_are_limited_and_scaled_before() -> None:
+    rule, feature = "image-made-of-equal-sizes", "form:Transpose.equal-sizes"
+    text = (
+        TURNED.replace("MAKER", "Neg (x)")
+        .replace("PERM", "0, 3, 1, 2")
+        .replace("y = READER", "l = Clip (e) w = Abs (k) s = Mul (l, w) y = Conv (s, k)")
+    )
+    assert_yes(Yes(text, rule, feature, "wrong", "", TARGET))
+
+
 def test_what_a_product_gives_is_seen_right() -> None:
     rule, feature = "image-made-of-equal-sizes", "form:Transpose.equal-sizes"
     text = TURNED.replace("MAKER", "MatMul (x, m)").replace("PERM", "0, 3, 1, 2")

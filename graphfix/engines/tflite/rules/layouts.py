@@ -177,14 +177,15 @@ def _makes_an_image(node: NodeView) -> bool:
 
 
 def _readers(image: Value) -> Iterator[NodeView]:
-    """Walk what reads an image, or what is computed of it alone for each number."""
+    """Walk what reads an image, or what is computed of it and constants number by number."""
     pending = [image]
     for value in pending:
         for reader in value.consumers:
             yield reader
             result = reader.output(0)
-            computed = [v for v in reader.inputs if v is not None and not v.is_constant]
-            if reader.op in ELEMENTWISE and len(computed) == 1 and result is not None:
+            computed = [v for v in reader.inputs if v is not None and not known_with_sizes(v)]
+            by_number = reader.op in ELEMENTWISE or reader.op == "Clip"
+            if by_number and len(computed) == 1 and result is not None:
                 pending.append(result)
 
 
