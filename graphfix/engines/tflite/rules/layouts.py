@@ -159,7 +159,7 @@ def image_made_of_equal_sizes(node: NodeView, target: Target) -> Answer:
     behind = _is_behind_a_picture(x)
     # What MatMul gives is never taken for an image, and inputs without pictures are all ones.
     told = behind if node.op == "Reshape" else x.producer is not None and x.producer.op == "MatMul"
-    for reader in _readers(image):
+    for reader in readers_by_number(image):
         reduced = behind and node.op == "Reshape" and reader.op in REDUCTIONS
         if reduced or (reader.op in PICTURES and not (told and _is_tried(reader))):
             said = f"all sizes of {image.name} behind the first are equal, which {reader.op} reads"
@@ -176,16 +176,15 @@ def _makes_an_image(node: NodeView) -> bool:
     return perm[:1] == [0] and perm != sorted(perm)
 
 
-def _readers(image: Value) -> Iterator[NodeView]:
-    """Walk what reads an image, or what is computed of it and constants number by number."""
-    pending = [image]
-    for value in pending:
-        for reader in value.consumers:
+def readers_by_number(value: Value) -> Iterator[NodeView]:
+    """Walk what reads a tensor, or what is computed of it and constants number by number."""
+    pending = [value]
+    for one in pending:
+        for reader in one.consumers:
             yield reader
             result = reader.output(0)
             computed = [v for v in reader.inputs if v is not None and not known_with_sizes(v)]
-            by_number = reader.op in ELEMENTWISE or reader.op == "Clip"
-            if by_number and len(computed) == 1 and result is not None:
+            if reader.op in ELEMENTWISE and len(computed) == 1 and result is not None:
                 pending.append(result)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from graphfix.authoring.declaring import Unknown
@@ -12,7 +10,8 @@ from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.tflite.rules import MEASURED
-from graphfix.operators.table import ELEMENTWISE, REDUCTIONS
+from graphfix.engines.tflite.rules.layouts import readers_by_number
+from graphfix.operators.table import REDUCTIONS
 
 _ASKED = f"{MEASURED}: facts/asked.json"
 _BY_AXES = frozenset({"Concat", "Gather", "Reshape", "Slice", "Transpose"})
@@ -131,26 +130,13 @@ def axes_left_out(node: NodeView, target: Target) -> Answer:
 )
 def axes_behind_unknown_sizes(node: NodeView, target: Target) -> Answer:
     """A slice of computed length is read by other axes."""
-    x = node.input(0)
-    if x is None or x.rank is None or x.rank < _LINES or not _computed_bounds(node):
+    x, part = node.input(0), node.output(0)
+    if x is None or part is None or x.rank is None or x.rank < _LINES:
         return None
-    for reader in _readers(node):
+    for reader in readers_by_number(part) if _computed_bounds(node) else ():
         if reader.op in _BY_AXES and _moves_axes(reader):
             return Yes(message=f"what {node.op} gives has no known size, and {reader.op} reads it")
     return None
-
-
-def _readers(node: NodeView) -> Iterator[NodeView]:
-    """Walk what reads the result of a node, or what is computed of it number by number."""
-    pending = [value for value in node.outputs if value is not None]
-    seen = {*pending}
-    for value in pending:
-        for reader in value.consumers:
-            yield reader
-            if reader.op in ELEMENTWISE:
-                more = [result for result in reader.outputs if result is not None]
-                pending += [result for result in more if result not in seen]
-                seen.update(more)
 
 
 def _moves_axes(reader: NodeView) -> bool:
