@@ -14,7 +14,7 @@ from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, o
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "slice-bounds-to-int64"
-KINDS = {
+KINDS: dict[str, Any] = {
     "float": np.float32, "double": np.float64, "float16": np.float16, "int8": np.int8,
     "int32": np.int32, "int64": np.int64, "bool": np.bool_,
 }  # fmt: skip
@@ -39,7 +39,7 @@ def test_computed_bounds(opset: int, place: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_types(kind: str) -> None:
-    x = np.arange(6).astype(KINDS[kind])
+    x: np.ndarray[Any, Any] = np.arange(6).astype(KINDS[kind])
     feed: dict[str, Any] = {"x": x, "s": np.array([2], np.int32), "e": np.array([9], np.int32)}
     text = written("@y = Slice (x, s, e)", f"{kind}[N] x, {BOUNDS}", f"{kind}[M]")
     done = assert_rewrite(PASS, text, feeds=[feed])

@@ -152,8 +152,8 @@ def image_made_of_equal_sizes(node: NodeView, target: Target) -> Answer:
     x, image = node.input(0), node.output(0)
     if x is None or image is None or image.rank != _IMAGE or not _makes_an_image(node):
         return None
-    sizes = (image.shape or ())[1:]
-    size = sizes[0] if len({*sizes}) == 1 else None
+    sizes = {*(image.shape or ())[1:]}
+    size = sizes.pop() if len(sizes) == 1 else None
     if not isinstance(size, int) or size == 1 or known_with_sizes(image):
         return None
     behind = _is_behind_a_picture(x)
