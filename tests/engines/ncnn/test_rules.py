@@ -16,12 +16,8 @@ from tests.engines.cases import (
     check,
     model_of,
 )
+from tests.engines.ncnn.graphs import IMAGE, T, X, yes
 
-T = "ncnn1.0"
-X = "(float[2,3] x) => (float[A,B] y) "
-IMAGE = "(float[1,4,5,5] x) => (float[A,B,C,D] y) "
-SCALED = IMAGE + "<float[4] s = {{1.0, 1.0, 2.0, 2.0}}> {{ y = Resize <{}> (x, , s) }}"
-POOLED = IMAGE + "{{ y = {} <kernel_shape = [2, 2], {}> (x) }}"
 TOKEN = (
     "(float[{b},1,2,2] x) => (float[A,B,C,D] y) <float[1,1,1,1] w = {{2.0}}, int64[4] s ="
     " {{{b}, 1, 2, 1}}> {{ t = ConstantOfShape (s) c = Conv (x, w)"
@@ -54,10 +50,6 @@ def masked(batches: int, order: str = "(t, m)") -> str:
         f" l = Mul (k, c) t = MatMul (r, l) u = Add {order} p = Softmax <axis = -1> (u)"
         " y = MatMul (p, v) }"
     )
-
-
-def yes(graph: str, rule: str, feature: str, severity: str = "reject", opset: int = 13) -> Yes:
-    return Yes(graph, rule, feature, severity, "", T, opset)
 
 
 YES = [
@@ -114,28 +106,6 @@ YES = [
         "dtype:Cast.7",
     ),
     yes(
-        IMAGE + "<int64[8] p = {0,0,1,1,0,0,1,1}> { y = Pad (x, p) }",
-        "pad-without-mode",
-        "attr:Pad.no-mode",
-    ),
-    yes(
-        IMAGE + '<int64[8] p = {1,0,1,1,0,0,1,1}> { y = Pad <mode = "edge"> (x, p) }',
-        "pad-of-the-batch",
-        "attr:Pad.outer-dims",
-        "wrong",
-    ),
-    yes(
-        IMAGE + '<int64[8] p = {0,0,0,-1,0,0,0,0}> { y = Pad <mode = "edge"> (x, p) }',
-        "pad-that-crops",
-        "form:Pad.negative",
-    ),
-    yes(
-        IMAGE + '<int64[8] p = {0,0,0,1,0,0,0,0}> { y = Pad <mode = "wrap"> (x, p) }',
-        "pad-that-crops",
-        "attr:Pad.mode=wrap",
-        opset=19,
-    ),
-    yes(
         X + "<int64[1] s = {0}, int64[1] e = {3}, int64[1] a = {1}, int64[1] t = {2}> "
         "{ y = Slice (x, s, e, a, t) }",
         "slice-with-steps",
@@ -145,17 +115,6 @@ YES = [
         "(float[4,3] x) => (float[A,B] y, float[A,B] z) { y, z = Split <axis = 0> (x) }",
         "split-in-equal-parts",
         "form:Split.uneven",
-    ),
-    yes(
-        IMAGE
-        + '<float[1,4,1,1] w = {1.0,2.0,3.0,4.0}> { y = Conv <auto_pad = "SAME_LOWER"> (x, w) }',
-        "padded-before",
-        "attr:Conv.auto_pad",
-    ),
-    yes(
-        POOLED.format("AveragePool", "pads = [0, 0, 1, 1]"),
-        "pads-of-two-sizes",
-        "shape:AveragePool.pads",
     ),
     yes(X + "{ y = Transpose (x) }", "transpose-without-order", "form:Transpose.no-perm"),
     yes(
@@ -178,63 +137,9 @@ YES = [
         opset=17,
     ),
     yes(
-        "(float[1,1,4,4] x) => (float[A,B,C,D] y, int64[A,B,C,D] i) "
-        "{ y, i = MaxPool <kernel_shape = [2, 2]> (x) }",
-        "pool-with-places",
-        "form:MaxPool.indices",
-    ),
-    yes(
-        POOLED.format("MaxPool", "dilations = [2, 2]"),
-        "pool-with-gaps",
-        "attr:MaxPool.dilations",
-    ),
-    yes(
         IMAGE + "{ y = DepthToSpace <blocksize = 2> (x) }",
         "depth-first",
         "attr:DepthToSpace.mode=DCR",
-    ),
-    yes(
-        SCALED.format('mode = "linear", coordinate_transformation_mode = "asymmetric"'),
-        "mixture-of-other-places",
-        "attr:Resize.coordinate_transformation_mode=asymmetric",
-        "wrong",
-    ),
-    yes(
-        SCALED.format('mode = "linear", nearest_mode = "ceil"'),
-        "rounding-that-is-written",
-        "attr:Resize.nearest_mode=ceil",
-    ),
-    yes(SCALED.format('nearest_mode = "floor"'), "resize-without-mode", "attr:Resize.no-mode"),
-    yes(
-        SCALED.format('mode = "cubic", cubic_coeff_a = -0.5'),
-        "cubic-of-another-slope",
-        "attr:Resize.mode=cubic",
-        "wrong",
-    ),
-    yes(
-        "(float[3,4] x) => (float[B,C] y) <float[2] s = {1.0, 2.0}> { y = Resize (x, , s) }",
-        "resize-of-no-image",
-        "rank:Resize.2",
-    ),
-    yes(
-        "(float[1,1,2,2,2] x) => (float[A,B,C,D,E] y) <float[5] s = {1.0,1.0,2.0,2.0,2.0}> "
-        "{ y = Resize (x, , s) }",
-        "resize-of-no-image",
-        "rank:Resize.5",
-        "wrong",
-    ),
-    yes(
-        IMAGE + "<float[4] s = {1.0,1.0,2.0,2.0}> { y = Resize (x, s) }",
-        "resize-of-old-opset",
-        "attr:Resize.mode=nearest",
-        opset=10,
-    ),
-    yes(
-        IMAGE + '<float[4] s = {1.0,1.0,2.0,2.0}> { y = Upsample <mode = "linear"> (x, s) }',
-        "resize-of-old-opset",
-        "attr:Upsample.mode=linear",
-        "wrong",
-        9,
     ),
     yes(
         "(float[2,3] x) => (float y) <int64[2] a = {0, 1}> { y = ReduceSum <keepdims = 0> (x, a) }",
@@ -285,12 +190,6 @@ YES = [
         "rank:input.5",
     ),
     yes(
-        SCALED.format('mode = "linear", antialias = 1'),
-        "resize-that-smooths",
-        "attr:Resize.antialias=1",
-        opset=18,
-    ),
-    yes(
         "(float[2,4,2,2,8] x) => (float[A,B] y) <int64[2] s = {8,32}> { y = Reshape (x, s) }",
         "input-of-five-axes",
         "rank:input.5",
@@ -303,24 +202,6 @@ YES = [
         "wrong",
         20,
     ),
-    yes(
-        POOLED.format("MaxPool", "ceil_mode = 1").replace("[2, 2]", "[7, 7]"),
-        "window-larger-than-the-input",
-        "shape:MaxPool.window",
-        "wrong",
-    ),
-    yes(
-        POOLED.format("MaxPool", "ceil_mode = 1, strides = [3, 3]").replace("5,5", "9,9"),
-        "window-behind-the-end",
-        "attr:MaxPool.ceil_mode",
-        "wrong",
-    ),
-    yes(
-        POOLED.format("AveragePool", "ceil_mode = 1, count_include_pad = 1, strides = [2, 2]"),
-        "average-beyond-the-end",
-        "attr:AveragePool.count_include_pad",
-        "wrong",
-    ),
     yes(rotated("1,1,5,8", "1,1,1,8"), "rotation-of-halves", "form:Add.rotation", "wrong"),
     yes(rotated("1,2,5,8"), "rotation-of-halves", "form:Add.rotation", "wrong"),
     yes(masked(3), "mask-of-several-batches", "form:Add.mask", "wrong"),
@@ -330,18 +211,6 @@ NO = [
     No(NORM.format("(n, e)", "(z, d)"), "division-by-expanded-norm", T, 13),
     No(NORM.format("(n, e, e)", "(x, d)"), "division-by-expanded-norm", T, 13),
     No(TOKEN.format(b=1), "constant-of-several-batches", T, 13),
-    No(
-        "(float[1,3,4] x) => (float[A,B,C] y) <float[3] s = {1.0, 1.0, 2.0}> "
-        "{ y = Resize (x, , s) }",
-        "resize-of-no-image",
-        T,
-    ),
-    No(
-        IMAGE + '<float[4] s = {1.0,1.0,2.0,2.0}> { y = Upsample <mode = "nearest"> (x, s) }',
-        "resize-of-old-opset",
-        T,
-        9,
-    ),
     No(
         "(float[1,2,3,4,5] x) => (float[A,B,C,D] y) <int64[4] s = {1,6,4,5}> "
         "{ r = Reshape (x, s) y = GlobalAveragePool (r) }",
@@ -365,19 +234,11 @@ NO = [
     No(masked(1), "mask-of-several-batches", T, 13),
     No(masked(3, "(m, t)"), "mask-of-several-batches", T, 13),
     No(
-        IMAGE + '<int64[8] p = {0,0,1,1,0,0,1,1}> { y = Pad <mode = "constant"> (x, p) }',
-        "pad-without-mode",
-        T,
-    ),
-    No(
         "(float[1,1,3,3] x, float[1,2,2,2] g) => (float[1,1,2,2] y) "
         '{ y = GridSample <mode = "bicubic"> (x, g) }',
         "grid-reflected-or-cubic",
         T,
         16,
-    ),
-    No(
-        POOLED.format("AveragePool", "ceil_mode = 1, strides = [2, 2]"), "average-beyond-the-end", T
     ),
     No(X + "{ y = ReduceMean <axes = [1]> (x) }", "axes-as-input", T, 13),
     No(X + "<int64[2] a = {0, 1}> { y = ReduceMean (x, a) }", "axes-as-input", T, 18),
@@ -399,21 +260,6 @@ NO = [
     No(X + "{ y = Max (x, x) }", "extremes-of-several", T),
     No(X + "{ y = Floor (x) }", "whole-part-of-a-quotient", T),
     No(
-        IMAGE + '<int64[8] p = {0,1,1,1,0,0,1,1}> { y = Pad <mode = "edge"> (x, p) }',
-        "pad-of-the-batch",
-        T,
-    ),
-    No(
-        X + '<int64[4] p = {1,0,1,1}> { y = Pad <mode = "edge"> (x, p) }',
-        "pad-of-the-batch",
-        T,
-    ),
-    No(
-        IMAGE + '<int64[8] p = {0,0,0,-1,0,0,0,0}> { y = Pad <mode = "constant"> (x, p) }',
-        "pad-that-crops",
-        T,
-    ),
-    No(
         "(float[1,2,1,2,3] x) => (float[A,B,C,D,E] y) "
         "{ t = Transpose <perm = [0, 3, 2, 1, 4]> (x) y = GlobalAveragePool (t) }",
         "axes-of-five",
@@ -424,8 +270,6 @@ NO = [
         "normalization-without-bias",
         T,
     ),
-    No(POOLED.format("AveragePool", "pads = [1, 1, 1, 1]"), "pads-of-two-sizes", T),
-    No(SCALED.format('mode = "linear"'), "mixture-of-other-places", T, 13),
 ]
 
 UNKNOWN = [
