@@ -5,9 +5,9 @@
 
 For each profile (all of TensorRT's where none is named, of every family with `--target all`) and
 each `*.onnx` below FOLDER, the findings of severity reject, wrong and builder after a run are
-counted and compared with those of the untouched model, local functions inlined, and with those
-that the run says it had, which is run where an engine computes in float16; and the outputs of the
-result are compared with those of the file, as `--verify full` does. Profiles that get the same
+counted and compared with those of the untouched model: what `check` finds, local functions inlined,
+or what the run says of it, which also ran it where an engine computes in float16. The outputs of
+the result are compared with those of the file, as `--verify full` does. Profiles that get the same
 model share one comparison. ROWS takes a line for each model that is done: with it a sweep goes on
 where it was stopped, as long as the profiles asked for are the same. Ends with 1 when a number of
 findings grew or an output changed.

@@ -52,7 +52,7 @@ def worsened(before: Original) -> Callable[[Attempt, int], Blame | None]:
 
     def blame(attempt: Attempt, _: int) -> Blame | None:
         run, settings = attempt.run, attempt.settings
-        if settings.target is None or settings.named is not None or settings.opset is not None:
+        if not _may_choose(settings):
             return None
         limits = blocking_by_severity(run.findings_before)
         after = blocking_by_severity(run.findings_after)
@@ -76,7 +76,7 @@ def contradicted(before: Original) -> Callable[[Attempt, int], Blame | None]:
 
     def blame(attempt: Attempt, _: int) -> Blame | None:
         run, settings = attempt.run, attempt.settings
-        if settings.target is None or settings.named is not None or settings.opset is not None:
+        if not _may_choose(settings):
             return None
         had = file_findings(before.validity.complaints, settings.target)
         if not grown(blocking_by_severity(had), blocking_by_severity(attempt.file_findings)):
@@ -86,6 +86,11 @@ def contradicted(before: Original) -> Callable[[Attempt, int], Blame | None]:
         return _leaving_out(attempt, limits, after, lambda found: found.findings_after)
 
     return blame
+
+
+def _may_choose(settings: Settings) -> bool:
+    """Say whether passes may be left out: the caller asks for a target, and for none by name."""
+    return settings.target is not None and settings.named is None and settings.opset is None
 
 
 def _leaving_out(

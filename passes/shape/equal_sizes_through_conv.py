@@ -24,8 +24,7 @@ When it refuses:
     reads it are convolutions of one channel each.
 
 Accuracy:
-    Exact: each number is multiplied by 1, or twice by -1. A negative zero may become a positive
-    one.
+    Exact: each number is multiplied by 1, or twice by -1; only the sign of a zero may be another.
 
 References:
     https://onnx.ai/onnx/operators/onnx__Conv.html;
@@ -69,5 +68,5 @@ def equal_sizes_through_conv(node: NodeView, build: Builder) -> Value:
 
 def _is_by_channel(reader: NodeView, channels: int) -> bool:
     weights = reader.input(1)
-    ones = weights is not None and weights.static_shape == (channels, 1, 1, 1)
-    return reader.op == "Conv" and reader.attr("group", 1) == channels and ones
+    narrow = weights is not None and weights.static_shape == (channels, 1, 1, 1)
+    return reader.op == "Conv" and reader.attr("group", 1) == channels and narrow

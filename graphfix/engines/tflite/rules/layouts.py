@@ -194,16 +194,20 @@ def _is_tried(reader: NodeView) -> bool:
         return reader.op == "InstanceNormalization"
     result = reader.output(0)
     before, behind = reader.need(0).shape or (), (result.shape if result else None) or ()
-    pads = list(reader.attr("pads", ()))
-    kept = pads[: len(pads) // 2] == pads[len(pads) // 2 :] and before[_SPACE:] == behind[_SPACE:]
-    return kept or not any(pads)
+    kept = _is_padded_evenly(reader) and before[_SPACE:] == behind[_SPACE:]
+    return kept or not any(reader.attr("pads", ()))
 
 
 def _is_padded_behind(reader: NodeView) -> bool:
     """Say whether a Conv takes steps and is padded more at one end: its axes do not fit then."""
+    steps = reader.op == "Conv" and max(reader.attr("strides", (1,))) > 1
+    return steps and not _is_padded_evenly(reader)
+
+
+def _is_padded_evenly(reader: NodeView) -> bool:
     pads = list(reader.attr("pads", ()))
-    uneven = pads[: len(pads) // 2] != pads[len(pads) // 2 :]
-    return reader.op == "Conv" and uneven and max(reader.attr("strides", (1,))) > 1
+    half = len(pads) // 2
+    return pads[:half] == pads[half:]
 
 
 def _is_behind_a_picture(value: Value) -> bool:

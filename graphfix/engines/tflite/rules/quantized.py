@@ -78,6 +78,8 @@ def is_turned(value: Value) -> bool:
 def bytes_that_are_numbers(node: NodeView, target: Target) -> Answer:
     """What {op} gives is read as bytes, and is numbers already."""
     result = node.output(0)
-    if result is None or result.is_graph_output:
-        return result is not None
-    return any(reader.domain or reader.op not in _ASKING for reader in result.consumers)
+    if result is None:
+        return None
+    return result.is_graph_output or any(
+        reader.domain or reader.op not in _ASKING for reader in result.consumers
+    )

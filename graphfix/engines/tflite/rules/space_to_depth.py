@@ -5,7 +5,7 @@ Its ``ops/Reshape.py`` looks for a Reshape to six dimensions, a Transpose and a 
 
 from __future__ import annotations
 
-from graphfix.authoring.views import NodeView
+from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
@@ -43,7 +43,8 @@ def space_to_depth(node: NodeView, target: Target) -> Answer:
     _, channels, _, block, _, other = sizes
     if channels == 1 or block == 1 or block != other or joined[1] != channels * block**2:
         return False
-    return not _comes_of_a_picture(before)
+    image_maker = _maker_behind_numbers(before.need(0))
+    return image_maker is None or image_maker.op not in PICTURES
 
 
 @rule(
@@ -57,9 +58,7 @@ def space_to_depth(node: NodeView, target: Target) -> Answer:
 def blocks_of_no_image(node: NodeView, target: Target) -> Answer:
     """{op} reads what a Reshape makes an image, as if its channels were last."""
     x = node.need(0)
-    maker = x.producer
-    while maker is not None and maker.op in ELEMENTWISE and len(maker.inputs) == 1:
-        maker = maker.need(0).producer
+    maker = _maker_behind_numbers(x)
     sizes = {*(x.shape or ())[1:]}
     if maker is None or maker.op != "Reshape" or len(sizes) == 1 or known_with_sizes(x):
         return False
@@ -68,13 +67,11 @@ def blocks_of_no_image(node: NodeView, target: Target) -> Answer:
     return Yes(severity=WRONG) if node.op == "SpaceToDepth" else True
 
 
-def _comes_of_a_picture(node: NodeView) -> bool:
-    """Say whether what a node reads lies as an image, and nothing else is mixed into it."""
+def _maker_behind_numbers(value: Value) -> NodeView | None:
+    """Return the first node before a tensor that does more than compute one number of each."""
     for _ in range(_MOST):
-        maker = node.need(0).producer
-        if maker is None or maker.op in PICTURES:
-            return maker is not None
-        if maker.op not in ELEMENTWISE or len(maker.inputs) != 1:
-            return False
-        node = maker
-    return False
+        maker = value.producer
+        if maker is None or maker.op not in ELEMENTWISE or len(maker.inputs) != 1:
+            return maker
+        value = maker.need(0)
+    return None

@@ -7,7 +7,7 @@ import numpy as np
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
 from graphfix.engines.known_values import known_with_sizes
-from graphfix.engines.operands import is_never_negative
+from graphfix.engines.operands import is_never_negative, only_reader
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.tflite.rules import MEASURED
@@ -65,20 +65,14 @@ def pads_of_a_pad_left_out(node: NodeView, target: Target) -> Answer:
 )
 def zeros_beside_negative_numbers(node: NodeView, target: Target) -> Answer:
     """The zeros of a Pad are no longer there where all else in a window is negative."""
-    x = node.input(0)
-    pad = None if x is None else x.producer
-    if pad is None or pad.op != "Pad" or is_never_negative(pad.input(0)):
-        return None
-    return _is_behind_zeros(node)
+    pad = _pad_before(node)
+    return None if pad is None or is_never_negative(pad.input(0)) else _is_behind_zeros(node)
 
 
 def _is_behind_zeros(node: NodeView) -> bool | Unknown:
     """Say whether a Pad puts zeros before and behind, which onnxsim knows or computes."""
-    x = node.input(0)
-    pad = None if x is None else x.producer
-    if x is None or pad is None or pad.op != "Pad" or len(x.consumers) > 1:
-        return False
-    if pad.attr("mode", "constant") != "constant" or known_with_sizes(x):
+    pad = _pad_before(node)
+    if pad is None or pad.attr("mode", "constant") != "constant" or known_with_sizes(node.need(0)):
         return False
     sizes, number = pad.input(1), pad.input(2)
     pads = pad.attr("pads", None) if sizes is None else sizes.array()
@@ -89,6 +83,14 @@ def _is_behind_zeros(node: NodeView) -> bool | Unknown:
     if np.any(np.asarray(filled)):
         return False
     return bool(np.all(np.asarray(pads) >= 0) and np.any(np.asarray(pads)))
+
+
+def _pad_before(node: NodeView) -> NodeView | None:
+    """Return the Pad whose result a node alone reads; None for another one."""
+    x = node.input(0)
+    pad = None if x is None else x.producer
+    alone = only_reader(x) is not None
+    return pad if alone and pad is not None and pad.op == "Pad" else None
 
 
 @rule(
