@@ -49,10 +49,20 @@ def known_sizes(model: onnx.ModelProto) -> dict[str, list[int | str] | None]:
     return result
 
 
-def contracted_sizes(
-    graph: onnx.GraphProto, shapes: Mapping[str, Sequence[int | str] | None]
-) -> dict[str, int]:
-    """Return the sizes of dimensions that a product sums over with one of known size.
+_PRODUCTS = frozenset({"Gemm", "MatMul", "MatMulInteger"})
+# The input with the filters, by operator; ConvTranspose has its input channels on another axis.
+_FILTERS = {"Conv": 1, "ConvInteger": 1, "ConvTranspose": 1, "QLinearConv": 3}
+# Operators with one number per channel in their second input.
+_PER_CHANNEL = frozenset({"BatchNormalization", "InstanceNormalization"})
+
+Shapes = Mapping[str, Sequence[int | str] | None]
+
+
+def contracted_sizes(graph: onnx.GraphProto, shapes: Shapes) -> dict[str, int]:
+    """Return the sizes of dimensions that an operator takes with one of known size.
+
+    A product sums over both, a convolution has filters for so many channels, a normalization one
+    scale for each: other sizes do not run.
 
     Args:
         graph: The graph, functions inlined.
@@ -63,26 +73,52 @@ def contracted_sizes(
     """
     found: dict[str, set[int]] = {}
     for node in graph.node:
-        sides = [_contracted(node, place, shapes) for place in (0, 1)]
-        if None in sides:
+        if node.domain not in ("", "ai.onnx"):
             continue
-        for one, other in (sides, sides[::-1]):
+        for one, other in _agreeing(node, shapes):
             if isinstance(one, str) and isinstance(other, int):
                 found.setdefault(one, set()).add(other)
     return {name: size for name, (size, *others) in found.items() if not others}
 
 
-def _contracted(
-    node: onnx.NodeProto, place: int, shapes: Mapping[str, Sequence[int | str] | None]
-) -> int | str | None:
-    """Return the size or name of the axis of a factor that is summed over."""
-    if node.domain or node.op_type not in ("Gemm", "MatMul") or len(node.input) <= place:
-        return None
-    name = node.input[place]
+def _agreeing(node: onnx.NodeProto, shapes: Shapes) -> list[tuple[int | str, int | str]]:
+    """Return the two sizes or names that have to be equal, both ways; nothing for most nodes."""
+    one: int | str | None = None
+    other: int | str | None = None
+    if node.op_type in _PRODUCTS:
+        one, other = _summed(node, 0, shapes), _summed(node, 1, shapes)
+    elif node.op_type in _FILTERS:
+        one, other = _dim(node, 0, 1, shapes), _channels(node, shapes)
+    elif node.op_type in _PER_CHANNEL:
+        one, other = _dim(node, 0, 1, shapes), _dim(node, 1, 0, shapes)
+    return [] if one is None or other is None else [(one, other), (other, one)]
+
+
+def _channels(node: onnx.NodeProto, shapes: Shapes) -> int | None:
+    """Return how many input channels the filters of a convolution are for."""
+    place = _FILTERS[node.op_type]
+    if node.op_type == "ConvTranspose":
+        channels = _dim(node, place, 0, shapes)
+        return channels if isinstance(channels, int) else None
+    per_group = _dim(node, place, 1, shapes)
+    group = next((a.i for a in node.attribute if a.name == "group"), 1)
+    return per_group * group if isinstance(per_group, int) else None
+
+
+def _dim(node: onnx.NodeProto, place: int, axis: int, shapes: Shapes) -> int | str | None:
+    """Return the size or name of an axis of an input, counted from either end."""
+    name = node.input[place] if len(node.input) > place else ""
     shape = shapes.get(name)
+    if not shape or not -len(shape) <= axis < len(shape):
+        return None
+    return shape[axis] if shape[axis] != "" else f"{name}:{axis % len(shape)}"
+
+
+def _summed(node: onnx.NodeProto, place: int, shapes: Shapes) -> int | str | None:
+    """Return the size or name of the axis of a factor that is summed over."""
+    shape = shapes.get(node.input[place]) if len(node.input) > place else None
     if not shape or (len(shape) < 2 and node.op_type == "Gemm"):
         return None
     key = "transB" if place else "transA"
     turned = any(each.name == key and each.i for each in node.attribute)
-    axis = -2 if bool(place) != turned and len(shape) > 1 else -1
-    return shape[axis] if shape[axis] != "" else f"{name}:{axis + len(shape)}"
+    return _dim(node, place, -2 if bool(place) != turned and len(shape) > 1 else -1, shapes)

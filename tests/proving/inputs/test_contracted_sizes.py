@@ -1,4 +1,4 @@
-"""Open dimensions that a product sums over with one of known size."""
+"""Open dimensions that an operator takes with one of known size."""
 
 from __future__ import annotations
 
@@ -29,6 +29,26 @@ CASES: list[tuple[str, dict[str, int]]] = [
         "{ a = MatMul (x, w)  b = MatMul (x, v)  y = Add (a, b) }",
         {},
     ),
+    (
+        "(float[N, C, H, W] x, float[8, 3, 4, 4] w) => (float[N, 8, P, Q] y) { y = Conv (x, w) }",
+        {"C": 3},
+    ),
+    (
+        "(float[N, ?, W] x, float[8, 2, 4] w) => (float[N, 8, Q] y) "
+        "{ y = Conv <group = 2> (x, w) }",
+        {"x:1": 4},
+    ),
+    (
+        "(float[N, C, W] x, float[3, 5, 4] w) => (float[N, 5, Q] y) { y = ConvTranspose (x, w) }",
+        {"C": 3},
+    ),
+    (
+        "(float[N, C, W] x, float[6] s, float[6] b) => (float[N, C, W] y) "
+        "{ z = Relu (x)  y = InstanceNormalization (z, s, b) }",
+        {"C": 6},
+    ),
+    # Filters of unknown size demand nothing.
+    ("(float[N, C, W] x, float[8, D, 4] w) => (float[N, 8, Q] y) { y = Conv (x, w) }", {}),
 ]
 
 
