@@ -10,11 +10,12 @@ from typing import cast
 from msgspec import Struct
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView
-from graphfix.engines.engine import engine_of, read_graphs
+from graphfix.engines.engine import engine_of
+from graphfix.engines.isolation import FAILED, Failed, answer_of, hook_result
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import Answer, Rule, RuleSet, Yes, file_rules, rules_for
+from graphfix.engines.scopes import read_graphs
 from graphfix.engines.targets import load_target
 from graphfix.folding.computed_sizes import infer_computed_sizes
 from graphfix.graph import Graph, Node
@@ -23,6 +24,8 @@ from graphfix.model import Model
 from graphfix.report import Finding, NodeRef, Severity
 from graphfix.schemas import form_of, newest_opset
 from graphfix.validity.complaint import Complaint
+
+ENGINE_HOOK = "engine-hook"
 
 
 def check_node(
@@ -49,15 +52,37 @@ def check_node(
     return _check(rules_for(target), node, target, index)
 
 
+def _hook_findings(
+    faults: Iterable[tuple[str, Failed]],
+    target: Target,
+    severity: Severity,
+    node: NodeView | None = None,
+    index: int = -1,
+) -> Iterator[Finding]:
+    """Yield what is to be said of hooks of an engine that raised."""
+    for hook, answer in faults:
+        yield Finding(
+            rule=ENGINE_HOOK,
+            feature="model:not-judged",
+            severity=severity,
+            node=node.ref(index) if node is not None else NodeRef(),
+            message=f"what {target.title} reads differently here is not known: {hook} failed"
+            f" ({answer.fault}), a fault of graphfix",
+            certain=False,
+            missing=answer.missing,
+            source="graphfix",
+            fault=answer.fault,
+        )
+
+
 def _check(rules: RuleSet, node: NodeView, target: Target, index: int) -> list[Finding]:
-    if engine_of(target.family).computes_early(node):
+    engine, faults = engine_of(target.family), list[tuple[str, Failed]]()
+    if hook_result(lambda: engine.computes_early(node), False, "computes_early", faults):
         return []
-    findings: list[Finding] = []
+    # Rules judge the node then, as if the engine computed nothing early: no finding is lost.
+    findings = list(_hook_findings(faults, target, Severity.NOTE, node, index))
     for known in rules.of(node.domain, node.op):
-        try:
-            answer: Answer = known.check(node, target)
-        except Refuse as refusal:
-            answer = Unknown(refusal.reason)
+        answer: Answer = answer_of(known.check, known.id, node, target)
         if answer is not None and answer is not False:
             finding = judged(known, answer, node, index)
             if finding is not None:
@@ -89,8 +114,13 @@ def judged(known: Rule, answer: Answer, node: NodeView | None, index: int = -1) 
         return None
     certain, missing, message, text = True, "", known.message, known.text
     feature, severity = known.feature, known.severity
+    fault = ""
     if isinstance(answer, Unknown):
         certain, missing = False, answer.missing
+        if isinstance(answer, Failed):
+            fault = answer.fault
+            message = f"{message.rstrip('.')}: not known here, for {FAILED} ({fault}), a fault of"
+            message += " graphfix"
     elif isinstance(answer, str):
         message = answer
     elif isinstance(answer, Yes):
@@ -108,6 +138,7 @@ def judged(known: Rule, answer: Answer, node: NodeView | None, index: int = -1) 
         certain=certain,
         missing=missing,
         source=known.source,
+        fault=fault,
     )
 
 
@@ -183,12 +214,14 @@ class Checked(Struct, frozen=True):
 def check_alone(model: Model, target: Target, assumed: Collection[tuple[str, str]] = ()) -> Checked:
     """Ask the rules about a model; arguments as for `check_model`."""
     infer_computed_sizes(model)
-    whole = tuple(check_whole(model, target))
+    faults: list[tuple[str, Failed]] = []
+    graphs = frozenset(map(id, _graphs(model, target, faults)))
+    whole = (*_hook_findings(faults, target, Severity.NOTE), *check_whole(model, target))
     refused = list(check_nodes(model, target, assumed))
     return Checked(
         (*whole, *(each for _, several in refused for each in several)),
         frozenset(id(view.node) for view, _ in refused),
-        frozenset(map(id, _graphs(model, target))),
+        graphs,
     )
 
 
@@ -207,17 +240,33 @@ def with_consequences(
         findings: What `check_alone` found.
     """
     engine, found = engine_of(target.family), list(findings)
-    read = engine.as_read(model, target, found)
-    if read is not None:
+    faults: list[tuple[str, Failed]] = []
+
+    def misread() -> list[Finding]:
+        read = engine.as_read(model, target, found)
+        if read is None:
+            return []
         infer_model(read.model)
-        found += read.refused(check_nodes(read.model, target, assumed), found)
-    return (*found, *engine.reported_elsewhere(model, target, found))
+        return read.refused(check_nodes(read.model, target, assumed), found)
+
+    found += hook_result(misread, [], "as_read", faults)
+    found += _hook_findings(faults, target, Severity.WRONG)
+    elsewhere: list[tuple[str, Failed]] = []
+    known = tuple(found)
+    found += hook_result(
+        lambda: list(engine.reported_elsewhere(model, target, known)),
+        [],
+        "reported_elsewhere",
+        elsewhere,
+    )
+    # It only adds at which other node the engine names what was found.
+    return (*found, *_hook_findings(elsewhere, target, Severity.NOTE))
 
 
 def check_whole(model: Model, target: Target) -> Iterator[Finding]:
     """Return the findings about the model itself."""
     for known in rules_for(target).whole:
-        answers = known.check(model, target)
+        answers = answer_of(known.check, known.id, model, target)
         several = isinstance(answers, Sequence) and not isinstance(answers, str)
         for answer in cast("Iterable[Answer]", answers if several else [answers]):
             finding = judged(known, answer, None)
@@ -234,7 +283,7 @@ def check_nodes(
     call, and what else stands in the way shows once the function is inlined.
     """
     rules = rules_for(target)
-    for graph in _graphs(model, target):
+    for graph in _graphs(model, target, []):
         for index, node in enumerate(graph.nodes):
             view = NodeView(node)
             found = (
@@ -246,11 +295,11 @@ def check_nodes(
                 yield view, found
 
 
-def _graphs(model: Model, target: Target) -> Iterator[Graph]:
+def _graphs(model: Model, target: Target, faults: list[tuple[str, Failed]]) -> Iterator[Graph]:
     """Walk the scopes that a target reads."""
     engine = engine_of(target.family)
     for root in model.roots() if target.functions else (model.graph,):
-        yield from read_graphs(engine, root)
+        yield from read_graphs(engine, root, faults)
 
 
 def file_findings(complaints: Iterable[Complaint], target: Target | None) -> tuple[Finding, ...]:

@@ -82,3 +82,7 @@ class PassBug(Exception):  # noqa: N818 - a fault of ours, not an error of the u
         super().__init__(message)
         self.pass_id = pass_id
         self.reproducer = reproducer
+
+
+class RuleFault(PassBug):
+    """A rule of a target raised, where whoever runs it wants to see that (tests do)."""

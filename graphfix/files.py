@@ -26,8 +26,17 @@ from graphfix.pipeline.run_options import RunOptions, inputs_file
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.streams import INPUT, OUTPUT, STANDARD, bytes_of, check_stream_output
 from graphfix.protos import called
-from graphfix.report import Explanation, FileFacts, Finding, NamedPattern, NodeRef, Report, Status
-from graphfix.reproducers.recorded_run import finish_with
+from graphfix.report import (
+    Explanation,
+    FileFacts,
+    Finding,
+    NamedPattern,
+    NodeRef,
+    Report,
+    Reproduced,
+    Status,
+)
+from graphfix.reproducers.recorded_run import finish_with, rule_reproducers
 from graphfix.storage.provenance import FROM, MADE_BY
 from graphfix.storage.reading import read_model
 from graphfix.storage.saving import write_all, write_atomically
@@ -57,11 +66,15 @@ class RunRequest(RunOptions):
 
 @dataclass(frozen=True, slots=True)
 class CheckRequest(RunOptions):
-    """Everything that `graphfix check` can be asked: of a run's options what findings need."""
+    """Everything that `graphfix check` can be asked: of a run's options what findings need.
+
+    Where a rule raises, a folder that shows it is made below `reproducers`; None makes none.
+    """
 
     model: Path | Model
     explain: bool = False
     treat_as: Sequence[str] = ()
+    reproducers: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +88,7 @@ class CheckResult:
         explanations: One for each finding, where they were asked for.
         loaded_by: The engine installed here that has loaded the model; empty where none has.
         named: With the explanations, what passes that run only when they are named would do.
+        reproducers: Folders that show again the rules that raised.
     """
 
     target: Target
@@ -83,6 +97,7 @@ class CheckResult:
     explanations: tuple[Explanation, ...] = ()
     loaded_by: str = ""
     named: tuple[NamedPattern, ...] = ()
+    reproducers: tuple[Reproduced, ...] = ()
 
 
 @guarded
@@ -100,7 +115,13 @@ def check_file(request: CheckRequest) -> CheckResult:
     notes = (*notes, *said, *unused(model, settings.op_types))
     again = model.copy() if request.explain else None
     found = findings_of(model, settings)
-    result = CheckResult(target, found, notes, loaded_by=loaded_by(model, settings, found))
+    result = CheckResult(
+        target,
+        found,
+        notes,
+        loaded_by=loaded_by(model, settings, found),
+        reproducers=rule_reproducers(model, settings, found, request.reproducers),
+    )
     if again is None:
         return result
     from graphfix.pipeline.explanations import explanations_of

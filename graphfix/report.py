@@ -90,6 +90,7 @@ class Finding:
         source: Where the fact was read.
         needs: For those of `removed_by` that want a consent which was not given: id and options.
         behind: What is not known only because of this one, and is counted in it.
+        fault: What the rule raised instead of an answer, a fault of ours; empty where it did not.
     """
 
     rule: str
@@ -104,6 +105,7 @@ class Finding:
     source: str = ""
     needs: tuple[tuple[str, str], ...] = ()
     behind: tuple[Finding, ...] = ()
+    fault: str = ""
 
     @property
     def blocks(self) -> bool:
@@ -322,12 +324,12 @@ class IoChange:
 
 @dataclass(frozen=True, slots=True)
 class Reproduced:
-    """A fault of a pass, and the folder that shows it again.
+    """A fault of a pass or a rule, and the folder that shows it again.
 
     Attributes:
-        pass_id: The pass at fault; empty for a fault of the run itself.
+        pass_id: The pass or the rule at fault; empty for a fault of the run itself.
         node: Where; a `NodeRef` without operator for the whole model.
-        kind: ``differs``, ``raises`` or ``fault``.
+        kind: ``differs``, ``raises``, ``rule`` or ``fault``.
         folder: The folder, for ``graphfix replay``; empty where none was written.
         reason: Why none was written.
     """

@@ -11,11 +11,14 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from graphfix.engines.isolation import STRICT
 from graphfix.worker.limits import DEADLINE, ENGINE_MEMORY, ENGINE_SECONDS
 
 settings.register_profile("quick", max_examples=10, deadline=None)
 settings.register_profile("thorough", max_examples=200, deadline=None)
 settings.load_profile("quick")
+
+os.environ[STRICT] = "1"  # a rule that raises fails the test, in children as well
 
 
 def pytest_collection_finish() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ import click
 from graphfix.cli import completion
 from graphfix.cli.check_reports import joined_views, own_target, views_of
 from graphfix.cli.many_models import Told, code_of, for_each, many_json, models_argument
+from graphfix.cli.page import page_of
 from graphfix.cli.reports import Views, proto_of, report_option, write_reports
 from graphfix.cli.shared import (
     CONTEXT,
@@ -122,12 +124,16 @@ def _checked(
     from graphfix.cli.console import say, stdout_kept
     from graphfix.cli.streams import shown, source
     from graphfix.rendering.as_json import check_json
+    from graphfix.rendering.next_steps import rule_fault_text
     from graphfix.worker.single_thread import single_threaded
 
     with single_threaded():
         from graphfix.files import CheckRequest, check_file
 
-    request = CheckRequest(source(path), **asked)
+    page = page_of(click.get_current_context())
+    lasting = page.lasting_folder if page is not None else None
+    folder = Path(lasting or tempfile.gettempdir())
+    request = CheckRequest(source(path), reproducers=folder, **asked)
     with stdout_kept():
         proto = proto_of(request.model) if given is not None else None
         result = check_file(request)
@@ -135,6 +141,8 @@ def _checked(
             from graphfix.asking.engine_findings import with_engine
 
             result = with_engine(request, result)
+    for made in result.reproducers:
+        say(f"graphfix: note: {rule_fault_text(made)}")
     written: dict[str, str] = {}
     if given is not None and proto is not None:
         written = given(views_of(shown(path), proto, request, result))

@@ -366,23 +366,6 @@ class Engine:
         return HostedRunner(host, model, path, parts=parts, static=meant.static_shapes)
 
 
-def read_graphs(engine: Engine, root: Graph) -> Iterator[Graph]:
-    """Walk the scopes of a graph that an engine looks into.
-
-    Args:
-        engine: The engine.
-        root: The main graph or a local function.
-    """
-    pending: list[Iterator[Graph]] = [iter((root,))]
-    while pending:
-        graph = next(pending[-1], None)
-        if graph is None:
-            pending.pop()
-        elif graph.parent is None or engine.reads(graph):
-            yield graph
-            pending.append(graph.bodies())
-
-
 def _order(name: str) -> tuple[tuple[tuple[int, ...], str], str]:
     parsed = parse_name(name) or VersionedName(name, (0,))
     return sort_key(parsed.version, parsed.variant), name

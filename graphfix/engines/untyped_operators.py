@@ -45,7 +45,8 @@ def counted_behind(model: Model, findings: Sequence[Finding]) -> tuple[Finding, 
     kept: list[Finding] = []
     for finding in findings:
         node = places.get((finding.node.scope, finding.node.index))
-        cause = None if finding.certain or node is None else traced.of(finding, node)
+        judged = finding.certain or finding.fault  # a fault of ours is not behind anything
+        cause = None if judged or node is None else traced.of(finding, node)
         if cause is None:
             kept.append(finding)
         else:

@@ -22,6 +22,7 @@ class Kind(StrEnum):
 
     DIFFERS = "differs"  # a site computes something else, by its certificate
     RAISES = "raises"  # a pass raises, breaks its declaration, or its result is taken back
+    RULE = "rule"  # a rule of the target raises
     FAULT = "fault"  # the run itself ends in exit code 5
 
 
@@ -30,7 +31,8 @@ class Specimen(Struct, frozen=True):
 
     Attributes:
         kind: How it shows.
-        passes: The passes of the site, the one at fault first; empty for a fault of the run.
+        passes: The passes of the site, the one at fault first; the rule that raised; empty for a
+            fault of the run.
         node: Where; a `NodeRef` without operator for the whole model.
         reason: What was said of it.
         settings: What the run was asked for.

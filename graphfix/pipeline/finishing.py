@@ -65,7 +65,7 @@ def finish(
     attempt = _proved(before, first_attempt(before, model, settings, hooks), hooks, memory)
     run = attempt.run
     if faults is not None:
-        for specimen in (*attempt.specimens, *_crashes(run)):
+        for specimen in (*attempt.specimens, *_crashes(run), *run.rule_faults):
             faults.add(replace(specimen, settings=settings))
     if attempt.fault:
         raise PassBug(f"the result is not valid: {attempt.fault}")

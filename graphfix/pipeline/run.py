@@ -17,6 +17,7 @@ from graphfix.checking import Checked, check_alone, with_consequences
 from graphfix.folding.computed_sizes import infer_computed_sizes
 from graphfix.hooks import Hook, node_told, progress_told
 from graphfix.model import Model
+from graphfix.pipeline.faults import Specimen
 from graphfix.pipeline.fingerprints import Fingerprints
 from graphfix.pipeline.journal import Journal
 from graphfix.pipeline.legaliser import Decision, Legaliser
@@ -64,6 +65,7 @@ class Run:
         plain_nodes: How many nodes there were once functions were inlined and constants folded.
         leavable: Whether the last sweep dropped trees for what graph passes of last resort remove.
         left: The features that the trees of a pass left to them, by the place of the pass.
+        rule_faults: The rules that raised on the model as it came or on the result.
     """
 
     model: Model
@@ -85,6 +87,7 @@ class Run:
     plain_nodes: int = field(init=False)
     leavable: bool = field(init=False, default=False)
     left: list[Left] = field(init=False, default_factory=list[Left])
+    rule_faults: list[Specimen] = field(init=False, default_factory=list[Specimen])
     _spared: Spared | None = field(init=False, default=None)
     _graph_work: Workspace | None = field(init=False, default=None)
     _checked: tuple[Model, Checked] | None = field(init=False, default=None)

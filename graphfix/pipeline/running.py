@@ -11,6 +11,7 @@ from graphfix.pipeline.op_types import check_op_types
 from graphfix.pipeline.opset_stages import convert, step_down, step_up
 from graphfix.pipeline.removers import opsets_of
 from graphfix.pipeline.repair_stages import apply_lossy, legalise, run_named
+from graphfix.pipeline.rule_faults import rule_faults
 from graphfix.pipeline.run import Run
 from graphfix.pipeline.validation import interface
 
@@ -62,6 +63,7 @@ def _infer_first(run: Run) -> None:
 
 def _look_before(run: Run) -> None:
     found = as_told(run.model, run.findings())
+    run.rule_faults += rule_faults(run.model, found, run.settings)
     # What was mended first was in the way, too.
     run.findings_before = (*(f for f in run.mended if f not in found), *found)
     run.opsets_before = opsets_of(run.model)
@@ -69,6 +71,7 @@ def _look_before(run: Run) -> None:
 
 def _look_after(run: Run) -> None:
     run.findings_after = as_told(run.model, run.findings())
+    run.rule_faults += rule_faults(run.model, run.findings_after, run.settings)
     if run.findings_after:
         aside = run.legaliser(lossy=True)
         aside.decisions = None

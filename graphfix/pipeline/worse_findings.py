@@ -43,6 +43,15 @@ def grown(before: Counts, after: Counts) -> list[str]:
     ]
 
 
+def _counted(after: Sequence[Finding], before: Sequence[Finding]) -> Counts:
+    """Count what blocks a result, without the rules that had failed on the model before.
+
+    How often a rule fails depends on the nodes that there are; no pass is to blame for that.
+    """
+    failing = {finding.rule for finding in before if finding.fault}
+    return blocking_by_severity(f for f in after if not f.fault or f.rule not in failing)
+
+
 def worsened(before: Original) -> Callable[[Attempt, int], Blame | None]:
     """Return what blames passes for leaving more findings of a severity than the model had.
 
@@ -55,12 +64,17 @@ def worsened(before: Original) -> Callable[[Attempt, int], Blame | None]:
         if not _may_choose(settings):
             return None
         limits = blocking_by_severity(run.findings_before)
-        after = blocking_by_severity(run.findings_after)
+        after = _counted(run.findings_after, run.findings_before)
         if not grown(limits, after):
             return None
         if run.original.functions:
             limits = blocking_by_severity(_inlined_findings(before.again(), settings, run.hooks))
-        return _leaving_out(attempt, limits, after, lambda found: found.run.findings_after)
+        return _leaving_out(
+            attempt,
+            limits,
+            after,
+            lambda found: _counted(found.run.findings_after, run.findings_before),
+        )
 
     return blame
 
@@ -82,8 +96,13 @@ def contradicted(before: Original) -> Callable[[Attempt, int], Blame | None]:
         if not grown(blocking_by_severity(had), blocking_by_severity(attempt.file_findings)):
             return None
         limits = blocking_by_severity((*had, *run.findings_before))
-        after = blocking_by_severity(attempt.findings_after)
-        return _leaving_out(attempt, limits, after, lambda found: found.findings_after)
+        after = _counted(attempt.findings_after, run.findings_before)
+        return _leaving_out(
+            attempt,
+            limits,
+            after,
+            lambda found: _counted(found.findings_after, run.findings_before),
+        )
 
     return blame
 
@@ -97,7 +116,7 @@ def _leaving_out(
     attempt: Attempt,
     limits: Counts,
     after: Counts,
-    left: Callable[[Attempt], Sequence[Finding]],
+    left: Callable[[Attempt], Counts],
 ) -> Blame | None:
     """Blame passes one at a time, the opset first and then the latest, and then all of them.
 
@@ -105,7 +124,7 @@ def _leaving_out(
         attempt: The run.
         limits: How many findings of each severity there may be.
         after: How many it leaves.
-        left: Returns what an attempt leaves.
+        left: Counts what an attempt leaves.
     """
     run, settings = attempt.run, attempt.settings
     harm = grown(limits, after)
@@ -115,7 +134,7 @@ def _leaving_out(
     tries = [*({name} for name in applied[: MOST_RUNS - 1]), set(applied)]
     return Blame(
         tuple(Suspect(without(settings, out), _outcomes(run, out, harm)) for out in tries),
-        lambda found: not grown(limits, blocking_by_severity(left(found))),
+        lambda found: not grown(limits, left(found)),
     )
 
 

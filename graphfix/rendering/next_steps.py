@@ -37,6 +37,13 @@ def reproduced_at(made: Reproduced) -> str:
     return f"{who}{where}{'' if made.folder else ': none was written'}"
 
 
+def rule_fault_text(made: Reproduced) -> str:
+    """Say that a rule failed when a model was checked, and how that is seen again."""
+    where = f" at {node_label(made.node)}" if made.node.op else ""
+    again = f"`{replay_line(made)}` shows it" if made.folder else f"no reproducer: {made.reason}"
+    return f"the rule {made.pass_id} failed{where}, a fault of graphfix; {again}; please report it"
+
+
 def replay_line(made: Reproduced) -> str:
     """Return the command that shows the fault again; empty where there is no folder."""
     if not made.folder:

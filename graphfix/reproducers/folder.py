@@ -225,9 +225,11 @@ def _readme(reproducer: Reproducer, copied: Mapping[str, str]) -> str:
     what = {
         Kind.DIFFERS: "computes something else than what it replaces",
         Kind.RAISES: "fails",
+        Kind.RULE: "fails",
         Kind.FAULT: "ends in a fault of graphfix",
     }[reproducer.kind]
-    who = f"The pass `{reproducer.passes[0]}`" if reproducer.passes else "The run"
+    one = "rule" if reproducer.kind is Kind.RULE else "pass"
+    who = f"The {one} `{reproducer.passes[0]}`" if reproducer.passes else "The run"
     lines = [
         "# A fault, reduced",
         "",

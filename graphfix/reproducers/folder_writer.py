@@ -11,7 +11,7 @@ from onnx import ModelProto
 
 from graphfix.errors import GraphfixError
 from graphfix.opset.stepping import OPSET
-from graphfix.pipeline.faults import Faults, Specimen
+from graphfix.pipeline.faults import Faults, Kind, Specimen
 from graphfix.pipeline.settings import Settings
 from graphfix.proving.sites.cutting import CannotCut
 from graphfix.report import Reproduced
@@ -110,6 +110,9 @@ def _candidates(specimen: Specimen, proto: ModelProto, base_dir: str) -> Iterato
         except CannotCut:
             continue
         pieces.append(model)
+        if specimen.kind is Kind.RULE:
+            yield model, asked, False
+            continue
         if specimen.passes[0] == OPSET:
             version = piece.opsets_after.get("")
             yield model, replace(asked, target=None, named=None, opset=version), False
@@ -117,7 +120,7 @@ def _candidates(specimen: Specimen, proto: ModelProto, base_dir: str) -> Iterato
         alone = one_pass(asked, specimen.passes[0])
         if alone is not None:
             yield model, alone, False
-    if asked.named is None:
+    if asked.named is None and specimen.kind is not Kind.RULE:
         for model in pieces:
             yield model, asked, False
     yield whole(proto, base_dir), given, True

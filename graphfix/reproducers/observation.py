@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from onnx import ModelProto
@@ -10,13 +11,14 @@ from graphfix.errors import GraphfixError, PassBug
 from graphfix.pipeline.certifying import note_claims
 from graphfix.pipeline.evaluators import evaluators_for
 from graphfix.pipeline.faults import Kind
+from graphfix.pipeline.findings import findings_of
 from graphfix.pipeline.finishing import finish
 from graphfix.pipeline.model_files import load
 from graphfix.pipeline.run import Run
 from graphfix.pipeline.running import execute
 from graphfix.pipeline.settings import Settings
 from graphfix.proving.values.kinds import Feed
-from graphfix.report import Certificate, NodeRef, Outcome, Status, Verdict
+from graphfix.report import Certificate, Finding, NodeRef, Outcome, Status, Verdict
 from graphfix.reproducers.proving import prove_again
 from graphfix.submodels import functions_of
 
@@ -57,13 +59,15 @@ def observe(
         proto: The model; not changed.
         settings: What to run.
         kind: How the fault shows.
-        passes: The passes of the site, the one at fault first.
+        passes: The passes of the site, the one at fault first; or the rule.
         given: Inputs to begin the certificate with, by the names of the model.
         whole: Whether the model is the whole one: then it is run and compared as it was.
 
     Raises:
         InvalidModel: The model cannot be read.
     """
+    if kind is Kind.RULE:
+        return _failing_rule(proto, settings, passes[0])
     if kind is Kind.DIFFERS and not whole:
         return _differs(proto, settings, passes, given)
     verify = settings.verify if whole or kind is Kind.FAULT else "off"
@@ -80,6 +84,21 @@ def observe(
     if kind is Kind.FAULT:
         return Observation(False, f"the run ends with exit code {result.exit_code}")
     return _failed(result.report.outcomes, passes) or _unharmed(result.report.outcomes, passes)
+
+
+def _failing_rule(proto: ModelProto, settings: Settings, rule: str) -> Observation:
+    """Ask the rules about a model as it is, and then about what a run gives."""
+    found = _fault_of(rule, findings_of(load(proto), settings))
+    if found is None:
+        result = finish(load(proto), replace(settings, verify="off"), ())
+        found = _fault_of(rule, result.report.findings_after)
+    if found is None:
+        return Observation(False, "the rule does not fail")
+    return Observation(True, found.fault, found.node)
+
+
+def _fault_of(rule: str, findings: Sequence[Finding]) -> Finding | None:
+    return next((f for f in findings if f.fault and f.rule == rule), None)
 
 
 def _failed(outcomes: tuple[Outcome, ...], passes: tuple[str, ...]) -> Observation | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,8 +14,9 @@ from graphfix.pipeline.documented_errors import documented
 from graphfix.pipeline.faults import Faults, Kind, Specimen
 from graphfix.pipeline.finishing import finish
 from graphfix.pipeline.results import Result
+from graphfix.pipeline.rule_faults import rule_faults
 from graphfix.pipeline.settings import Settings
-from graphfix.report import NodeRef, Reproduced
+from graphfix.report import Finding, NodeRef, Reproduced
 
 
 def finish_with(
@@ -65,6 +67,26 @@ def finish_with(
 
     written = write_reproducers(faults, proto, base_dir, folder, anonymize=anonymize)
     return replace(result, report=replace(result.report, reproducers=written))
+
+
+def rule_reproducers(
+    model: Model, settings: Settings, findings: Sequence[Finding], parent: Path | None
+) -> tuple[Reproduced, ...]:
+    """Write a reproducer of each rule that raised when a model was checked.
+
+    Args:
+        model: The model as it was checked; its types are inferred.
+        settings: What was asked for.
+        findings: What was found.
+        parent: Where a folder for them is made; None writes none.
+    """
+    faults = Faults(list(rule_faults(model, findings, settings)))
+    if parent is None or not faults.specimens:
+        return ()
+    from graphfix.reproducers.folder_writer import write_reproducers
+
+    folder = Path(tempfile.mkdtemp(prefix="graphfix-fault-", dir=parent))
+    return write_reproducers(faults, model.proto, model.base_dir, folder)
 
 
 def _first_folder(written: Sequence[Reproduced]) -> str:

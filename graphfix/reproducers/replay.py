@@ -8,6 +8,7 @@ from pathlib import Path
 
 from graphfix.errors import InvalidModel, UsageError
 from graphfix.pipeline.documented_errors import guarded
+from graphfix.pipeline.faults import Kind
 from graphfix.pipeline.settings import Settings
 from graphfix.registry import all_passes
 from graphfix.report import Certificate, NodeRef
@@ -22,8 +23,8 @@ class Replay:
 
     Attributes:
         folder: The folder.
-        kind: ``differs``, ``raises`` or ``fault``.
-        pass_id: The pass at fault; empty for a fault of the run itself.
+        kind: ``differs``, ``raises``, ``rule`` or ``fault``.
+        pass_id: The pass or the rule at fault; empty for a fault of the run itself.
         node: Where it was seen.
         shows: Whether the fault shows; None where that cannot be told.
         then: What was seen when the folder was written.
@@ -127,7 +128,8 @@ def _settings(known: Reproducer, files: Sequence[Path], folder: Path) -> Setting
         UsageError: A pass file cannot be used.
     """
     able = {declared.id for declared in all_passes(files)}
-    for name in (*known.passes, *(known.recipe.passes or ())):
+    own = () if known.kind is Kind.RULE else known.passes
+    for name in (*own, *(known.recipe.passes or ())):
         if name not in able:
             raise InvalidModel(
                 f"needs the pass {name!r}, which is not there",

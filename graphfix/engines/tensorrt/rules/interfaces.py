@@ -6,9 +6,10 @@ from onnx import SparseTensorProto
 
 from graphfix.authoring.views import NodeView
 from graphfix.engines.common_rules import given_inputs, undeclared_outputs
-from graphfix.engines.engine import engine_of, read_graphs
+from graphfix.engines.engine import engine_of
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, NOTE, REJECT, Answer, Yes, model_rule
+from graphfix.engines.scopes import read_graphs
 from graphfix.graph import Constant, Variable
 from graphfix.model import Model
 from graphfix.storage.weights import type_name

@@ -99,10 +99,11 @@ def constant_beside_equal_sizes(model: Model, target: Target) -> list[Answer]:
             found += [
                 Yes(
                     node=node,
-                    message=f"{others[0].name} is joined to {before[0].name}, whose sizes behind"
+                    message=f"{other.name} is joined to {before[0].name}, whose sizes behind"
                     f" the first are equal",
                 )
-            ][: len(others)]
+                for other in others[:1]
+            ]
         last = node.op == "Transpose" and list(node.attr("perm", ())) == [0, 2, 1]
         if last or (before and (node.op in ELEMENTWISE or node.op == "LayerNormalization")):
             outputs = [value for value in node.outputs if value is not None]
