@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -61,6 +62,7 @@ class Pipeline:
         self.checks.append(request)
         return SimpleNamespace(
             target=SimpleNamespace(name="trt8.6"),
+            reproducers=(),
             loaded_by="",
             findings=self.findings,
             notes=("trt8 is 8.6",),
@@ -258,6 +260,7 @@ def test_check_asks_and_answers(pipeline: Pipeline, capsys: Capture) -> None:
             shapes={"x": (1, 3)},
             assume_ops=("Foo",),
             pass_files=(Path("p.py"),),
+            reproducers=Path(tempfile.gettempdir()),
         )
     ]
     out, err = capsys.readouterr()
