@@ -377,7 +377,6 @@ def test_engines_get_little_for_a_small_file_only_and_what_the_user_says_counts(
     beside: int,
     expected: tuple[float | None, int | None],
 ) -> None:
-    monkeypatch.setattr(limits, "BUSIEST", 1.0)
     monkeypatch.setenv(ENGINE_SECONDS, "")
     monkeypatch.setenv(ENGINE_MEMORY, "")
 
@@ -404,7 +403,7 @@ def test_engines_get_little_for_a_small_file_only_and_what_the_user_says_counts(
 def test_a_child_takes_no_more_than_a_small_file_gets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ENGINE_MEMORY, str(5 << 28))
     assert Limits(1.0).allowed() == 5 << 28
-    assert Limits(1.0, share=0.4).allowed() == 5 << 27  # two children at once
+    assert Limits(1.0, together=2).allowed() == 5 << 27  # two children at once
     assert Limits(1.0, memory=8 << 30).allowed() == 5 << 28
     assert Limits(1.0, memory=1 << 28).allowed() == 1 << 28
     assert Limits(1.0, memory=8 << 30, held=False).allowed() == 8 << 30

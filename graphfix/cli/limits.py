@@ -23,8 +23,7 @@ PER_BYTE = 30
 PIPED = 1 << 27
 SMALL = 1_000_000
 SMALL_MEMORY = 5 << 28  # 1.25 GiB: with what the command holds itself less than 2 GiB
-SMALL_SECONDS = 12.0  # on a machine that has a processor for it
-BUSIEST = 3.0
+SMALL_SECONDS = 12.0  # of a processor
 PER_BYTE_BESIDE = 3  # a pass may need the values of a weight
 SECONDS = 900.0
 SMALLEST = 1 << 28  # what Python, numpy and onnx take by themselves
@@ -133,10 +132,8 @@ def _limit_engines(ctx: click.Context, own: int, beside: int) -> None:
     in it that has less than a megabyte needs neither.
     """
     small = own + beside < SMALL and ctx.info_name not in _OFTEN
-    waiting = os.getloadavg()[0] / (os.cpu_count() or 1) if hasattr(os, "getloadavg") else 1.0
-    seconds = SMALL_SECONDS * min(max(1.0, waiting), BUSIEST)
     for key, name, most in (
-        (_TIMEOUT, ENGINE_SECONDS, seconds),
+        (_TIMEOUT, ENGINE_SECONDS, SMALL_SECONDS),
         (_MEMORY, ENGINE_MEMORY, SMALL_MEMORY),
     ):
         os.environ.pop(name, None)

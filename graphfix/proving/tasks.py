@@ -103,7 +103,7 @@ def _task(
     loaded = loading.load(request.paths, evaluators, limits.memory, folder, at_once=at_once)
     if isinstance(loaded, str):
         return Verification(Verdict.SKIPPED, loaded)
-    options = replace(request.options, timeout=limits.timeout)
+    options = replace(request.options, timeout=limits.seconds)
     return whole.Task(loaded[0], loaded[1], options, folder)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import cache
@@ -14,14 +15,22 @@ from typing import Any, get_type_hints
 from msgspec.structs import replace
 
 from graphfix.errors import EngineFailed, GraphfixError
-from graphfix.worker.limits import Limits, limited_memory, limited_time
-from graphfix.worker.messages import Message, out_of_memory, write_answer, write_error, write_fault
+from graphfix.worker.limits import Limits, limited_memory, limited_time, limited_work
+from graphfix.worker.messages import (
+    Message,
+    out_of_memory,
+    write_answer,
+    write_error,
+    write_fault,
+    write_work,
+)
 
 Task = Callable[[Path, Any, Limits], object]
 
 
 def serve(folder: Path) -> None:
     """Answer the request in a folder; errors of ours and faults are answers too."""
+    began = time.process_time()
     message = Message.read(folder)
     message.host.enter()
     _settle(folder)
@@ -34,6 +43,7 @@ def serve(folder: Path) -> None:
         held = memory if message.limits.held else None
         with (
             limited_time(message.limits.timeout),
+            limited_work(message.limits.work if message.limits.held else None),
             nullcontext() if held is None else limited_memory(held),
         ):
             write_answer(folder, task(folder, request, replace(message.limits, memory=memory)))
@@ -47,6 +57,8 @@ def serve(folder: Path) -> None:
         write_error(folder, EngineFailed("the model is nested too deeply"))
     except Exception as error:
         write_fault(folder, error)
+    finally:
+        write_work(folder, time.process_time() - began)
 
 
 def _named(error: OSError) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import signal
 import time
@@ -12,32 +13,43 @@ from pathlib import Path
 from msgspec import Struct
 
 DEADLINE = "GRAPHFIX_DEADLINE"
-# What the command line gives engines where a file is small and the user says nothing.
+# What the command line gives engines where a file is small and the user says nothing: seconds of
+# a processor, for all children together, and bytes for those that run at once.
 ENGINE_SECONDS, ENGINE_MEMORY = "GRAPHFIX_ENGINE_SECONDS", "GRAPHFIX_ENGINE_MEMORY"
 _SHARE = 0.8
 _INF = float("inf")
 _ENDLESS = 1e8  # what no timer need be set for
 _GRACE = 1.0
+# How much longer than a processor works on it a request may take, on a machine that has others.
+WAITING = 3.0
 
 
 class Limits(Struct, frozen=True):
     """What a child may take.
 
     Attributes:
-        timeout: Seconds.
+        timeout: Seconds by the clock.
         memory: Bytes on top of what its libraries reserve; None for a share of what is free.
-        share: Of the free memory, where `memory` is None.
+        together: How many children run at once, and share what all of them may take.
         held: Whether the system holds the child to it. The driver of a device reserves more
             addresses than any machine has memory.
         spare: Seconds that are left to a later request, of those that all children of this
             process together may take.
+        work: Seconds of a processor, which other processes of the machine do not shorten; None
+            for as many as `timeout`.
     """
 
     timeout: float
     memory: int | None = None
-    share: float = _SHARE
+    together: int = 1
     held: bool = True
     spare: float = 0.0
+    work: float | None = None
+
+    @property
+    def seconds(self) -> float:
+        """The seconds of a processor that there are."""
+        return self.timeout if self.work is None else min(self.work, self.timeout)
 
     def allowed(self) -> int | None:
         """Return the bytes a child may take now; None where neither caller nor system say.
@@ -48,7 +60,7 @@ class Limits(Struct, frozen=True):
         if self.memory is not None:
             return int(min(self.memory, most))
         found = [size for size in (available_memory(), most / _SHARE) if size not in (None, _INF)]
-        return int(self.share * min(found)) if found else None
+        return int(_SHARE * min(found) / self.together) if found else None
 
 
 def available_memory() -> int | None:
@@ -149,9 +161,41 @@ def limited_time(seconds: float) -> Generator[None]:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
 
 
+@contextlib.contextmanager
+def limited_work(seconds: float | None) -> Generator[None]:
+    """Have the system end this process when it has used a processor for so many seconds more.
+
+    Rounded up to whole ones. Without effect where the system has no such limit.
+    """
+    try:
+        import resource
+    except ImportError:  # Windows
+        yield
+        return
+    if seconds is None or seconds > _ENDLESS:
+        yield
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    wanted = math.ceil(time.process_time() + seconds)
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_CPU, (wanted, hard))
+    try:
+        yield
+    finally:
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
+
+
 def is_late(code: int) -> bool:
     """Say whether the exit code of a process says that `limited_time` ended it."""
     return hasattr(signal, "SIGALRM") and code == -signal.SIGALRM
+
+
+def is_overworked(code: int) -> bool:
+    """Say whether the exit code of a process says that `limited_work` ended it."""
+    return hasattr(signal, "SIGXCPU") and code == -signal.SIGXCPU
 
 
 def _lift_data_limit() -> None:
@@ -173,7 +217,10 @@ def seconds_left() -> float:
 
 
 def engine_seconds() -> float:
-    """Return how long all children of this process together may take; infinite for big files."""
+    """Return the seconds of a processor that all children of this process together may use.
+
+    They are infinite for big files.
+    """
     return _number(ENGINE_SECONDS)
 
 

@@ -19,6 +19,7 @@ from graphfix.worker.limits import Limits
 REQUEST = "request.json"
 ANSWER = "answer.json"
 STDERR = "stderr.txt"
+WORK = "work.txt"
 
 # onnxruntime's text (sequential_executor.cc); the first node is that of the main graph.
 _RUNNING = re.compile(r"while running (\w+) node\. Name:'([^']*)'")
@@ -167,6 +168,20 @@ def write_fault(folder: Path, error: Exception) -> None:
         return
     told = _Error(_FAULT, f"{type(error).__name__}: {error}", trace=trace)
     (folder / ANSWER).write_text(packed(_Answer(error=told)), encoding="utf-8")
+
+
+def write_work(folder: Path, seconds: float) -> None:
+    """Note for how many seconds a child used a processor."""
+    with contextlib.suppress(OSError):
+        (folder / WORK).write_text(f"{seconds:.6f}", encoding="utf-8")
+
+
+def read_work(folder: Path) -> float | None:
+    """Return what `write_work` noted; None where the child did not come to that."""
+    try:
+        return float((folder / WORK).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
 
 
 def out_of_memory(said: str) -> str:

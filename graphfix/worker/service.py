@@ -20,8 +20,15 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from graphfix.errors import EngineFailed
-from graphfix.worker.limits import Limits, engine_seconds, is_late, seconds_left
-from graphfix.worker.messages import STDERR, Host, Message, read_answer
+from graphfix.worker.limits import (
+    WAITING,
+    Limits,
+    engine_seconds,
+    is_late,
+    is_overworked,
+    seconds_left,
+)
+from graphfix.worker.messages import STDERR, Host, Message, read_answer, read_work
 from graphfix.worker.standing_child import Standing
 from graphfix.worker.template_handle import Handle, command, environment, forked, is_single_threaded
 from graphfix.worker.template_handle import spawned as spawned_template
@@ -78,8 +85,12 @@ def ask(
     """
     keeper = _keeper()
     # A driver of a device takes minutes to build what it runs, however small the model.
-    share = max(0.0, keeper.left() - limits.spare) if limits.held else _INF
-    limits = replace(limits, timeout=min(limits.timeout, seconds_left(), share))
+    share = max(0.0, keeper.left() - limits.spare) / limits.together if limits.held else _INF
+    # What is said where time runs out: which of the limits it was.
+    of_all = share <= min(limits.seconds, seconds_left())
+    work = limits.work if share == _INF else min(limits.seconds, share)
+    timeout = min(limits.timeout, seconds_left(), WAITING * share)
+    limits = replace(limits, timeout=timeout, work=work)
     Message(task, request, limits, Host.here()).write(folder)
     start = time.monotonic()
     try:
@@ -87,8 +98,11 @@ def ask(
             code = _spawned(folder, limits)
         else:
             code = _stood(child, task, folder, limits) if child else _forked(task, folder, limits)
+        # Else it is a timer of the task's.
+        if is_overworked(code) or (is_late(code) and time.monotonic() - start >= limits.timeout):
+            raise _late(limits)
     except OutOfTime:
-        if limits.timeout < share:
+        if not of_all:
             raise
         raise OutOfTime(
             f"took longer than the {engine_seconds():.3g} s that all engines together get for a "
@@ -96,9 +110,8 @@ def ask(
         ) from None
     finally:
         if limits.held:
-            keeper.spend(time.monotonic() - start)
-    if is_late(code) and time.monotonic() - start >= limits.timeout:  # else a timer of the task's
-        raise _late(limits)
+            used = read_work(folder)
+            keeper.spend(time.monotonic() - start if used is None else used)
     if code != 0:
         text = _death(code, folder / STDERR)
         raise Crashed(text) if text.startswith(_CRASHED) else EngineFailed(text)
@@ -121,6 +134,11 @@ def end_template() -> None:
     _keeper().end()
 
 
+def engine_work_spent() -> float:
+    """Return the seconds of a processor that the children of this process have used."""
+    return _keeper().spent()
+
+
 class _Keeper:
     """Holds the template of this process."""
 
@@ -130,8 +148,11 @@ class _Keeper:
         self._spent = 0.0
 
     def left(self) -> float:
-        """Return the seconds that children may still take, where the file is a small one."""
+        """Return the seconds of work that children still have, where the file is a small one."""
         return max(0.0, engine_seconds() - self._spent)
+
+    def spent(self) -> float:
+        return self._spent
 
     def spend(self, seconds: float) -> None:
         with self._lock:
@@ -290,7 +311,7 @@ def _spawned(folder: Path, limits: Limits) -> int:
 
 
 def _late(limits: Limits) -> OutOfTime:
-    return OutOfTime(f"took longer than {limits.timeout:.3g} s")
+    return OutOfTime(f"took longer than {limits.seconds:.3g} s")
 
 
 def _death(code: int, log: Path) -> str:

@@ -17,9 +17,9 @@ import pytest
 
 from graphfix.errors import EngineFailed, GraphfixError, InvalidModel, UsageError
 from graphfix.worker import service
-from graphfix.worker.limits import Limits, available_memory
+from graphfix.worker.limits import ENGINE_SECONDS, Limits, available_memory
 from graphfix.worker.messages import ChildFault
-from graphfix.worker.service import OutOfTime, ask, end_template
+from graphfix.worker.service import OutOfTime, ask, end_template, engine_work_spent
 from tests.processes import runs
 
 LIMITS = Limits(60.0, 2 << 30)
@@ -173,8 +173,8 @@ def test_a_fault_of_ours_is_no_error_of_an_engine(
 def test_memory_is_a_share_of_what_is_free_where_nobody_says(tmp_path: Path) -> None:
     free = available_memory()
     assert free is not None
-    allowed = _ask(tmp_path, "state", Limits(60.0, share=0.25))["memory_limit"]
-    assert 0.1 * free < allowed < 0.5 * free
+    allowed = _ask(tmp_path, "state", Limits(60.0, together=2))["memory_limit"]
+    assert 0.2 * free < allowed < 0.6 * free
     assert _ask(tmp_path, "eats", Limits(60.0, 1 << 20, held=False), bytes=1 << 24)
 
 
@@ -186,6 +186,23 @@ def test_a_child_that_takes_too_long_is_killed_with_what_it_started(tmp_path: Pa
     assert time.monotonic() - start < 20
     child, _, grandchild = _begun(tmp_path)
     assert _wait_until([child, grandchild]) == []
+
+
+def test_work_is_counted_and_waiting_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spent = engine_work_spent()
+    monkeypatch.setenv(ENGINE_SECONDS, str(spent + 2.0))
+    folders = [tmp_path / name for name in "abc"]
+    for folder in folders:
+        folder.mkdir()
+    # It waits for longer than it may work.
+    assert _ask(folders[0], "sleeps", Limits(60.0, None), seconds=2.5) == {}
+    assert engine_work_spent() - spent < 1.0
+    assert _ask(folders[1], "spins", Limits(60.0, None), seconds=0.5) == {}
+    with pytest.raises(OutOfTime, match=r"took longer than the .* s that all engines"):
+        _ask(folders[2], "spins", Limits(60.0, None), seconds=60)
+    assert engine_work_spent() >= spent + 2.0
 
 
 def test_what_libraries_print_is_not_shown(

@@ -37,6 +37,7 @@ from graphfix.proving.sites.site_proof import certify
 from graphfix.proving.values.files import read_values, write_values
 from graphfix.proving.values.kinds import Feed
 from graphfix.report import Certificate, Verdict
+from graphfix.worker.limits import WAITING
 
 _TOGETHER = 128
 
@@ -44,7 +45,7 @@ _TOGETHER = 128
 def certify_cases(folder: Path, request: CertificationRequest) -> None:
     """Certify the sites of a folder until they are done or the time is up."""
     evaluators = Evaluators.of(request.evaluators)
-    deadline = time.monotonic() + request.seconds
+    deadline = time.process_time() + request.seconds
     cases = list(read_cases(folder))
     why, log = "", Log(folder)
     if request.together:
@@ -52,7 +53,7 @@ def certify_cases(folder: Path, request: CertificationRequest) -> None:
     if request.watched is not None and cases:
         cases, why = _watched(cases, request.watched, evaluators, log)
     for read in cases:
-        if time.monotonic() > deadline:
+        if time.process_time() > deadline:
             break
         log.begin(read.number)
         start = time.process_time()
@@ -136,6 +137,10 @@ def _keep(path: Path | None, feed: Feed) -> None:
 
 
 def _alarm(seconds: float) -> None:
-    """End this process after some seconds in one site, whatever an engine is doing then."""
+    """End this process after some seconds of work on one site, whatever an engine is doing then.
+
+    Other processes of a machine may make it wait; what waits for much longer does nothing at all.
+    """
     if hasattr(signal, "setitimer"):
-        signal.setitimer(signal.ITIMER_REAL, seconds)
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+        signal.setitimer(signal.ITIMER_REAL, WAITING * seconds)

@@ -33,7 +33,7 @@ from graphfix.proving.sites.cutting import READ_AT_MOST, TAKEN_IN, CannotCut, Cu
 from graphfix.proving.sites.identical import same_by
 from graphfix.report import Accuracy, Certificate, Verdict
 from graphfix.submodels import Functions
-from graphfix.worker.limits import Limits, engine_seconds
+from graphfix.worker.limits import WAITING, Limits, engine_seconds
 from graphfix.worker.service import ask
 
 TASK = "graphfix.proving.tasks:certify"
@@ -49,21 +49,27 @@ class Bounds:
 
     Attributes:
         seconds: For all sites together; those that are not reached say so.
-        patience: For one site; the process that runs longer is ended.
+        patience: For one site, of a processor; the process that works longer is ended.
         memory: Bytes for each child; a share of what is free by default.
         children: How many processes at once.
+        work: As `seconds`, of a processor for each child.
     """
 
     seconds: float = 120.0
     patience: float = 20.0
     memory: int | None = None
     children: int = 2
+    work: float = 120.0
 
     @classmethod
     def here(cls) -> Bounds:
         """Return what they may cost of what the command line gives engines for a small file."""
         given = engine_seconds()
-        return cls(min(cls.seconds, given / 2), min(cls.patience, given / 4))
+        return cls(
+            min(cls.seconds, given / 2 * WAITING),
+            min(cls.patience, given / 4),
+            work=min(cls.work, given / 2),
+        )
 
 
 class _Case(Struct, frozen=True):
@@ -237,10 +243,10 @@ class Prover(Struct):
         parts = [entries[first::count] for first in range(count)]
         counted = Counted(len(entries), self.told, self.at) if self.told is not None else None
         deadline = look.start + self.bounds.seconds - self._spent
-        share, whole = 0.8 / count, look.request()
+        whole = look.request()
 
         def work(part: list[_Case]) -> _Batch:
-            batch = _Batch(part, self, deadline, share, whole, counted)
+            batch = _Batch(part, self, deadline, count, whole, counted)
             batch.run()
             return batch
 
@@ -293,7 +299,7 @@ class _Batch:
         cases: list[_Case],
         prover: Prover,
         deadline: float,
-        share: float,
+        together: int,
         whole: CaptureRequest | None,
         counted: Counted | None,
     ) -> None:
@@ -304,7 +310,7 @@ class _Batch:
         self._evaluators = prover.evaluators
         self._bounds = prover.bounds
         self._deadline = deadline
-        self._share = share
+        self._together = together
         self.found: dict[int, Certificate] = {}
         self.costs: dict[int, float] = {}
         self.gently: set[int] = set()
@@ -350,7 +356,7 @@ class _Batch:
         left = max(1.0, self._deadline - time.monotonic())
         request = CertificationRequest(
             listed(self._evaluators),
-            left,
+            max(1.0, min(left, self._bounds.work - sum(self.costs.values()))),
             self._bounds.patience,
             gentle,
             together,
@@ -362,12 +368,12 @@ class _Batch:
             failure = ""
             try:
                 timeout = left + self._bounds.patience + 10.0
-                limits = Limits(timeout, self._bounds.memory, self._share)
+                limits = Limits(timeout, self._bounds.memory, self._together)
                 with watched(folder, self._counted, self._names):
                     ask(TASK, folder, request, limits, NoneType)
             except EngineFailed as error:
                 failure = error.message
-                if "SIGALRM" in failure:
+                if "SIGPROF" in failure or "SIGALRM" in failure:
                     failure = f"took longer than {self._bounds.patience:g} s"
             return failure, self._read(folder)
 

@@ -52,7 +52,7 @@ class Samples:
         self._engine = engine
         self._maker = maker
         self._user = read_inputs(inputs, model) if inputs is not None else None
-        self._began = time.monotonic()
+        self._began = time.process_time()
         self._patience = patience
         self._known: list[int] = []
         self._rescans = 0
@@ -115,7 +115,7 @@ class Samples:
 
     def _spent(self) -> float:
         """Return which part of the time is over."""
-        return (time.monotonic() - self._began) / self._patience
+        return (time.process_time() - self._began) / self._patience
 
     def _guesses(self, sample: int) -> Iterator[tuple[int, bool]]:
         """Yield attempts, and whether to take the other side of branches than the sample does."""
