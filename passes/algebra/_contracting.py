@@ -9,7 +9,8 @@ from math import prod
 import numpy as np
 
 from graphfix.authoring import APPROXIMATE, FAR, Builder, Refuse, Value, combined, listed, reshaped
-from graphfix.passes.algebra._equation import Term, of_ellipsis
+
+from ._equation import Term, of_ellipsis
 
 _TYPES = ("float16", "float32", "float64", "int32", "int64")
 # A number, the product along labels of a term, or the size of the same axis of what is reshaped.

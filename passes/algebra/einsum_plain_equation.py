@@ -31,7 +31,8 @@ from __future__ import annotations
 from string import ascii_lowercase
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.algebra._equation import of_ellipsis, read
+
+from ._equation import of_ellipsis, read
 
 
 @rewrite(

@@ -35,8 +35,9 @@ References:
 from __future__ import annotations
 
 from graphfix.authoring import Builder, NodeView, Value, rewrite
-from graphfix.passes.algebra._contracting import contract
-from graphfix.passes.algebra._equation import read
+
+from ._contracting import contract
+from ._equation import read
 
 
 @rewrite(

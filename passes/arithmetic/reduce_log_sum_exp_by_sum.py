@@ -31,7 +31,8 @@ from __future__ import annotations
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, need_rank, rewrite
-from graphfix.passes.arithmetic._reductions import Reduced, reduced
+
+from ._reductions import Reduced, reduced
 
 
 @rewrite(

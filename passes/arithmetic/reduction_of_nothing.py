@@ -34,7 +34,8 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import REDUCTIONS, Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.arithmetic._reductions import reduced
+
+from ._reductions import reduced
 
 _ZERO = ("ReduceL1", "ReduceL2", "ReduceSum", "ReduceSumSquare")
 

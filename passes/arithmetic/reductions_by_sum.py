@@ -38,7 +38,8 @@ from math import prod
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, combined, need_rank, rewrite
-from graphfix.passes.arithmetic._reductions import Reduced, reduced
+
+from ._reductions import Reduced, reduced
 
 _EITHER = ("ReduceL1", "ReduceSumSquare")
 _FLOATS = ("ReduceL2", "ReduceLogSum", "ReduceProd")

@@ -38,7 +38,8 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Value, need_rank, need_type, rewrite
-from graphfix.passes.arithmetic._reductions import (
+
+from ._reductions import (
     LOG_EMITS,
     ROOT_EMITS,
     Reduced,

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import Array, Builder, Refuse, Value
-from graphfix.passes.aten._arguments import ArrayCall, Call
-from graphfix.passes.aten._elementwise import UNARY
+
+from ._arguments import ArrayCall, Call
+from ._elementwise import UNARY
 
 _EXPM1 = UNARY["expm1"].write
 

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from graphfix.authoring import Array, Builder, Refuse, Value, counted
-from graphfix.passes.aten._axes import boxed, windows
+
+from ._axes import boxed, windows
 
 _MOST_PLACES = 1 << 20
 

@@ -11,9 +11,10 @@ import numpy as np
 from onnx import TensorProto, helper
 
 from graphfix.authoring import Builder, InferredType, Refuse, Value
-from graphfix.passes.aten._arguments import ArrayCall, Call
-from graphfix.passes.aten._family import Function, Shape, broadcast
-from graphfix.passes.aten._promoting import common_dtype, of_one_type
+
+from ._arguments import ArrayCall, Call
+from ._family import Function, Shape, broadcast
+from ._promoting import common_dtype, of_one_type
 
 Kind = Literal["same", "float", "bool"]
 Write = Callable[[Builder, Call, list[Any]], Value]

@@ -6,7 +6,8 @@ import numpy as np
 from msgspec import Struct
 
 from graphfix.authoring import Array, Builder, Refuse, Value
-from graphfix.passes.aten._arguments import ArrayCall, Call
+
+from ._arguments import ArrayCall, Call
 
 LARGEST = 1 << 24
 GEOMETRY = ("kernel_size", "dilation", "padding", "stride")

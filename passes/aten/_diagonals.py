@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import Builder, Refuse, Value
-from graphfix.passes.aten._arguments import ArrayCall, Call
-from graphfix.passes.aten._family import Function, axis_in, by_sizes, ranked
-from graphfix.passes.aten._open_shapes import open_diagonal
+
+from ._arguments import ArrayCall, Call
+from ._family import Function, axis_in, by_sizes, ranked
+from ._open_shapes import open_diagonal
 
 _ARGUMENTS = ("self", "offset", "dim1", "dim2")
 

@@ -10,7 +10,8 @@ import numpy as np
 from msgspec import Struct
 
 from graphfix.authoring import Array, Builder, Value
-from graphfix.passes.aten._emitting import clipped, polynomial
+
+from ._emitting import clipped, polynomial
 
 _LARGEST = float(np.finfo(np.float32).max)
 _SMALLEST = 1e-38

@@ -13,7 +13,8 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import FAR, Array, Builder, Refuse, Value, need_rank
-from graphfix.passes.aten._pivoting import (
+
+from ._pivoting import (
     cut,
     only_row,
     pick,

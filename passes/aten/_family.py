@@ -11,7 +11,8 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value
-from graphfix.passes.aten._arguments import ArrayCall, Call, Schemas, call_of, operator_of
+
+from ._arguments import ArrayCall, Call, Schemas, call_of, operator_of
 
 Shape = tuple[int | str | None, ...]
 Written = Value | tuple[Value | None, ...]

@@ -9,7 +9,8 @@ import numpy as np
 from msgspec import Struct
 
 from graphfix.authoring import Array, Builder, Value
-from graphfix.passes.aten._emitting import clipped, polynomial
+
+from ._emitting import clipped, polynomial
 
 # What is left out of a fit, of its largest coefficient: a sixth of what float32 rounds.
 _LEFT_OUT = 1e-8

@@ -7,7 +7,8 @@ import math
 import numpy as np
 
 from graphfix.authoring import Array, Builder, Value
-from graphfix.passes.aten._emitting import clipped, polynomial
+
+from ._emitting import clipped, polynomial
 
 # Chebyshev fits of lgamma(x) / (x - 1) on [0.5, 1.5] in x - 1, of lgamma(x) / (x - 2) on
 # [1.5, 3.5] in x - 2.5, and of lgamma(x) on [3.5, 8] in x - 5.75; the lowest power first. Each

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import Array, InferredType, Refuse, Value
-from graphfix.passes.aten._arguments import ArrayCall, Call
-from graphfix.passes.aten._pytorch import tensors_of
+
+from ._arguments import ArrayCall, Call
+from ._pytorch import tensors_of
 
 
 def tensors_in(call: Call, name: str = "tensors") -> list[Value]:

@@ -11,10 +11,11 @@ import numpy as np
 from onnx import helper
 
 from graphfix.authoring import Array, Builder, InferredType, Refuse, Value
-from graphfix.passes.aten._arguments import ArrayCall, Call
-from graphfix.passes.aten._family import Function, Shape, broadcast
-from graphfix.passes.aten._promoting import common_dtype, of_one_type
-from graphfix.passes.aten._reductions import over
+
+from ._arguments import ArrayCall, Call
+from ._family import Function, Shape, broadcast
+from ._promoting import common_dtype, of_one_type
+from ._reductions import over
 
 NONE, MEAN, SUM = range(3)
 Shaping = Callable[[Call, Sequence[Shape]], Shape]

@@ -8,9 +8,10 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Array, Builder, Refuse, Value
-from graphfix.passes.aten._arguments import Call
-from graphfix.passes.aten._family import Shape, ranked
-from graphfix.passes.aten._pivoting import COMPUTED, cut, pick, pull_pivot
+
+from ._arguments import Call
+from ._family import Shape, ranked
+from ._pivoting import COMPUTED, cut, pick, pull_pivot
 
 EMITS = (
     "Abs Add ArgMax Cast Concat Div Equal Greater Mul ReduceMax ReduceMin ReduceSum Slice Squeeze "

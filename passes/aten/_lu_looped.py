@@ -8,7 +8,8 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import FAR, Builder, Value, counted
-from graphfix.passes.aten._pivoting import cut, in_steps, size_value
+
+from ._pivoting import cut, in_steps, size_value
 
 EMITS = (
     "Abs Add ArgMax Cast Concat Div Equal Gather Identity Less Loop Mul Range ReduceSum "

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from graphfix.authoring import Builder, Value, need_rank, need_type
-from graphfix.passes.aten._axes import FLOATS
+
+from ._axes import FLOATS
 
 
 def floating(x: Value) -> int:

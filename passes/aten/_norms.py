@@ -9,7 +9,8 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Array, Builder, Value
-from graphfix.passes.aten._reductions import Axes, over
+
+from ._reductions import Axes, over
 
 
 def norm_over(build: Builder, x: Value, axes: Axes, order: float, *, keep: bool) -> Value:

@@ -6,8 +6,9 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, Refuse, Value, need_type, size_of
-from graphfix.passes.aten._axes import FLOATS, LOW_PRECISION
-from graphfix.passes.aten._family import INT64
+
+from ._axes import FLOATS, LOW_PRECISION
+from ._family import INT64
 
 SMALL = (
     TensorProto.BOOL,

@@ -8,8 +8,9 @@ from typing import Any
 from msgspec import Struct
 
 from graphfix.authoring import NodeView, Refuse, Value
-from graphfix.passes.aten._arguments import call_of
-from graphfix.passes.aten._axes import sizes_along, spatial_input
+
+from ._arguments import call_of
+from ._axes import sizes_along, spatial_input
 
 SCHEMA = ("self", "output_size")
 

@@ -13,8 +13,9 @@ import numpy as np
 from onnx import TensorProto, helper
 
 from graphfix.authoring import SCALAR_TYPES, Array, Builder, Refuse, Value
-from graphfix.passes.aten._arguments import ArrayCall, Call
-from graphfix.passes.aten._axes import FLOATS, LOW_PRECISION
+
+from ._arguments import ArrayCall, Call
+from ._axes import FLOATS, LOW_PRECISION
 
 _KINDS = {"b": 0, "i": 1, "u": 1, "f": 2}
 

@@ -7,7 +7,8 @@ from typing import Any
 from onnx import TensorProto
 
 from graphfix.authoring import Argument, Refuse, Value
-from graphfix.passes.aten._arguments import LISTS, entries_of, flat, is_none, text_of
+
+from ._arguments import LISTS, entries_of, flat, is_none, text_of
 
 _MOST_NUMBERS = 64
 

@@ -10,9 +10,10 @@ import numpy as np
 from onnx import helper
 
 from graphfix.authoring import Array, Builder, InferredType, Refuse, Value
-from graphfix.passes.aten._arguments import ArrayCall, Call
-from graphfix.passes.aten._family import Function, ranked
-from graphfix.passes.aten._promoting import asked_dtype
+
+from ._arguments import ArrayCall, Call
+from ._family import Function, ranked
+from ._promoting import asked_dtype
 
 Rule = Literal["same", "sum", "float", "bool", "int64"]
 Axes = tuple[int, ...]

@@ -8,8 +8,9 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value
-from graphfix.passes.aten._arguments import Call, call_of
-from graphfix.passes.aten._promoting import result_type
+
+from ._arguments import Call, call_of
+from ._promoting import result_type
 
 SCHEMA = ("self",)
 

@@ -10,9 +10,10 @@ import numpy as np
 from msgspec import Struct
 
 from graphfix.authoring import Array, Builder, NodeView, Refuse, Value
-from graphfix.passes.aten._arguments import ArrayCall, Call, call_of, operator_of
-from graphfix.passes.aten._axes import along_axis
-from graphfix.passes.aten._pooling import dimensions_of
+
+from ._arguments import ArrayCall, Call, call_of, operator_of
+from ._axes import along_axis
+from ._pooling import dimensions_of
 
 _SCALES = {
     1: ("scales",),

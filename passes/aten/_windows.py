@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphfix.authoring import Array, Refuse
-from graphfix.passes.aten._arguments import ArrayCall, Call
+
+from ._arguments import ArrayCall, Call
 
 
 @dataclass(frozen=True, slots=True)

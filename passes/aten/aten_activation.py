@@ -37,12 +37,13 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.aten._activations import ACTIVATIONS, Activation
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._arithmetic import held, larger, smaller
-from graphfix.passes.aten._axes import FLOATS
-from graphfix.passes.aten._family import Family, Function
-from graphfix.passes.aten._promoting import result_type, to_float, widest
+
+from ._activations import ACTIVATIONS, Activation
+from ._arguments import ArrayCall, Call, features, matching
+from ._arithmetic import held, larger, smaller
+from ._axes import FLOATS
+from ._family import Family, Function
+from ._promoting import result_type, to_float, widest
 
 
 def _function(name: str, activation: Activation) -> Function:

@@ -42,10 +42,11 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import Array, Builder, InferredType, NodeView, Value, rewrite
-from graphfix.passes.aten._adaptive import open_means
-from graphfix.passes.aten._arguments import ArrayCall, features, matching
-from graphfix.passes.aten._axes import along_axis, batched, boxed, widened, windows
-from graphfix.passes.aten._pooling import SCHEMA, Pooling, pooled_shape, pooling_of
+
+from ._adaptive import open_means
+from ._arguments import ArrayCall, features, matching
+from ._axes import along_axis, batched, boxed, widened, windows
+from ._pooling import SCHEMA, Pooling, pooled_shape, pooling_of
 
 NAMES = (
     "adaptive_avg_pool1d",

@@ -55,11 +55,12 @@ from graphfix.authoring import (
     rewrite,
     size_of,
 )
-from graphfix.passes.aten._adaptive import maxima_and_places
-from graphfix.passes.aten._arguments import ArrayCall, features, matching
-from graphfix.passes.aten._axes import batched, boxed, windows
-from graphfix.passes.aten._bags import EMITS, members
-from graphfix.passes.aten._pooling import SCHEMA, Pooling, pooled_shape, pooling_of
+
+from ._adaptive import maxima_and_places
+from ._arguments import ArrayCall, features, matching
+from ._axes import batched, boxed, windows
+from ._bags import EMITS, members
+from ._pooling import SCHEMA, Pooling, pooled_shape, pooling_of
 
 NAMES = ("adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d")
 

@@ -36,8 +36,9 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
-from graphfix.passes.aten._axes import FLOATS, widened
+
+from ._arguments import ArrayCall, call_of, features, matching
+from ._axes import FLOATS, widened
 
 NAMES = ("affine_grid_generator",)
 SCHEMA = ("theta", "size", "align_corners")

@@ -37,9 +37,10 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import Builder, InferredType, NodeView, Value, rewrite
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._family import INT64, Family, Function, axis_in, like, ranked
-from graphfix.passes.aten._ordering import as_before, order, widened_to_sort, zeros_like
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._family import INT64, Family, Function, axis_in, like, ranked
+from ._ordering import as_before, order, widened_to_sort, zeros_like
 
 
 def _sorted(build: Builder, call: Call, axis: int, *, descending: bool) -> tuple[Value, Value]:

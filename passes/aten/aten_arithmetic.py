@@ -39,8 +39,9 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching, operator_of
-from graphfix.passes.aten._arithmetic import (
+
+from ._arguments import ArrayCall, Call, features, matching, operator_of
+from ._arithmetic import (
     Arithmetic,
     Write,
     held,
@@ -50,7 +51,7 @@ from graphfix.passes.aten._arithmetic import (
     truncated,
     two,
 )
-from graphfix.passes.aten._family import Family
+from ._family import Family
 
 _NEAR = "error at most 2e-6 of the value, or of 1 where it is below"
 

@@ -37,9 +37,10 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._family import Family, Function, ranked
-from graphfix.passes.aten._normalizing import centred
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._family import Family, Function, ranked
+from ._normalizing import centred
 
 _STATISTICS = ("running_mean", "running_var")
 _EPS = 1e-5

@@ -41,10 +41,11 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value, rewrite
-from graphfix.passes.aten._arguments import ArrayCall, features, matching, operator_of
-from graphfix.passes.aten._axes import widened
-from graphfix.passes.aten._emitting import clipped, polynomial
-from graphfix.passes.aten._special import SCHEMA, in_floats, like_operand, operand
+
+from ._arguments import ArrayCall, features, matching, operator_of
+from ._axes import widened
+from ._emitting import clipped, polynomial
+from ._special import SCHEMA, in_floats, like_operand, operand
 
 # Operator -> (order, whether it is scaled by exp(-abs(x))).
 KINDS = {

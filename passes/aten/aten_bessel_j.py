@@ -45,12 +45,13 @@ import numpy as np
 from msgspec import Struct
 
 from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value, rewrite
-from graphfix.passes.aten._arguments import ArrayCall, features, matching, operator_of
-from graphfix.passes.aten._axes import widened
-from graphfix.passes.aten._bessel import bessel_j, bessel_y
-from graphfix.passes.aten._emitting import clipped, polynomial
-from graphfix.passes.aten._fitting import Piece, fitted, one_piece, pieces
-from graphfix.passes.aten._special import SCHEMA, in_floats, like_operand, operand
+
+from ._arguments import ArrayCall, features, matching, operator_of
+from ._axes import widened
+from ._bessel import bessel_j, bessel_y
+from ._emitting import clipped, polynomial
+from ._fitting import Piece, fitted, one_piece, pieces
+from ._special import SCHEMA, in_floats, like_operand, operand
 
 NOTE = "float32: error at most 6e-7 of the value, from the third zero on of sqrt(2 / (pi * x))"
 _SPHERICAL = "special_spherical_bessel_j0"

@@ -62,8 +62,9 @@ from graphfix.authoring import (
     translated,
     type_name,
 )
-from graphfix.passes.aten._arguments import DOMAINS, is_none, operator_of
-from graphfix.passes.aten._pytorch import argument_of, attribute_of, tensors_of
+
+from ._arguments import DOMAINS, is_none, operator_of
+from ._pytorch import argument_of, attribute_of, tensors_of
 
 _OWN = frozenset({"operator", "overload_name"})
 _OPSET = 18

@@ -47,10 +47,11 @@ from graphfix.authoring import (
     Value,
     rewrite,
 )
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._family import Family, Function, Shape, axis_in, broadcast, ranked
-from graphfix.passes.aten._lists import arrays_in, none_is_a_list, tensors_in
-from graphfix.passes.aten._promoting import common_dtype, of_one_type
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._family import Family, Function, Shape, axis_in, broadcast, ranked
+from ._lists import arrays_in, none_is_a_list, tensors_in
+from ._promoting import common_dtype, of_one_type
 
 _LEAST = {"hstack": 1, "vstack": 2, "row_stack": 2, "dstack": 3, "column_stack": 2}
 

@@ -35,8 +35,9 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Value, rewrite
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._arithmetic import (
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._arithmetic import (
     Arithmetic,
     Write,
     held,
@@ -46,7 +47,7 @@ from graphfix.passes.aten._arithmetic import (
     smaller,
     two,
 )
-from graphfix.passes.aten._family import Family
+from ._family import Family
 
 
 def _clamp(build: Builder, _: Call, v: list[Any]) -> Value:

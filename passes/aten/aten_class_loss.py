@@ -45,11 +45,12 @@ from graphfix.authoring import (
     counted,
     rewrite,
 )
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._arithmetic import held, larger
-from graphfix.passes.aten._family import Family, Function, ranked
-from graphfix.passes.aten._losses import MEAN, NONE, joined, joined_array, joined_as
-from graphfix.passes.aten._reductions import over
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._arithmetic import held, larger
+from ._family import Family, Function, ranked
+from ._losses import MEAN, NONE, joined, joined_array, joined_as
+from ._reductions import over
 
 _FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE)
 

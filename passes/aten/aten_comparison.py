@@ -46,8 +46,9 @@ from graphfix.authoring import (
     rewrite,
     shifted,
 )
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._arithmetic import (
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._arithmetic import (
     Arithmetic,
     Model,
     Write,
@@ -56,8 +57,8 @@ from graphfix.passes.aten._arithmetic import (
     one,
     two,
 )
-from graphfix.passes.aten._family import Family, Function
-from graphfix.passes.aten._promoting import of_one_type
+from ._family import Family, Function
+from ._promoting import of_one_type
 
 _ALL = "biuf"
 

@@ -46,9 +46,10 @@ from graphfix.authoring import (
     need_type,
     rewrite,
 )
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._axes import FLOATS
-from graphfix.passes.aten._family import Family, Function, ranked
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._axes import FLOATS
+from ._family import Family, Function, ranked
 
 _MOST_AXES = 3
 

@@ -37,10 +37,11 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._emitting import clipped
-from graphfix.passes.aten._family import Family, Function, ranked
-from graphfix.passes.aten._promoting import to_float
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._emitting import clipped
+from ._family import Family, Function, ranked
+from ._promoting import to_float
 
 _COUNTS, _SHARES = "fweights", "aweights"
 _LARGEST = float(np.finfo(np.float32).max)

@@ -50,11 +50,12 @@ from graphfix.authoring import (
     counted,
     rewrite,
 )
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._axes import FLOATS, LOW_PRECISION
-from graphfix.passes.aten._family import INT64, Family, Function, axis_in, like, ranked
-from graphfix.passes.aten._ordering import as_before, zeros_like
-from graphfix.passes.aten._scanning import scanned
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._axes import FLOATS, LOW_PRECISION
+from ._family import INT64, Family, Function, axis_in, like, ranked
+from ._ordering import as_before, zeros_like
+from ._scanning import scanned
 
 _COUNTED = (TensorProto.INT32, TensorProto.INT64)
 _NARROW = (TensorProto.BOOL, TensorProto.INT8, TensorProto.INT16, TensorProto.UINT8)

@@ -38,7 +38,8 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
+
+from ._arguments import ArrayCall, call_of, features, matching
 
 NAMES = ("diag_embed",)
 SCHEMA = ("self", "offset", "dim1", "dim2")

@@ -45,7 +45,8 @@ from graphfix.authoring import (
     need_rank,
     rewrite,
 )
-from graphfix.passes.aten._arguments import ArrayCall, Call, call_of, features, matching
+
+from ._arguments import ArrayCall, Call, call_of, features, matching
 
 NAMES = ("diff",)
 SCHEMA = ("self", "n", "dim", "prepend", "append")

@@ -40,10 +40,11 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value, rewrite
-from graphfix.passes.aten._arguments import ArrayCall, features, matching
-from graphfix.passes.aten._axes import widened
-from graphfix.passes.aten._emitting import clipped, polynomial
-from graphfix.passes.aten._special import SCHEMA, in_floats, like_operand, operand
+
+from ._arguments import ArrayCall, features, matching
+from ._axes import widened
+from ._emitting import clipped, polynomial
+from ._special import SCHEMA, in_floats, like_operand, operand
 
 NAMES = ("digamma", "special_digamma", "special_psi")
 NOTE = "float32: error at most 1e-6 of max(1, value), below 0 of max(1, pi / tan(pi * x))"

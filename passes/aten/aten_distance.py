@@ -46,10 +46,11 @@ from graphfix.authoring import (
     counted,
     rewrite,
 )
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._arithmetic import held, larger, smaller
-from graphfix.passes.aten._family import Family, Function, broadcast, like, ranked, without
-from graphfix.passes.aten._losses import (
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._arithmetic import held, larger, smaller
+from ._family import Family, Function, broadcast, like, ranked, without
+from ._losses import (
     NONE,
     Loss,
     float_dtype,
@@ -58,9 +59,9 @@ from graphfix.passes.aten._losses import (
     joined_array,
     joined_as,
 )
-from graphfix.passes.aten._norms import norm_of, norm_over
-from graphfix.passes.aten._promoting import common_dtype, of_one_type
-from graphfix.passes.aten._reductions import over
+from ._norms import norm_of, norm_over
+from ._promoting import common_dtype, of_one_type
+from ._reductions import over
 
 _MOST_PAIRS = 1 << 20
 _THREE = ("anchor", "positive", "negative")

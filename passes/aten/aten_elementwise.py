@@ -51,10 +51,11 @@ from graphfix.authoring import (
     Value,
     rewrite,
 )
-from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
-from graphfix.passes.aten._elementwise import BINARY, EXACT_ONES, UNARY
-from graphfix.passes.aten._family import Shape, broadcast
-from graphfix.passes.aten._promoting import common_dtype, of_one_type
+
+from ._arguments import ArrayCall, call_of, features, matching
+from ._elementwise import BINARY, EXACT_ONES, UNARY
+from ._family import Shape, broadcast
+from ._promoting import common_dtype, of_one_type
 
 SCHEMAS = {
     **dict.fromkeys(UNARY, ("self",)),

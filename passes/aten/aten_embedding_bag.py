@@ -48,8 +48,9 @@ from graphfix.authoring import (
     Value,
     rewrite,
 )
-from graphfix.passes.aten._arguments import ArrayCall, Call, call_of, features, matching
-from graphfix.passes.aten._bags import EMITS, last_end, members, spread
+
+from ._arguments import ArrayCall, Call, call_of, features, matching
+from ._bags import EMITS, last_end, members, spread
 
 NAMES = ("embedding_bag",)
 SCHEMA = (

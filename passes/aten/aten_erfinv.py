@@ -38,10 +38,11 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value, rewrite
-from graphfix.passes.aten._arguments import ArrayCall, features, matching
-from graphfix.passes.aten._axes import widened
-from graphfix.passes.aten._emitting import clipped, polynomial
-from graphfix.passes.aten._special import SCHEMA, in_floats, like_operand, operand
+
+from ._arguments import ArrayCall, features, matching
+from ._axes import widened
+from ._emitting import clipped, polynomial
+from ._special import SCHEMA, in_floats, like_operand, operand
 
 NAMES = ("erfinv", "special_erfinv")
 NOTE = "float32: error at most 3e-7 of the value"

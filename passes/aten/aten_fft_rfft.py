@@ -51,7 +51,8 @@ from graphfix.authoring import (
     need_type,
     rewrite,
 )
-from graphfix.passes.aten._arguments import (
+
+from ._arguments import (
     ArrayCall,
     Call,
     call_of,
@@ -59,7 +60,7 @@ from graphfix.passes.aten._arguments import (
     matching,
     operator_of,
 )
-from graphfix.passes.aten._axes import widened
+from ._axes import widened
 
 NAMES = ("fft_rfft", "view_as_real")
 SCHEMA = ("self", "n", "dim", "norm")

@@ -41,7 +41,8 @@ from graphfix.authoring import (
     need_rank,
     rewrite,
 )
-from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
+
+from ._arguments import ArrayCall, call_of, features, matching
 
 NAMES = ("flip",)
 SCHEMA = ("self", "dims")

@@ -41,8 +41,9 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._family import Family, Function, ranked
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._family import Family, Function, ranked
 
 _MOST_ELEMENTS = 128
 _SCHEMA = ("self", "kernel_size", "output_size", "random_samples")

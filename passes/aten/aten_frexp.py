@@ -38,9 +38,10 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import EXACT, Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._exponents import taken_apart
-from graphfix.passes.aten._family import Family, Function
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._exponents import taken_apart
+from ._family import Family, Function
 
 
 def _frexp(build: Builder, call: Call) -> tuple[Value, ...]:

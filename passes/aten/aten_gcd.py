@@ -40,9 +40,10 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import EXACT, Array, Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.aten._arguments import Call, features, matching
-from graphfix.passes.aten._arithmetic import two
-from graphfix.passes.aten._family import Family
+
+from ._arguments import Call, features, matching
+from ._arithmetic import two
+from ._family import Family
 
 
 def _steps(dtype: np.dtype[Any]) -> int:

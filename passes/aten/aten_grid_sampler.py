@@ -49,7 +49,8 @@ from graphfix.authoring import (
     rewrite,
     sampling,
 )
-from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
+
+from ._arguments import ArrayCall, call_of, features, matching
 
 NAMES = ("grid_sampler", "grid_sampler_2d", "grid_sampler_3d")
 SCHEMA = ("input", "grid", "interpolation_mode", "padding_mode", "align_corners")

@@ -45,9 +45,10 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
-from graphfix.passes.aten._axes import LOW_PRECISION
-from graphfix.passes.aten._normalizing import centred, floating, scaled, shaped_like, trailing
+
+from ._arguments import ArrayCall, call_of, features, matching
+from ._axes import LOW_PRECISION
+from ._normalizing import centred, floating, scaled, shaped_like, trailing
 
 NAMES = ("group_norm", "native_group_norm")
 SCHEMAS = {

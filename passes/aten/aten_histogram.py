@@ -48,9 +48,10 @@ from graphfix.authoring import (
     rewrite,
     size_of,
 )
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._family import Family, Function, ranked
-from graphfix.passes.aten._spacing import evenly
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._family import Family, Function, ranked
+from ._spacing import evenly
 
 _MOST_BINS = 4096
 

@@ -48,11 +48,12 @@ from graphfix.authoring import (
     counted,
     rewrite,
 )
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._family import Family, Function, like, ranked
-from graphfix.passes.aten._lu import matrices_of, sizes_of, steps_of
-from graphfix.passes.aten._lu_looped import lined
-from graphfix.passes.aten._pivoting import COMPUTED, cut, in_steps, row_numbers, size_value, turned
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._family import Family, Function, like, ranked
+from ._lu import matrices_of, sizes_of, steps_of
+from ._lu_looped import lined
+from ._pivoting import COMPUTED, cut, in_steps, row_numbers, size_value, turned
 
 
 def _reflect(build: Builder, vector: Value, tau: Value, x: Value) -> Value:

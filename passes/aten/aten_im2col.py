@@ -35,9 +35,10 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
-from graphfix.passes.aten._axes import batched, spatial_input
-from graphfix.passes.aten._columns import (
+
+from ._arguments import ArrayCall, call_of, features, matching
+from ._axes import batched, spatial_input
+from ._columns import (
     GEOMETRY,
     LARGEST,
     Windows,

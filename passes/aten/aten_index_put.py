@@ -48,9 +48,10 @@ from graphfix.authoring import (
     like_first,
     rewrite,
 )
-from graphfix.passes.aten._arguments import LISTS, Call, call_of, features, is_none, matching
-from graphfix.passes.aten._family import broadcast, ranked
-from graphfix.passes.aten._pytorch import tensors_of
+
+from ._arguments import LISTS, Call, call_of, features, is_none, matching
+from ._family import broadcast, ranked
+from ._pytorch import tensors_of
 
 NAMES = ("index_put", "_index_put_impl", "_unsafe_index_put")
 _SCHEMA = ("self", "indices", "values", "accumulate", "unsafe")

@@ -51,8 +51,9 @@ from graphfix.authoring import (
     need_type,
     rewrite,
 )
-from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
-from graphfix.passes.aten._axes import FLOATS, widened
+
+from ._arguments import ArrayCall, call_of, features, matching
+from ._axes import FLOATS, widened
 
 NAMES = ("kthvalue",)
 SCHEMA = ("self", "k", "dim", "keepdim")

@@ -38,9 +38,10 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.aten._arguments import ArrayCall, Call, call_of, features, matching
-from graphfix.passes.aten._axes import LOW_PRECISION
-from graphfix.passes.aten._normalizing import centred, floating, scaled
+
+from ._arguments import ArrayCall, Call, call_of, features, matching
+from ._axes import LOW_PRECISION
+from ._normalizing import centred, floating, scaled
 
 NAMES = ("layer_norm", "native_layer_norm")
 _SCHEMA = ("input", "normalized_shape", "weight", "bias", "eps", "cudnn_enable")

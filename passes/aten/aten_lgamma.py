@@ -39,10 +39,11 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value, rewrite
-from graphfix.passes.aten._arguments import ArrayCall, features, matching
-from graphfix.passes.aten._axes import widened
-from graphfix.passes.aten._gamma import lgamma, lgamma_of
-from graphfix.passes.aten._special import SCHEMA, in_floats, like_operand, operand
+
+from ._arguments import ArrayCall, features, matching
+from ._axes import widened
+from ._gamma import lgamma, lgamma_of
+from ._special import SCHEMA, in_floats, like_operand, operand
 
 NAMES = ("lgamma", "special_gammaln")
 NOTE = (

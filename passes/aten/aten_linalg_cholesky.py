@@ -55,12 +55,13 @@ from graphfix.authoring import (
     Value,
     rewrite,
 )
-from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
-from graphfix.passes.aten._axes import widened
-from graphfix.passes.aten._eliminating import EMITS, counting
-from graphfix.passes.aten._error_counts import DECIDED, first_that_fails
-from graphfix.passes.aten._error_counts import EMITS as COUNTING
-from graphfix.passes.aten._pivoting import cut, in_steps, like_matrices, square_matrices
+
+from ._arguments import ArrayCall, call_of, features, matching
+from ._axes import widened
+from ._eliminating import EMITS, counting
+from ._error_counts import DECIDED, first_that_fails
+from ._error_counts import EMITS as COUNTING
+from ._pivoting import cut, in_steps, like_matrices, square_matrices
 
 NAMES = ("linalg_cholesky", "linalg_cholesky_ex", "cholesky")
 SCHEMA = ("self", "upper", "check_errors")

@@ -51,8 +51,9 @@ from graphfix.authoring import (
     Value,
     rewrite,
 )
-from graphfix.passes.aten._arguments import call_of, features, matching
-from graphfix.passes.aten._pivoting import signed_pivots, square_matrices
+
+from ._arguments import call_of, features, matching
+from ._pivoting import signed_pivots, square_matrices
 
 NAMES = ("linalg_det", "det")
 SCHEMAS = {"linalg_det": ("A",), "det": ("self",), "Det": ("X",)}

@@ -60,11 +60,12 @@ from graphfix.authoring import (
     Value,
     rewrite,
 )
-from graphfix.passes.aten._arguments import call_of, features, matching
-from graphfix.passes.aten._eliminating import EMITS, eliminated, solution, with_pivots
-from graphfix.passes.aten._error_counts import DECIDED, zero_pivots
-from graphfix.passes.aten._error_counts import EMITS as COUNTING
-from graphfix.passes.aten._pivoting import like_matrices
+
+from ._arguments import call_of, features, matching
+from ._eliminating import EMITS, eliminated, solution, with_pivots
+from ._error_counts import DECIDED, zero_pivots
+from ._error_counts import EMITS as COUNTING
+from ._pivoting import like_matrices
 
 NAMES = ("linalg_inv", "inverse", "linalg_inv_ex")
 SCHEMAS = {

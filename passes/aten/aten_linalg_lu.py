@@ -56,12 +56,13 @@ from graphfix.authoring import (
     counted,
     rewrite,
 )
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._eliminating import substitution
-from graphfix.passes.aten._error_counts import DECIDED, zero_pivots
-from graphfix.passes.aten._error_counts import EMITS as COUNTING
-from graphfix.passes.aten._family import Family, Function, broadcast, ranked
-from graphfix.passes.aten._lu import (
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._eliminating import substitution
+from ._error_counts import DECIDED, zero_pivots
+from ._error_counts import EMITS as COUNTING
+from ._family import Family, Function, broadcast, ranked
+from ._lu import (
     EMITS,
     factorised,
     halves,
@@ -72,9 +73,9 @@ from graphfix.passes.aten._lu import (
     steps_of,
     substituted,
 )
-from graphfix.passes.aten._lu_looped import EMITS as LOOPING
-from graphfix.passes.aten._lu_looped import looped
-from graphfix.passes.aten._pivoting import COMPUTED, square_matrices, turned
+from ._lu_looped import EMITS as LOOPING
+from ._lu_looped import looped
+from ._pivoting import COMPUTED, square_matrices, turned
 
 
 def _factorised(build: Builder, call: Call) -> tuple[Value, Value, Value, Value | None]:

@@ -38,9 +38,10 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._family import Family, Function, like
-from graphfix.passes.aten._pivoting import COMPUTED, square_matrices, unit_matrix
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._family import Family, Function, like
+from ._pivoting import COMPUTED, square_matrices, unit_matrix
 
 HALVINGS = 10
 _SMALL = 0.5

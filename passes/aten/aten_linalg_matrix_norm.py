@@ -51,10 +51,11 @@ from graphfix.authoring import (
     Value,
     rewrite,
 )
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._family import Family, Function, ranked
-from graphfix.passes.aten._pivoting import COMPUTED, turned, unit_matrix
-from graphfix.passes.aten._reductions import over
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._family import Family, Function, ranked
+from ._pivoting import COMPUTED, turned, unit_matrix
+from ._reductions import over
 
 _ROUNDS = 24
 _SQUARINGS = 20

@@ -47,8 +47,9 @@ from graphfix.authoring import (
     need_type,
     rewrite,
 )
-from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
-from graphfix.passes.aten._pivoting import unit_matrix
+
+from ._arguments import ArrayCall, call_of, features, matching
+from ._pivoting import unit_matrix
 
 NAMES = ("linalg_pinv", "pinverse")
 SCHEMAS = {"linalg_pinv": ("A", "atol", "rtol", "hermitian"), "pinverse": ("A", "rtol")}

@@ -51,10 +51,11 @@ from graphfix.authoring import (
     Value,
     rewrite,
 )
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._family import INT64, Family, Function, ranked, unused
-from graphfix.passes.aten._lu import matrices_of, sizes_of, steps_of, substituted
-from graphfix.passes.aten._pivoting import (
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._family import INT64, Family, Function, ranked, unused
+from ._lu import matrices_of, sizes_of, steps_of, substituted
+from ._pivoting import (
     COMPUTED,
     cut,
     row_numbers,

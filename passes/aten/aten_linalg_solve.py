@@ -54,12 +54,13 @@ from graphfix.authoring import (
     counted,
     rewrite,
 )
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._eliminating import EMITS, eliminated, with_pivots
-from graphfix.passes.aten._error_counts import DECIDED, zero_pivots
-from graphfix.passes.aten._error_counts import EMITS as COUNTING
-from graphfix.passes.aten._family import Family, Function, broadcast, like, ranked
-from graphfix.passes.aten._pivoting import square_matrices, turned
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._eliminating import EMITS, eliminated, with_pivots
+from ._error_counts import DECIDED, zero_pivots
+from ._error_counts import EMITS as COUNTING
+from ._family import Family, Function, broadcast, like, ranked
+from ._pivoting import square_matrices, turned
 
 _MOST_POWER = 64
 

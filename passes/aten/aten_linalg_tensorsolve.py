@@ -36,9 +36,10 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import Builder, InferredType, NodeView, Option, Refuse, Value, rewrite
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._eliminating import EMITS, eliminated, solution
-from graphfix.passes.aten._family import Family, Function, ranked
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._eliminating import EMITS, eliminated, solution
+from ._family import Family, Function, ranked
 
 
 def _shaped(build: Builder, found: Value, x: Value, order: Sequence[int]) -> Value:

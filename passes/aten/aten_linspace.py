@@ -45,10 +45,11 @@ from graphfix.authoring import (
     Value,
     rewrite,
 )
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._family import Family, Function
-from graphfix.passes.aten._promoting import asked_dtype
-from graphfix.passes.aten._spacing import evenly
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._family import Family, Function
+from ._promoting import asked_dtype
+from ._spacing import evenly
 
 NOTE = "powers: off by at most 2e-6 of the value"
 _MOST = 1 << 20

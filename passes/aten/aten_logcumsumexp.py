@@ -50,8 +50,9 @@ from graphfix.authoring import (
     like_first,
     rewrite,
 )
-from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
-from graphfix.passes.aten._axes import FLOATS, widened
+
+from ._arguments import ArrayCall, call_of, features, matching
+from ._axes import FLOATS, widened
 
 NAMES = ("logcumsumexp",)
 SCHEMA = ("self", "dim")

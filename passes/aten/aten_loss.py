@@ -35,10 +35,11 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._arithmetic import held, larger
-from graphfix.passes.aten._family import Family
-from graphfix.passes.aten._losses import Loss
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._arithmetic import held, larger
+from ._family import Family
+from ._losses import Loss
 
 _LEAST_LOG = -100.0  # PyTorch's bound, so that the cost of a certain mistake is finite
 

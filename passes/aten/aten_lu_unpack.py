@@ -37,9 +37,10 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._family import Family, Function, ranked
-from graphfix.passes.aten._lu import halves, permutation, row_order
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._family import Family, Function, ranked
+from ._lu import halves, permutation, row_order
 
 _MOST = 32
 _SCHEMA = ("LU_data", "LU_pivots", "unpack_data", "unpack_pivots")

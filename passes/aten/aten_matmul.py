@@ -36,9 +36,10 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._family import Family, Function, Shape, broadcast, ranked
-from graphfix.passes.aten._lists import arrays_in, tensors_in
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._family import Family, Function, Shape, broadcast, ranked
+from ._lists import arrays_in, tensors_in
 
 
 def product(build: Builder, a: Value, b: Value) -> Value:

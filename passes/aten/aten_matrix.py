@@ -43,10 +43,11 @@ from graphfix.authoring import (
     in_quarters,
     rewrite,
 )
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._arithmetic import held, is_float
-from graphfix.passes.aten._family import Family, Function, ranked
-from graphfix.passes.aten._reductions import over
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._arithmetic import held, is_float
+from ._family import Family, Function, ranked
+from ._reductions import over
 
 _MOST = 64
 

@@ -51,9 +51,10 @@ from graphfix.authoring import (
     rewrite,
     size_of,
 )
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._axes import FLOATS
-from graphfix.passes.aten._family import (
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._axes import FLOATS
+from ._family import (
     INT64,
     Family,
     Function,
@@ -61,7 +62,7 @@ from graphfix.passes.aten._family import (
     ranked,
     without,
 )
-from graphfix.passes.aten._ordering import as_before, order, widened_to_sort
+from ._ordering import as_before, order, widened_to_sort
 
 _MOST_COMPARED = 1024
 

@@ -34,10 +34,11 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._family import Family, Function
-from graphfix.passes.aten._gamma import lgamma, lgamma_of
-from graphfix.passes.aten._special import floats_of, in_floats, like_self
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._family import Family, Function
+from ._gamma import lgamma, lgamma_of
+from ._special import floats_of, in_floats, like_self
 
 NOTE = "float32: error at most 2e-6 of the largest term"
 _MOST = 8

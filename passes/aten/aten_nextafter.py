@@ -35,10 +35,11 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import EXACT, Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.aten._arguments import Call, features, matching
-from graphfix.passes.aten._arithmetic import two
-from graphfix.passes.aten._exponents import taken_apart
-from graphfix.passes.aten._family import Family
+
+from ._arguments import Call, features, matching
+from ._arithmetic import two
+from ._exponents import taken_apart
+from ._family import Family
 
 _LARGEST = float(np.finfo(np.float32).max)
 _SMALLEST = 2.0**-149

@@ -36,8 +36,9 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import FAR, Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._family import Family, Function, ranked
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._family import Family, Function, ranked
 
 _INT64 = TensorProto.INT64
 _MOST_ROWS = 1 << 20

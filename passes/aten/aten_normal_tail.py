@@ -44,11 +44,12 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value, rewrite
-from graphfix.passes.aten._arguments import ArrayCall, features, matching, operator_of
-from graphfix.passes.aten._axes import widened
-from graphfix.passes.aten._emitting import clipped
-from graphfix.passes.aten._fitting import Piece, one_piece
-from graphfix.passes.aten._special import SCHEMA, in_floats, like_operand, operand
+
+from ._arguments import ArrayCall, features, matching, operator_of
+from ._axes import widened
+from ._emitting import clipped
+from ._fitting import Piece, one_piece
+from ._special import SCHEMA, in_floats, like_operand, operand
 
 NOTE = "float32: error at most 8e-7 of the value"
 _MIDDLE = 3.75

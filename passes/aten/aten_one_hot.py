@@ -33,8 +33,9 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._family import Family, Function, by_sizes, ranked
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._family import Family, Function, by_sizes, ranked
 
 _MOST_CLASSES = 1 << 16  # that the numpy model makes
 

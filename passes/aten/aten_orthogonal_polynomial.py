@@ -46,9 +46,10 @@ from graphfix.authoring import (
     Value,
     rewrite,
 )
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._family import Family, Function, broadcast
-from graphfix.passes.aten._promoting import common_dtype, of_one_type
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._family import Family, Function, broadcast
+from ._promoting import common_dtype, of_one_type
 
 NOTE = "off by at most 1e-7 times the square of the degree between -1 and 1"
 _SCHEMA = ("x", "n")

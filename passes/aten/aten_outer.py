@@ -38,8 +38,9 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._family import Family, Function, Shape, axis_in, broadcast, ranked
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._family import Family, Function, Shape, axis_in, broadcast, ranked
 
 _MOST = 1 << 28
 _FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE)

@@ -38,9 +38,10 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._family import Family, Function, Written, by_sizes, like, ranked
-from graphfix.passes.aten._lists import arrays_in, tensors_in
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._family import Family, Function, Written, by_sizes, like, ranked
+from ._lists import arrays_in, tensors_in
 
 _MOST = 1 << 20
 _ENDLESS = 1 << 62  # elements, where it is not known how many there are

@@ -51,11 +51,12 @@ from graphfix.authoring import (
     rewrite,
     size_of,
 )
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._arithmetic import is_float, larger
-from graphfix.passes.aten._axes import batched
-from graphfix.passes.aten._family import Family, Function, ranked
-from graphfix.passes.aten._windows import Windows, divisors, offsets, windows_of
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._arithmetic import is_float, larger
+from ._axes import batched
+from ._family import Family, Function, ranked
+from ._windows import Windows, divisors, offsets, windows_of
 
 _MOST_SLICES = 128
 

@@ -47,11 +47,12 @@ from graphfix.authoring import (
     in_quarters,
     rewrite,
 )
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._arithmetic import held, is_float, larger, smaller, two
-from graphfix.passes.aten._family import Family, Function, ranked
-from graphfix.passes.aten._norms import norm_of, norm_over
-from graphfix.passes.aten._reductions import Axes, Reduce, Reduction, counted_over, over, reduced
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._arithmetic import held, is_float, larger, smaller, two
+from ._family import Family, Function, ranked
+from ._norms import norm_of, norm_over
+from ._reductions import Axes, Reduce, Reduction, counted_over, over, reduced
 
 
 def _any(op: str) -> Reduce:

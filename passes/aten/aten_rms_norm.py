@@ -43,9 +43,10 @@ from graphfix.authoring import (
     like_first,
     rewrite,
 )
-from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
-from graphfix.passes.aten._axes import LOW_PRECISION
-from graphfix.passes.aten._normalizing import floating, mean, scaled
+
+from ._arguments import ArrayCall, call_of, features, matching
+from ._axes import LOW_PRECISION
+from ._normalizing import floating, mean, scaled
 
 NAMES = ("rms_norm",)
 SCHEMA = ("input", "normalized_shape", "weight", "eps")

@@ -46,9 +46,10 @@ from graphfix.authoring import (
     counted,
     rewrite,
 )
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._diagonals import DIAGONALS
-from graphfix.passes.aten._family import Family, Function, axis_in, broadcast, by_sizes, ranked
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._diagonals import DIAGONALS
+from ._family import Family, Function, axis_in, broadcast, by_sizes, ranked
 
 
 def _size(x: Value, axis: int) -> int:

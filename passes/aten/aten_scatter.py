@@ -34,10 +34,11 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._arithmetic import held, is_float
-from graphfix.passes.aten._family import Family, Function, axis_in, index_vector, like, ranked
-from graphfix.passes.aten._promoting import of_one_type
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._arithmetic import held, is_float
+from ._family import Family, Function, axis_in, index_vector, like, ranked
+from ._promoting import of_one_type
 
 _REDUCTIONS = {
     "sum": "add", "prod": "mul", "amax": "max", "amin": "min", "add": "add", "multiply": "mul",

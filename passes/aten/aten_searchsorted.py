@@ -47,9 +47,10 @@ from graphfix.authoring import (
     Value,
     rewrite,
 )
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._axes import FLOATS
-from graphfix.passes.aten._family import INT64, Family, Function, ranked
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._axes import FLOATS
+from ._family import INT64, Family, Function, ranked
 
 _MOST = 1 << 28
 _SORTED = ("sorted_sequence", "self", "out_int32", "right", "side", "sorter")

@@ -37,9 +37,10 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._bags import EMITS, members, spread
-from graphfix.passes.aten._family import Family, Function, ranked
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._bags import EMITS, members, spread
+from ._family import Family, Function, ranked
 
 _NOTHING = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "max": -np.inf, "min": np.inf}
 _OPERATORS = {

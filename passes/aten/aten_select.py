@@ -34,8 +34,9 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import FAR, Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._family import (
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._family import (
     Family,
     Function,
     axis_in,

@@ -37,9 +37,10 @@ import numpy as np
 from onnx import TensorProto, helper
 
 from graphfix.authoring import FAR, Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._arithmetic import held, larger
-from graphfix.passes.aten._family import (
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._arithmetic import held, larger
+from ._family import (
     Family,
     Function,
     axis_in,
@@ -49,8 +50,8 @@ from graphfix.passes.aten._family import (
     unused,
     without,
 )
-from graphfix.passes.aten._promoting import common_dtype, of_one_type
-from graphfix.passes.aten._reductions import Rule, dtype_in, over
+from ._promoting import common_dtype, of_one_type
+from ._reductions import Rule, dtype_in, over
 
 
 def _typed(build: Builder, call: Call, rule: Rule = "same") -> tuple[Value, int, int]:

@@ -35,9 +35,10 @@ import numpy as np
 from onnx import helper
 
 from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._family import Family, Function
-from graphfix.passes.aten._promoting import asked_dtype
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._family import Family, Function
+from ._promoting import asked_dtype
 
 _NAMED = {
     "_cast_Byte": np.uint8, "_cast_Char": np.int8, "_cast_Short": np.int16, "_cast_Int": np.int32,

@@ -43,7 +43,8 @@ from graphfix.authoring import (
     like_first,
     rewrite,
 )
-from graphfix.passes.aten._arguments import ArrayCall, call_of, features, matching
+
+from ._arguments import ArrayCall, call_of, features, matching
 
 SCHEMA = ("self", "diagonal")
 _EMITS = "And Mul Trilu Where"

@@ -39,9 +39,10 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._family import INT64, Family, Function, Shape, broadcast, ranked
-from graphfix.passes.aten._lists import arrays_in, tensors_in
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._family import INT64, Family, Function, Shape, broadcast, ranked
+from ._lists import arrays_in, tensors_in
 
 _INTEGERS = (TensorProto.INT32, TensorProto.INT64)
 

@@ -51,9 +51,10 @@ from graphfix.authoring import (
     listed,
     rewrite,
 )
-from graphfix.passes.aten._arguments import features, matching
-from graphfix.passes.aten._axes import FLOATS, widened
-from graphfix.passes.aten._upsampling import (
+
+from ._arguments import features, matching
+from ._axes import FLOATS, widened
+from ._upsampling import (
     lines_of_arrays,
     resampled,
     resized,

@@ -37,8 +37,9 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.aten._arguments import features, matching
-from graphfix.passes.aten._upsampling import (
+
+from ._arguments import features, matching
+from ._upsampling import (
     Line,
     lines_of_arrays,
     resized,

@@ -35,9 +35,10 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._family import Family, Function, axis_in, by_sizes, like, ranked
-from graphfix.passes.aten._open_shapes import reshaped
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._family import Family, Function, axis_in, by_sizes, like, ranked
+from ._open_shapes import reshaped
 
 Parts = list[tuple[str, int]]
 

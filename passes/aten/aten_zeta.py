@@ -40,11 +40,12 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.aten._arguments import ArrayCall, Call, features, matching
-from graphfix.passes.aten._arithmetic import two
-from graphfix.passes.aten._emitting import clipped
-from graphfix.passes.aten._family import Family, Function
-from graphfix.passes.aten._special import floats_of, in_floats, like_self
+
+from ._arguments import ArrayCall, Call, features, matching
+from ._arithmetic import two
+from ._emitting import clipped
+from ._family import Family, Function
+from ._special import floats_of, in_floats, like_self
 
 NOTE = "float32: error at most 2e-6 of the value, below 0 of the largest term"
 _TERMS = 9

@@ -43,7 +43,8 @@ from graphfix.authoring import (
     graph_pass,
     repeated_declarations,
 )
-from graphfix.passes.cleanup._undeclared import shapes_count, undeclared_types
+
+from ._undeclared import shapes_count, undeclared_types
 
 
 @graph_pass(

@@ -33,7 +33,8 @@ from __future__ import annotations
 from onnx import TypeProto
 
 from graphfix.authoring import PREPARE, Editor, contradicts, graph_pass
-from graphfix.passes.cleanup._undeclared import undeclared_types
+
+from ._undeclared import undeclared_types
 
 
 @graph_pass(stage=PREPARE, removes="model:output-type-declared", changes_io=True)

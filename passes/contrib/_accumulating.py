@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from graphfix.authoring import GRADIENT_ACCUMULATOR, Builder, NodeView, Refuse, Value
-from graphfix.passes.contrib._typing import need_float
+
+from ._typing import need_float
 
 FIRST, SECOND = "InPlaceAccumulator", GRADIENT_ACCUMULATOR[1]
 SUM = 1  # the output of the second version that holds it

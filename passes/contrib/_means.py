@@ -8,7 +8,8 @@ from math import prod
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, Value
-from graphfix.passes.contrib._typing import LOW_PRECISION
+
+from ._typing import LOW_PRECISION
 
 EMITS = "Add Cast Div Mul ReduceMean ReduceSum Sqrt Sub"
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import Array, Builder, NodeView, Value
-from graphfix.passes.contrib._gelu import silu, silu_of
+
+from ._gelu import silu, silu_of
 
 
 def swiglu(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:

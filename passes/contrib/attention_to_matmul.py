@@ -43,7 +43,8 @@ from msgspec import Struct
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, need_rank_of, rewrite
-from graphfix.passes.contrib._attention import (
+
+from ._attention import (
     EMITS,
     Lengths,
     added_to_scores,
@@ -58,7 +59,7 @@ from graphfix.passes.contrib._attention import (
     total,
     wide,
 )
-from graphfix.passes.contrib._means import like
+from ._means import like
 
 _NAME, _QUANTIZED = "com.microsoft::Attention", "com.microsoft::QAttention"
 

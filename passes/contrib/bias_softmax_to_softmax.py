@@ -41,7 +41,8 @@ from graphfix.authoring import (
     need_rank,
     rewrite,
 )
-from graphfix.passes.contrib._typing import need_float
+
+from ._typing import need_float
 
 _NAME = "com.microsoft::BiasSoftmax"
 

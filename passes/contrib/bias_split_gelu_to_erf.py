@@ -34,9 +34,10 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.contrib import _gelu as gelu
-from graphfix.passes.contrib._means import like, wide
-from graphfix.passes.contrib._typing import need_float
+
+from . import _gelu as gelu
+from ._means import like, wide
+from ._typing import need_float
 
 _SPLIT, _GEMM = "com.microsoft::BiasSplitGelu", "com.microsoft::GemmFastGelu"
 

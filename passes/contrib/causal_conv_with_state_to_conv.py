@@ -34,9 +34,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.contrib._gelu import silu
-from graphfix.passes.contrib._means import like, wide
-from graphfix.passes.contrib._typing import need_float
+
+from ._gelu import silu
+from ._means import like, wide
+from ._typing import need_float
 
 _NAME = "com.microsoft::CausalConvWithState"
 _STATE = 3

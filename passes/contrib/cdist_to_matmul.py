@@ -31,7 +31,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.contrib._typing import need_float
+
+from ._typing import need_float
 
 _DISTANCE = "com.microsoft::CDist"
 _METRICS = ("euclidean", "sqeuclidean")

@@ -33,8 +33,9 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.contrib._means import like, wide
-from graphfix.passes.contrib._typing import need_float
+
+from ._means import like, wide
+from ._typing import need_float
 
 _COMPLEX, _CONJUGATE = "com.microsoft::ComplexMul", "com.microsoft::ComplexMulConj"
 

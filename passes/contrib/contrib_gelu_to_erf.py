@@ -32,7 +32,8 @@ import math
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Value, like_first, rewrite
-from graphfix.passes.contrib._typing import LOW_PRECISION, need_float
+
+from ._typing import LOW_PRECISION, need_float
 
 
 @rewrite(

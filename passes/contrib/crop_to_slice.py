@@ -40,7 +40,8 @@ from graphfix.authoring import (
     need_rank_of,
     rewrite,
 )
-from graphfix.passes.contrib._experiments import Array, Attributes, given
+
+from ._experiments import Array, Attributes, given
 
 _RANK = 4
 

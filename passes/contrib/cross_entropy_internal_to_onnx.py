@@ -45,9 +45,10 @@ from graphfix.authoring import (
     need_type,
     rewrite,
 )
-from graphfix.passes.contrib._label_shares import EMITS, IGNORED, divisor, ignored_label, shares
-from graphfix.passes.contrib._means import like, wide
-from graphfix.passes.contrib._typing import need_float
+
+from ._label_shares import EMITS, IGNORED, divisor, ignored_label, shares
+from ._means import like, wide
+from ._typing import need_float
 
 _NAME = "com.microsoft::SoftmaxCrossEntropyLossInternal"
 _WEIGHT, _IGNORE = 2, 3

@@ -38,7 +38,8 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, need_rank_of, rewrite
-from graphfix.passes.contrib._attention import (
+
+from ._attention import (
     EMITS,
     LOWEST,
     Lengths,
@@ -54,7 +55,7 @@ from graphfix.passes.contrib._attention import (
     split_heads,
     wide,
 )
-from graphfix.passes.contrib._means import like
+from ._means import like
 
 _NAME = "com.microsoft::DecoderMaskedMultiHeadAttention"
 _MASK, _SCORE_BIAS, _PAST, _LENGTH, _BEAMS, _BIAS = 3, 4, 5, 7, (8, 9), 10

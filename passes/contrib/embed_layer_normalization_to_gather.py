@@ -36,8 +36,9 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.contrib._means import like, normalized, wide
-from graphfix.passes.contrib._typing import need_float
+
+from ._means import like, normalized, wide
+from ._typing import need_float
 
 _NAME, _QUANTIZED = (
     "com.microsoft::EmbedLayerNormalization",

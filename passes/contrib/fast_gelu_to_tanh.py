@@ -34,7 +34,8 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Array, Builder, NodeView, Value, like_first, rewrite
-from graphfix.passes.contrib._typing import LOW_PRECISION, need_float
+
+from ._typing import LOW_PRECISION, need_float
 
 _ROOT = math.sqrt(2 / math.pi)
 

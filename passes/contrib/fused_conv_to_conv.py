@@ -34,7 +34,8 @@ from collections.abc import Sequence
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.contrib._activation import EMITS, activated, by_name, by_place
+
+from ._activation import EMITS, activated, by_name, by_place
 
 _CONV, _GEMM = "com.microsoft::FusedConv", "com.microsoft::FusedGemm"
 _OWN = ("activation", "activation_params")

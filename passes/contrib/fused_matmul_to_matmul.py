@@ -44,8 +44,9 @@ from graphfix.authoring import (
     need_rank,
     rewrite,
 )
-from graphfix.passes.contrib import _activation as activation
-from graphfix.passes.contrib._typing import need_float
+
+from . import _activation as activation
+from ._typing import need_float
 
 _ACTIVATED = "com.microsoft::FusedMatMulActivation"
 _PARAMETERS = ("alpha", "beta", "gamma")

@@ -47,10 +47,11 @@ from graphfix.authoring import (
     need_rank,
     rewrite,
 )
-from graphfix.passes.contrib._blocks import read_weights, weights_of
-from graphfix.passes.contrib._gelu import silu, silu_of
-from graphfix.passes.contrib._means import EMITS, divided, like, wide
-from graphfix.passes.contrib._typing import need_float
+
+from ._blocks import read_weights, weights_of
+from ._gelu import silu, silu_of
+from ._means import EMITS, divided, like, wide
+from ._typing import need_float
 
 _QKV, _MLP = "com.microsoft::MatMulNBitsQkv", "com.microsoft::MatMulNBitsMlp"
 _LORA = "com.microsoft::MatMulNBitsQLoRA"

@@ -38,8 +38,9 @@ from msgspec import Struct
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.contrib._means import like, wide
-from graphfix.passes.contrib._typing import need_float
+
+from ._means import like, wide
+from ._typing import need_float
 
 _NAME = "com.microsoft::GatedDeltaNet"
 _BOUNDS, _DECAY, _RATE, _STATE, _SLOPE, _BIAS = range(3, 9)

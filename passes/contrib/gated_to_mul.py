@@ -39,10 +39,11 @@ from graphfix.authoring import (
     like_first,
     rewrite,
 )
-from graphfix.passes.contrib._gelu import silu
-from graphfix.passes.contrib._means import EMITS, divided, like, wide
-from graphfix.passes.contrib._swiglu import swiglu, swiglu_of
-from graphfix.passes.contrib._typing import need_float
+
+from ._gelu import silu
+from ._means import EMITS, divided, like, wide
+from ._swiglu import swiglu, swiglu_of
+from ._typing import need_float
 
 _SILU, _SWIGLU = "com.microsoft::ScaledSiLU", "com.microsoft::SwiGLU"
 _ADD, _GATE = "com.microsoft::GatedAdd", "com.microsoft::LinearAttentionGate"

@@ -31,7 +31,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.contrib._blocks import read_weights
+
+from ._blocks import read_weights
 
 _NAME = "com.microsoft::GatherBlockQuantized"
 

@@ -35,8 +35,9 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import Array, Builder, NodeView, Value, like_first, rewrite
-from graphfix.passes.contrib._means import like, wide
-from graphfix.passes.contrib._typing import need_float
+
+from ._means import like, wide
+from ._typing import need_float
 
 _ROOT = math.sqrt(2 / math.pi)
 _CUBE = 0.044715

@@ -42,7 +42,8 @@ from graphfix.authoring import (
     Value,
     rewrite,
 )
-from graphfix.passes.contrib._experiments import Array, Attributes
+
+from ._experiments import Array, Attributes
 
 _TYPES = (TensorProto.FLOAT, TensorProto.BOOL, TensorProto.INT32, TensorProto.INT64)
 

@@ -38,8 +38,9 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.contrib._accumulating import FIRST, SECOND, SUM, accumulated
-from graphfix.passes.contrib._typing import need_float
+
+from ._accumulating import FIRST, SECOND, SUM, accumulated
+from ._typing import need_float
 
 _ZERO = "ZeroGradient"
 _NAMES = tuple(f"com.microsoft::{name}" for name in (FIRST, SECOND, _ZERO))

@@ -45,7 +45,8 @@ from graphfix.authoring import (
     buffer_output,
     graph_pass,
 )
-from graphfix.passes.contrib._accumulating import SECOND, SUM, accumulated, check_operands
+
+from ._accumulating import SECOND, SUM, accumulated, check_operands
 
 
 @graph_pass(removes=f"op:com.microsoft::{SECOND}", emits="Add Where", stage=INTERFACE)

@@ -49,9 +49,10 @@ from graphfix.authoring import (
     need_rank,
     rewrite,
 )
-from graphfix.passes.contrib._gelu import silu, silu_of
-from graphfix.passes.contrib._means import EMITS, like, normalized, wide
-from graphfix.passes.contrib._typing import need_float
+
+from ._gelu import silu, silu_of
+from ._means import EMITS, like, normalized, wide
+from ._typing import need_float
 
 _GROUP, _SKIP = "com.microsoft::GroupNorm", "com.microsoft::SkipGroupNorm"
 _DEFAULT_EPSILON = 1e-5

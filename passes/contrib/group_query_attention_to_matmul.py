@@ -46,7 +46,8 @@ from msgspec import Struct
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, need_rank_of, rewrite
-from graphfix.passes.contrib._attention import (
+
+from ._attention import (
     EMITS,
     LOWEST,
     Size,
@@ -57,8 +58,8 @@ from graphfix.passes.contrib._attention import (
     size_of_head,
     wide,
 )
-from graphfix.passes.contrib._means import like
-from graphfix.passes.contrib._rotating import turned
+from ._means import like
+from ._rotating import turned
 
 _NAME = "com.microsoft::GroupQueryAttention"
 _PAST, _LENGTHS, _TOTAL, _COS, _POSITIONS, _BIAS, _SINK = (3, 4), 5, 6, 7, 9, 10, 11

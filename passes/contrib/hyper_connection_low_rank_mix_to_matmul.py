@@ -38,9 +38,10 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.contrib._gelu import silu, silu_of
-from graphfix.passes.contrib._means import EMITS, divided, like, wide
-from graphfix.passes.contrib._typing import need_float
+
+from ._gelu import silu, silu_of
+from ._means import EMITS, divided, like, wide
+from ._typing import need_float
 
 _NAME = "com.microsoft::HyperConnectionLowRankMix"
 _EPSILON = 1e-5

@@ -32,8 +32,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, like_first, rewrite
-from graphfix.passes.contrib._means import EMITS, divided, like, wide
-from graphfix.passes.contrib._typing import need_float
+
+from ._means import EMITS, divided, like, wide
+from ._typing import need_float
 
 _BEFORE, _AFTER = "com.microsoft::HyperConnectionPreMix", "com.microsoft::HyperConnectionPostMix"
 _GATE = "com.microsoft::EngramGate"

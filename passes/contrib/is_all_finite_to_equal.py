@@ -32,8 +32,9 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Array, Builder, InferredType, NodeView, Value, rewrite
-from graphfix.passes.contrib._means import wide
-from graphfix.passes.contrib._typing import need_float
+
+from ._means import wide
+from ._typing import need_float
 
 _FINITE = "com.microsoft::IsAllFinite"
 

@@ -38,8 +38,9 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.contrib._means import like, mean, wide
-from graphfix.passes.contrib._typing import need_float
+
+from ._means import like, mean, wide
+from ._typing import need_float
 
 _FULL, _SIMPLIFIED = "LayerNormalizationGrad", "SimplifiedLayerNormalizationGrad"
 _NAMES = tuple(f"com.microsoft::{name}" for name in (_FULL, _SIMPLIFIED))

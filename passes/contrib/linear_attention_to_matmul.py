@@ -38,15 +38,16 @@ import numpy as np
 from msgspec import Struct
 
 from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, need_rank_of, rewrite
-from graphfix.passes.contrib._attention import (
+
+from ._attention import (
     Lengths,
     dim,
     later_keys,
     size_of_head,
     split_heads,
 )
-from graphfix.passes.contrib._means import like, wide
-from graphfix.passes.contrib._typing import need_float
+from ._means import like, wide
+from ._typing import need_float
 
 _NAME = "com.microsoft::LinearAttention"
 _STATE, _DECAY, _RATE = 3, 4, 5

@@ -46,9 +46,10 @@ from graphfix.authoring import (
     Value,
     rewrite,
 )
-from graphfix.passes.contrib._blocks import read_weights
-from graphfix.passes.contrib._means import like, wide
-from graphfix.passes.contrib._typing import need_float
+
+from ._blocks import read_weights
+from ._means import like, wide
+from ._typing import need_float
 
 _NBITS, _BNB4 = "com.microsoft::MatMulNBits", "com.microsoft::MatMulBnb4"
 _BYTES = 4  # accuracy_level: the other operand is rounded to int8

@@ -38,9 +38,10 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.contrib._attention import LOWEST
-from graphfix.passes.contrib._means import like, wide
-from graphfix.passes.contrib._typing import need_float
+
+from ._attention import LOWEST
+from ._means import like, wide
+from ._typing import need_float
 
 _NAME = "com.microsoft::MoEGroupRouter"
 _LEAST = np.float32(1e-20)  # a score below it counts as this

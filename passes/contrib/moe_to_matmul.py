@@ -39,10 +39,11 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, like_first, rewrite
-from graphfix.passes.contrib import _gelu as gelu
-from graphfix.passes.contrib._blocks import unpacked
-from graphfix.passes.contrib._means import like, wide
-from graphfix.passes.contrib._typing import need_float
+
+from . import _gelu as gelu
+from ._blocks import unpacked
+from ._means import like, wide
+from ._typing import need_float
 
 _MOE, _QMOE = "com.microsoft::MoE", "com.microsoft::QMoE"
 _EMITS = (

@@ -41,7 +41,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, need_rank_of, rewrite
-from graphfix.passes.contrib._attention import (
+
+from ._attention import (
     EMITS,
     Lengths,
     added_to_scores,
@@ -57,7 +58,7 @@ from graphfix.passes.contrib._attention import (
     total,
     wide,
 )
-from graphfix.passes.contrib._means import like
+from ._means import like
 
 _NAME = "com.microsoft::MultiHeadAttention"
 _BIAS, _MASK, _SCORE_BIAS, _PAST_KEY, _PAST_VALUE = 3, 4, 5, 6, 7

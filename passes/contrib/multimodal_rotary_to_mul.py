@@ -46,9 +46,10 @@ from graphfix.authoring import (
     need_rank_of,
     rewrite,
 )
-from graphfix.passes.contrib._attention import wide
-from graphfix.passes.contrib._means import like
-from graphfix.passes.contrib._rotating import turned
+
+from ._attention import wide
+from ._means import like
+from ._rotating import turned
 
 _MULTI, _GEMMA = "com.microsoft::MRotaryEmbedding", "com.microsoft::GemmaRotaryEmbedding"
 

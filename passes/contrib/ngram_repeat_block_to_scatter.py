@@ -34,7 +34,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, need_rank_of, rewrite
-from graphfix.passes.contrib._attention import size
+
+from ._attention import size
 
 _NAME = "com.microsoft::NGramRepeatBlock"
 _END = np.iinfo(np.int64).max

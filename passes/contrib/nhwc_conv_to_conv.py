@@ -46,7 +46,8 @@ from graphfix.authoring import (
     need_rank,
     rewrite,
 )
-from graphfix.passes.contrib import _activation as activation
+
+from . import _activation as activation
 
 _CONV, _FUSED = "com.microsoft::NhwcConv", "com.microsoft::NhwcFusedConv"
 _POOL = "com.microsoft::NhwcMaxPool"

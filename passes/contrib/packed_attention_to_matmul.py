@@ -47,7 +47,8 @@ from graphfix.authoring import (
     need_rank_of,
     rewrite,
 )
-from graphfix.passes.contrib._attention import (
+
+from ._attention import (
     EMITS,
     LOWEST,
     attend,
@@ -60,7 +61,7 @@ from graphfix.passes.contrib._attention import (
     split_heads,
     wide,
 )
-from graphfix.passes.contrib._means import like
+from ._means import like
 
 _ONE, _SEVERAL = "com.microsoft::PackedAttention", "com.microsoft::PackedMultiHeadAttention"
 _RESTORE = "com.microsoft::RestorePadding"

@@ -34,8 +34,9 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.contrib._means import like, wide
-from graphfix.passes.contrib._typing import need_float
+
+from ._means import like, wide
+from ._typing import need_float
 
 _FORWARD, _INVERSE = "com.microsoft::Rfft", "com.microsoft::Irfft"
 _LONGEST = 4096

@@ -38,9 +38,10 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.contrib._attention import heads_of, size_of_head
-from graphfix.passes.contrib._means import like, wide
-from graphfix.passes.contrib._typing import need_float
+
+from ._attention import heads_of, size_of_head
+from ._means import like, wide
+from ._typing import need_float
 
 _PLAIN = "com.microsoft::RelativePositionBias"
 _GATED = "com.microsoft::GatedRelativePositionBias"

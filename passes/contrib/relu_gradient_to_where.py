@@ -31,7 +31,8 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import Array, Builder, NodeView, Value, like_first, rewrite
-from graphfix.passes.contrib._typing import need_float
+
+from ._typing import need_float
 
 _NAME = "com.microsoft::ReluGrad"
 

@@ -49,10 +49,11 @@ from graphfix.authoring import (
     need_type,
     rewrite,
 )
-from graphfix.passes.contrib._attention import numbered, size
-from graphfix.passes.contrib._means import EMITS, divided, wide
-from graphfix.passes.contrib._rotating import turned
-from graphfix.passes.contrib._typing import LOW_PRECISION
+
+from ._attention import numbered, size
+from ._means import EMITS, divided, wide
+from ._rotating import turned
+from ._typing import LOW_PRECISION
 
 _NAME = "com.microsoft::RMSNormRotary"
 _EPSILON = 1e-6

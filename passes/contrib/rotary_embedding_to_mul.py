@@ -35,9 +35,10 @@ import numpy as np
 from msgspec import Struct
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, like_first, need_rank_of, rewrite
-from graphfix.passes.contrib._attention import numbered, size, wide
-from graphfix.passes.contrib._means import like
-from graphfix.passes.contrib._rotating import turned
+
+from ._attention import numbered, size, wide
+from ._means import like
+from ._rotating import turned
 
 _NAME = "com.microsoft::RotaryEmbedding"
 

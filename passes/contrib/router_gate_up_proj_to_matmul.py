@@ -44,9 +44,10 @@ from graphfix.authoring import (
     need_type,
     rewrite,
 )
-from graphfix.passes.contrib._means import like, wide
-from graphfix.passes.contrib._swiglu import swiglu, swiglu_of
-from graphfix.passes.contrib._typing import LOW_PRECISION
+
+from ._means import like, wide
+from ._swiglu import swiglu, swiglu_of
+from ._typing import LOW_PRECISION
 
 _NAME = "com.microsoft::RouterGateUpProj"
 

@@ -28,7 +28,8 @@ from __future__ import annotations
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Value, like_first, rewrite
-from graphfix.passes.contrib._experiments import Array, Attributes, factor, given
+
+from ._experiments import Array, Attributes, factor, given
 
 
 def evaluate(inputs: list[Array | None], attributes: Attributes) -> tuple[Array, ...]:

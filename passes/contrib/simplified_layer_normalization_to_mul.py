@@ -34,7 +34,8 @@ from math import prod
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, need_rank, rewrite
-from graphfix.passes.contrib._typing import LOW_PRECISION, need_float
+
+from ._typing import LOW_PRECISION, need_float
 
 _DEFAULT_EPSILON = 1e-5
 

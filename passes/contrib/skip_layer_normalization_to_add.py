@@ -35,7 +35,8 @@ from collections.abc import Sequence
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.contrib._typing import LOW_PRECISION, need_float
+
+from ._typing import LOW_PRECISION, need_float
 
 _DEFAULT_EPSILON = 1e-12
 

@@ -33,8 +33,9 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, like_first, rewrite
-from graphfix.passes.contrib._means import like, wide
-from graphfix.passes.contrib._typing import need_float
+
+from ._means import like, wide
+from ._typing import need_float
 
 _NAMES = tuple(
     f"com.microsoft::{name}"

@@ -8,8 +8,9 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, Editor, NodeView, Refuse, Value, fill_outputs
-from graphfix.passes.detection._following import outputs_of_rows
-from graphfix.passes.detection._reading import Suppression, read
+
+from ._following import outputs_of_rows
+from ._reading import Suppression, read
 
 EMITS = "Add Cast Concat Gather Mul ReduceSum Reshape Slice TopK"
 COUNT = "num_detections"

@@ -9,8 +9,9 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, Refuse, Value, Variable
-from graphfix.passes.detection._plugin_models import DOMAIN, KNOWN
-from graphfix.passes.detection._reading import Suppression
+
+from ._plugin_models import DOMAIN, KNOWN
+from ._reading import Suppression
 
 EMITS = (
     "Add And Cast Concat Div Equal Gather Greater Less Max Min Mul Not ReduceMin ReduceSum Reshape "

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from graphfix.authoring import Builder, Value
-from graphfix.passes.detection._reading import Suppression
+
+from ._reading import Suppression
 
 EMITS = (
     "Add Concat Div Equal Gather Greater Max Min Mul Or ReduceProd Reshape Slice Sub TopK "

@@ -47,8 +47,9 @@ References:
 from __future__ import annotations
 
 from graphfix.authoring import INTERFACE, Builder, Editor, Option, Refuse, Value, graph_pass
-from graphfix.passes.detection import _filling, _selecting
-from graphfix.passes.detection._reading import Suppression
+
+from . import _filling, _selecting
+from ._reading import Suppression
 
 
 @graph_pass(

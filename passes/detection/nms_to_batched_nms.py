@@ -55,10 +55,11 @@ from graphfix.authoring import (
     Value,
     graph_pass,
 )
-from graphfix.passes.detection import _plugins
-from graphfix.passes.detection._filling import REMOVES, fill_all
-from graphfix.passes.detection._plugin_models import BATCHED, BATCHED_DYNAMIC, KNOWN
-from graphfix.passes.detection._reading import Suppression
+
+from . import _plugins
+from ._filling import REMOVES, fill_all
+from ._plugin_models import BATCHED, BATCHED_DYNAMIC, KNOWN
+from ._reading import Suppression
 
 _NOTE = "as the plugin's sources say; a device may round overlaps otherwise"
 

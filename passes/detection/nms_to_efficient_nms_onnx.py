@@ -52,10 +52,11 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import APPROXIMATE, NAMED, Builder, Editor, Option, Value, graph_pass
-from graphfix.passes.detection import _plugins
-from graphfix.passes.detection._filling import REMOVES, fill_all
-from graphfix.passes.detection._plugin_models import EFFICIENT_ONNX, KNOWN
-from graphfix.passes.detection._reading import Suppression
+
+from . import _plugins
+from ._filling import REMOVES, fill_all
+from ._plugin_models import EFFICIENT_ONNX, KNOWN
+from ._reading import Suppression
 
 _NOTE = "as the plugin's sources say; a device may choose otherwise among equal scores"
 _LOWEST = float(np.finfo(np.float32).min)

@@ -18,7 +18,8 @@ from graphfix.authoring import (
     Value,
     form_of,
 )
-from graphfix.passes.dtype._retyping import (
+
+from ._retyping import (
     Operands,
     Retyping,
     Written,

@@ -16,7 +16,8 @@ from graphfix.authoring import (
     Value,
     in_halves,
 )
-from graphfix.passes.dtype._retyping import Operands, Written, filled, told, unchanged, with_type
+
+from ._retyping import Operands, Written, filled, told, unchanged, with_type
 
 # Operators that give elements that they got; engines pool and rectify floats alone.
 MOVES = tuple(sorted(GIVES_ELEMENTS - {"MaxPool", "Relu", "Unique"}))

@@ -34,7 +34,8 @@ from __future__ import annotations
 from onnx import TensorProto
 
 from graphfix.authoring import LOSSY, Editor, graph_pass
-from graphfix.passes.dtype._floats import compute_in_float32, float_features
+
+from ._floats import compute_in_float32, float_features
 
 
 @graph_pass(removes=float_features("bfloat16"), emits="*::*", accuracy=LOSSY)

@@ -43,15 +43,16 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import COMPARISONS, Builder, Editor, NodeView, Value, graph_pass
-from graphfix.passes.dtype._integers import MOVES
-from graphfix.passes.dtype._retyping import (
+
+from ._integers import MOVES
+from ._retyping import (
     Operands,
     Retyping,
     filled,
     retype,
     told,
 )
-from graphfix.passes.dtype._signs import gives_nan_alike, leak
+from ._signs import gives_nan_alike, leak
 
 _NARROW = frozenset({TensorProto.BOOL})
 _COMPARING = tuple(sorted(COMPARISONS))

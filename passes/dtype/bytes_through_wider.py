@@ -35,7 +35,8 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import COMPARISONS, Builder, NodeView, Refuse, Value, need_type, rewrite
-from graphfix.passes.dtype._integers import WRAPPING
+
+from ._integers import WRAPPING
 
 _BYTES = (TensorProto.INT8, TensorProto.UINT8)
 _NARROW = (*_BYTES, TensorProto.INT16, TensorProto.UINT16)

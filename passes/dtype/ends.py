@@ -55,7 +55,8 @@ from graphfix.authoring import (
     Variable,
     graph_pass,
 )
-from graphfix.passes.dtype._retyping import unchanged
+
+from ._retyping import unchanged
 
 _WHOLE = dict.fromkeys((int(TensorProto.INT32), int(TensorProto.INT64)), int(TensorProto.FLOAT))
 _ROUNDED = (TensorProto.DOUBLE, TensorProto.INT32, TensorProto.INT64)

@@ -33,7 +33,8 @@ from __future__ import annotations
 from onnx import TensorProto
 
 from graphfix.authoring import APPROXIMATE, Editor, graph_pass
-from graphfix.passes.dtype._floats import compute_in_float32
+
+from ._floats import compute_in_float32
 
 
 @graph_pass(

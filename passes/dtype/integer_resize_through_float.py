@@ -35,7 +35,8 @@ from __future__ import annotations
 from onnx import TensorProto
 
 from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value, need_type, rewrite
-from graphfix.passes.dtype._integers import resized_in_float, samples_linearly
+
+from ._integers import resized_in_float, samples_linearly
 
 _NAMES = ("int8", "uint8", "int32")
 _SOURCES = frozenset({getattr(TensorProto, name.upper()) for name in _NAMES})

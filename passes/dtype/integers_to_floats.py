@@ -55,9 +55,10 @@ from graphfix.authoring import (
     graph_pass,
     type_name,
 )
-from graphfix.passes.dtype._integers import MOVES, SUMS, WRAPPING
-from graphfix.passes.dtype._retyping import Operands, Retyping, filled, retype, told, unchanged
-from graphfix.passes.dtype._wholes import divided, left_over, product, rest_of
+
+from ._integers import MOVES, SUMS, WRAPPING
+from ._retyping import Operands, Retyping, filled, retype, told, unchanged
+from ._wholes import divided, left_over, product, rest_of
 
 _TYPES = (TensorProto.INT32, TensorProto.INT64)
 _NARROW = frozenset(map(int, _TYPES))

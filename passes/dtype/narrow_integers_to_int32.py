@@ -38,8 +38,9 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Array, Editor, NodeView, graph_pass
-from graphfix.passes.dtype import _integers
-from graphfix.passes.dtype._retyping import Retyping, retype
+
+from . import _integers
+from ._retyping import Retyping, retype
 
 _NARROW = frozenset({TensorProto.UINT8, TensorProto.UINT16, TensorProto.INT16})
 _NAMES = ("uint8", "uint16", "int16")

@@ -48,7 +48,8 @@ from graphfix.authoring import (
     Value,
     rewrite,
 )
-from graphfix.passes.fusion._fused import CONTRIB, rounds_less
+
+from ._fused import CONTRIB, rounds_less
 
 _NOTE = "for sizes above 0: onnxruntime 1.32 refuses an empty batch of Attention"
 

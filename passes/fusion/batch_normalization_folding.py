@@ -43,7 +43,8 @@ from graphfix.authoring import (
     Value,
     rewrite,
 )
-from graphfix.passes.fusion._fused import rounds_less
+
+from ._fused import rounds_less
 
 
 @rewrite.pattern

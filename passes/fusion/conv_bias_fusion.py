@@ -30,8 +30,9 @@ from __future__ import annotations
 import numpy as np
 
 from graphfix.authoring import NAMED, Builder, Find, Match, Refuse, Sought, Value, rewrite
-from graphfix.passes.fusion._fused import rounds_less
-from graphfix.passes.fusion._shapes import by_channel
+
+from ._fused import rounds_less
+from ._shapes import by_channel
 
 
 @rewrite.pattern

@@ -33,7 +33,8 @@ from __future__ import annotations
 import math
 
 from graphfix.authoring import NAMED, Builder, Find, Match, Sought, Value, rewrite
-from graphfix.passes.fusion._fused import CONTRIB, fused, halved
+
+from ._fused import CONTRIB, fused, halved
 
 
 @rewrite.pattern

@@ -33,7 +33,8 @@ from __future__ import annotations
 import math
 
 from graphfix.authoring import NAMED, Builder, Find, Match, Sought, Value, rewrite
-from graphfix.passes.fusion._fused import CONTRIB, fused, halved
+
+from ._fused import CONTRIB, fused, halved
 
 _SLOPE = math.sqrt(2 / math.pi)
 _CUBIC = 0.044715

@@ -29,7 +29,8 @@ from __future__ import annotations
 import numpy as np
 
 from graphfix.authoring import NAMED, Array, Builder, Find, Match, Refuse, Sought, Value, rewrite
-from graphfix.passes.fusion._fused import fused
+
+from ._fused import fused
 
 
 def _is_row(array: Array) -> bool:

@@ -31,8 +31,9 @@ References:
 from __future__ import annotations
 
 from graphfix.authoring import NAMED, Array, Builder, Find, Match, Refuse, Sought, Value, rewrite
-from graphfix.passes.fusion._fused import fused
-from graphfix.passes.fusion._shapes import by_channel, channels_of
+
+from ._fused import fused
+from ._shapes import by_channel, channels_of
 
 
 def _ones(array: Array) -> bool:

@@ -43,8 +43,9 @@ from graphfix.authoring import (
     Value,
     rewrite,
 )
-from graphfix.passes.fusion._fused import deviating, fused, held
-from graphfix.passes.fusion._shapes import by_channel
+
+from ._fused import deviating, fused, held
+from ._shapes import by_channel
 
 
 @rewrite.pattern

@@ -36,8 +36,9 @@ from __future__ import annotations
 import numpy as np
 
 from graphfix.authoring import NAMED, Builder, Find, Match, Sought, Value, rewrite
-from graphfix.passes.fusion._fused import deviating, fused, held
-from graphfix.passes.fusion._shapes import last_sizes, row_of
+
+from ._fused import deviating, fused, held
+from ._shapes import last_sizes, row_of
 
 
 @rewrite.pattern

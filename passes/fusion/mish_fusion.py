@@ -25,7 +25,8 @@ References:
 from __future__ import annotations
 
 from graphfix.authoring import NAMED, Builder, Find, Match, Sought, Value, rewrite
-from graphfix.passes.fusion._fused import fused
+
+from ._fused import fused
 
 
 @rewrite.pattern

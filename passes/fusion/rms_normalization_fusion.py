@@ -31,8 +31,9 @@ from __future__ import annotations
 import numpy as np
 
 from graphfix.authoring import NAMED, Builder, Find, Match, Sought, Value, rewrite
-from graphfix.passes.fusion._fused import fused, held, over_root, squared
-from graphfix.passes.fusion._shapes import last_sizes, row_of
+
+from ._fused import fused, held, over_root, squared
+from ._shapes import last_sizes, row_of
 
 
 @rewrite.pattern

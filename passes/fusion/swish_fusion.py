@@ -27,7 +27,8 @@ References:
 from __future__ import annotations
 
 from graphfix.authoring import NAMED, Builder, Find, Match, Sought, Value, rewrite
-from graphfix.passes.fusion._fused import CONTRIB, fused
+
+from ._fused import CONTRIB, fused
 
 
 @rewrite.pattern

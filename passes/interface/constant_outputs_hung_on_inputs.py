@@ -46,7 +46,8 @@ from graphfix.authoring import (
     graph_pass,
     respell,
 )
-from graphfix.passes.interface._zeros import COMPARED, SUMMED, false_of
+
+from ._zeros import COMPARED, SUMMED, false_of
 
 _SIZES = frozenset({"Shape", "Size"})
 _MOST = 200  # tensors that are looked at

@@ -43,7 +43,8 @@ from graphfix.authoring import (
     graph_pass,
     respell,
 )
-from graphfix.passes.interface._zeros import SUMMED, false_of
+
+from ._zeros import SUMMED, false_of
 
 
 @graph_pass(removes="io:unused-input", emits="*::*")

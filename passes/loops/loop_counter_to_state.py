@@ -58,6 +58,7 @@ def loop_counter_to_state(node: NodeView, build: Builder) -> tuple[Value | None,
     shape = counter.shape or ()
     if counter.elem_type != TensorProto.INT64 or shape not in ((), (1,)):
         raise Refuse("the number of the round must be an int64 scalar, or a vector of one number")
+    sizes: tuple[int, ...] = (1,) if shape else ()
     carried = [node.need(place) for place in range(2, len(node.inputs))]
     states = len(carried)
 
@@ -69,13 +70,13 @@ def loop_counter_to_state(node: NodeView, build: Builder) -> tuple[Value | None,
             values[id(tensor)] = value
         copy_nodes(inner, body.nodes, values)
         results = [value_of(tensor, values) for tensor in body.outputs]
-        following = inner.Add(number, np.ones(shape, np.int64))
+        following = inner.Add(number, np.ones(sizes, np.int64))
         return [*results[: 1 + states], following, *results[1 + states :]]
 
     inputs = [(tensor.name, tensor.elem_type, tensor.shape) for tensor in body.inputs]
     inputs[0] = ("round", TensorProto.INT64, ())
     graph = build.body([*inputs, ("number", TensorProto.INT64, shape)], make)
-    first = build.constant(np.zeros(shape, np.int64))
+    first = build.constant(np.zeros(sizes, np.int64))
     operands = (node.input(0), node.input(1), *carried, first)
     results = build.multi("Loop", *operands, outputs=len(body.outputs), body=graph)
     kept = [*results[:states], *results[1 + states :]][: len(node.outputs)]

@@ -25,7 +25,8 @@ References:
 from __future__ import annotations
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, respell, rewrite
-from graphfix.passes.loops._activations import plain_activations
+
+from ._activations import plain_activations
 
 _OPS = ("GRU", "LSTM", "RNN")
 

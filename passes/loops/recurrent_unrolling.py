@@ -37,7 +37,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphfix.authoring import Array, Builder, NodeView, Option, Refuse, Value, need_rank, rewrite
-from graphfix.passes.loops._activations import plain_activations
+
+from ._activations import plain_activations
 
 _GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
 _STATES = {"LSTM": (5, 6), "GRU": (5,), "RNN": (5,)}

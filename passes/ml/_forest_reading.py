@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import Array, NodeView, Refuse
-from graphfix.passes.ml._forest import Branches, Forest, branches_of, depth_of
+
+from ._forest import Branches, Forest, branches_of, depth_of
 
 _NEWER = ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ")
 _MEMBER = len(_NEWER)

@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from graphfix.authoring import Array, Builder, Refuse, Value
-from graphfix.passes.ml._forest import Branches, Forest, with_leaves
+
+from ._forest import Branches, Forest, with_leaves
 
 WALK_EMITS = (
     "Add And Cast Equal Gather GatherElements Greater IsNaN Less LessOrEqual MatMul Not Or "

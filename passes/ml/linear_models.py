@@ -37,7 +37,8 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.ml._scoring import (
+
+from ._scoring import (
     LABEL_EMITS,
     TRANSFORM_EMITS,
     Inferred,

@@ -43,9 +43,10 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.ml._coupling import COUPLE_EMITS, ROUNDS, coupled, coupled_in_loop
-from graphfix.passes.ml._kernels import KERNEL_EMITS, compared, vectors_of
-from graphfix.passes.ml._scoring import (
+
+from ._coupling import COUPLE_EMITS, ROUNDS, coupled, coupled_in_loop
+from ._kernels import KERNEL_EMITS, compared, vectors_of
+from ._scoring import (
     LABEL_EMITS,
     Inferred,
     count_of_labels,

@@ -47,9 +47,10 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.ml._forest import Forest, fewer_than
-from graphfix.passes.ml._forest_reading import numbers, of_lists, of_tensors
-from graphfix.passes.ml._scoring import (
+
+from ._forest import Forest, fewer_than
+from ._forest_reading import numbers, of_lists, of_tensors
+from ._scoring import (
     LABEL_EMITS,
     TRANSFORM_EMITS,
     TRANSFORMS,
@@ -62,7 +63,7 @@ from graphfix.passes.ml._scoring import (
     transformed,
     transformed_targets,
 )
-from graphfix.passes.ml._traversing import WALK_EMITS, aggregated, reached
+from ._traversing import WALK_EMITS, aggregated, reached
 
 _AGGREGATED = ("AVERAGE", "SUM", "MIN", "MAX")
 _EMITTED = (WALK_EMITS, TRANSFORM_EMITS, "Add Cast Div")

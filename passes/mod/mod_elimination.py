@@ -72,7 +72,8 @@ from graphfix.authoring import (
     lower_bound,
     rewrite,
 )
-from graphfix.passes.mod._truncating import (
+
+from ._truncating import (
     DIGITS,
     differing_signs,
     truncated_remainder,

@@ -38,7 +38,8 @@ pytorch/pytorch aten/src/ATen/native/cpu/BinaryOpsKernel.cpp (remainder_kernel).
 from __future__ import annotations
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.mod._truncating import with_sign_of_divisor
+
+from ._truncating import with_sign_of_divisor
 
 _FLOATS = frozenset({"float16", "bfloat16", "float32", "float64"})
 

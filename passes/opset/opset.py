@@ -36,7 +36,8 @@ References:
 from __future__ import annotations
 
 from graphfix.authoring import NAMED, Editor, Option, graph_pass
-from graphfix.passes.opset._moving import moved_to
+
+from ._moving import moved_to
 
 
 @graph_pass(

@@ -28,7 +28,8 @@ References:
 from __future__ import annotations
 
 from graphfix.authoring import Editor, NodeView, graph_pass
-from graphfix.passes.opset._moving import moved_to
+
+from ._moving import moved_to
 
 _TO = 10
 

@@ -6,8 +6,9 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Array, Builder, NodeView, Refuse, Value
-from graphfix.passes.quantization._few_bits import FEW_BITS, rounded_to_few_bits
-from graphfix.passes.quantization._reading import (
+
+from ._few_bits import FEW_BITS, rounded_to_few_bits
+from ._reading import (
     RANGES,
     by_element,
     quantized_type,

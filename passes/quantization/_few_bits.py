@@ -12,7 +12,8 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, Refuse, Value
-from graphfix.passes.quantization._parameters import rounded
+
+from ._parameters import rounded
 
 FEW_EMITS = "Abs Add Cast Ceil Clip Div Floor Less Max Mul Not Round Sub"
 

@@ -13,7 +13,8 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, listed
-from graphfix.passes.quantization._reading import RANGES
+
+from ._reading import RANGES
 
 Number = Array | Value
 BYTES = (TensorProto.INT8, TensorProto.UINT8)

@@ -17,7 +17,8 @@ from msgspec import Struct
 from onnx import TensorProto
 
 from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, need_rank
-from graphfix.passes.quantization._parameters import Number, along, away, largest
+
+from ._parameters import Number, along, away, largest
 
 # float32 holds every integer up to this size, so no sum below it is rounded, in whatever order.
 EXACT = 1 << 24

@@ -16,7 +16,8 @@ from typing import Any, cast
 import numpy as np
 
 from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Refuse, Value, need_rank
-from graphfix.passes.quantization._parameters import (
+
+from ._parameters import (
     away,
     largest,
     one_scale,
@@ -27,8 +28,8 @@ from graphfix.passes.quantization._parameters import (
     saturated,
     whole,
 )
-from graphfix.passes.quantization._products import EXACT
-from graphfix.passes.quantization._reading import RANGES
+from ._products import EXACT
+from ._reading import RANGES
 
 STEP = "a result may be one step of quantization away where its quotient is next to a half"
 

@@ -22,8 +22,9 @@ from graphfix.authoring import (
     every_nth,
     need_rank,
 )
-from graphfix.passes.quantization._parameters import result_kind, rounded, saturated, whole
-from graphfix.passes.quantization._qelements import STEP, known, moved_and_rounded, real_of
+
+from ._parameters import result_kind, rounded, saturated, whole
+from ._qelements import STEP, known, moved_and_rounded, real_of
 
 _MOST = 64  # places of a window that are added one by one
 

@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, InferredType, NodeView, Option, Value
-from graphfix.passes.quantization import _qelements as elements
-from graphfix.passes.quantization import _qmeans as means
-from graphfix.passes.quantization import _qproducts as products
-from graphfix.passes.quantization._parameters import BYTES, EMITTED
+
+from . import _qelements as elements
+from . import _qmeans as means
+from . import _qproducts as products
+from ._parameters import BYTES, EMITTED
 
 Dims = tuple[int | str | None, ...]
 

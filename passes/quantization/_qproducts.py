@@ -8,7 +8,8 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, need_rank
-from graphfix.passes.quantization._parameters import (
+
+from ._parameters import (
     Number,
     along,
     one_scale,
@@ -21,7 +22,7 @@ from graphfix.passes.quantization._parameters import (
     times,
     zero_at,
 )
-from graphfix.passes.quantization._products import EXACT, Operand, cut, operand, pieces, summed
+from ._products import EXACT, Operand, cut, operand, pieces, summed
 
 # That of float16 came with opset 21; what it holds float32 holds.
 _SCALES = (TensorProto.FLOAT, TensorProto.FLOAT16)

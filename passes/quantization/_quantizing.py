@@ -8,8 +8,9 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, listed, need_type
-from graphfix.passes.quantization._late_scales import broadcast_late
-from graphfix.passes.quantization._parameters import (
+
+from ._late_scales import broadcast_late
+from ._parameters import (
     BYTES,
     Number,
     along,
@@ -17,7 +18,7 @@ from graphfix.passes.quantization._parameters import (
     scale_at,
     zero_at,
 )
-from graphfix.passes.quantization._reading import quantized_type
+from ._reading import quantized_type
 
 # onnxruntime divides by the scale in float32 whatever the types are (measured on 1.32.0).
 _READ = (TensorProto.FLOAT, TensorProto.FLOAT16)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from graphfix.authoring import Builder, Value
-from graphfix.passes.quantization._parameters import EMITTED, rounded
+
+from ._parameters import EMITTED, rounded
 
 RANGING_EMITS = (*EMITTED, "Less", "Max", "Min", "Neg", "ReduceMax", "ReduceMin", "Where")
 _LOW, _HIGH = np.float32(0), np.float32(255)

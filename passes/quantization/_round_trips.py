@@ -8,7 +8,8 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, Editor, NodeView, Value, is_stepped, moved_inputs
-from graphfix.passes.quantization._reading import RANGES, spread
+
+from ._reading import RANGES, spread
 
 _WIDER = (TensorProto.FLOAT, TensorProto.INT32, TensorProto.INT64, TensorProto.DOUBLE)
 _BYTES = (TensorProto.INT8, TensorProto.UINT8)

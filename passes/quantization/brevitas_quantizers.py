@@ -35,7 +35,8 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.quantization._brevitas import (
+
+from ._brevitas import (
     ROUND_EMITS,
     bits_at,
     features,
@@ -46,7 +47,7 @@ from graphfix.passes.quantization._brevitas import (
     quantized_by_numpy,
     range_of,
 )
-from graphfix.passes.quantization._few_bits import (
+from ._few_bits import (
     FEW_EMITS,
     FewBits,
     rounded_by,

@@ -33,7 +33,8 @@ from __future__ import annotations
 from functools import partial
 
 from graphfix.authoring import BYTE_MOVES, CANONICAL, Editor, graph_pass
-from graphfix.passes.quantization._round_trips import reads_round_trip, without_round_trip
+
+from ._round_trips import reads_round_trip, without_round_trip
 
 
 @graph_pass(

@@ -35,9 +35,10 @@ from functools import partial
 from onnx import TensorProto
 
 from graphfix.authoring import BYTE_MOVES, Editor, NodeView, graph_pass
-from graphfix.passes.quantization._qoperators import OPTIONS, WRITTEN, is_quantized_operator, write
-from graphfix.passes.quantization._quantizing import quantized
-from graphfix.passes.quantization._round_trips import leave_out_round_trips
+
+from ._qoperators import OPTIONS, WRITTEN, is_quantized_operator, write
+from ._quantizing import quantized
+from ._round_trips import leave_out_round_trips
 
 
 @graph_pass(

@@ -43,8 +43,9 @@ from graphfix.authoring import (
     need_type,
     rewrite,
 )
-from graphfix.passes.quantization._parameters import BYTES, Number, one_zero, zero_at
-from graphfix.passes.quantization._products import ROUNDED, cut, operand, pieces, summed_to_int32
+
+from ._parameters import BYTES, Number, one_zero, zero_at
+from ._products import ROUNDED, cut, operand, pieces, summed_to_int32
 
 _OPTION = Option(bool, False, "Sum in one piece, rounding sums above 2^24, which is cheaper.")
 

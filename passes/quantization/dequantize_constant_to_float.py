@@ -28,7 +28,8 @@ References:
 from __future__ import annotations
 
 from graphfix.authoring import Builder, NodeView, Option, Value, rewrite
-from graphfix.passes.quantization._dequantizing import constant_as_float
+
+from ._dequantizing import constant_as_float
 
 
 @rewrite(

@@ -33,7 +33,8 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, need_type, rewrite
-from graphfix.passes.quantization._late_scales import LATE_EMITS, broadcast_late
+
+from ._late_scales import LATE_EMITS, broadcast_late
 
 _SHORT = (TensorProto.INT8, TensorProto.UINT8, TensorProto.INT16, TensorProto.UINT16)
 _OP = "DequantizeLinear"

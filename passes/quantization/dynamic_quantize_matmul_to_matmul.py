@@ -33,10 +33,11 @@ from __future__ import annotations
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.quantization._parameters import zero_at
-from graphfix.passes.quantization._products import Operand, operand, real_product
-from graphfix.passes.quantization._qproducts import multiplied
-from graphfix.passes.quantization._ranging import RANGING_EMITS, ranged
+
+from ._parameters import zero_at
+from ._products import Operand, operand, real_product
+from ._qproducts import multiplied
+from ._ranging import RANGING_EMITS, ranged
 
 _NAME = "com.microsoft::DynamicQuantizeMatMul"
 _LARGEST = 255

@@ -47,8 +47,9 @@ from graphfix.authoring import (
     graph_pass,
     need_rank,
 )
-from graphfix.passes.quantization._ranging import RANGING_EMITS, ranged
-from graphfix.passes.quantization._round_trips import leave_out_round_trips
+
+from ._ranging import RANGING_EMITS, ranged
+from ._round_trips import leave_out_round_trips
 
 _OP = "DynamicQuantizeLinear"
 

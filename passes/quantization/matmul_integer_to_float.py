@@ -30,7 +30,8 @@ from __future__ import annotations
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Value, rewrite
-from graphfix.passes.quantization._products import real_product
+
+from ._products import real_product
 
 _NAME = "com.microsoft::MatMulIntegerToFloat"
 

@@ -49,8 +49,9 @@ from graphfix.authoring import (
     need_rank,
     rewrite,
 )
-from graphfix.passes.quantization._parameters import whole
-from graphfix.passes.quantization._products import ROUNDED
+
+from ._parameters import whole
+from ._products import ROUNDED
 
 _LARGEST = 255  # of an operand less its zero point
 _HALF = 16

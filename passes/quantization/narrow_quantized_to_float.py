@@ -33,12 +33,13 @@ from __future__ import annotations
 from functools import partial
 
 from graphfix.authoring import Builder, Editor, NodeView, Option, Value, graph_pass
-from graphfix.passes.quantization._dequantizing import (
+
+from ._dequantizing import (
     PAIR_EMITS,
     constant_as_float,
     pair_as_floats,
 )
-from graphfix.passes.quantization._reading import NARROW, NARROW_FEATURES
+from ._reading import NARROW, NARROW_FEATURES
 
 
 @graph_pass(

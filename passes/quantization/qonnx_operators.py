@@ -33,7 +33,8 @@ from collections.abc import Sequence
 from itertools import product
 
 from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, every_nth, rewrite
-from graphfix.passes.quantization._brevitas import features, named, need_floats
+
+from ._brevitas import features, named, need_floats
 
 _MOST_BITS = 20  # sums up to there are whole after a mean, whose error stays below a half
 _LAST = "NHWC"

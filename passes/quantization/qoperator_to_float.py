@@ -42,7 +42,8 @@ References:
 from __future__ import annotations
 
 from graphfix.authoring import Builder, NodeView, Value, rewrite
-from graphfix.passes.quantization._qoperators import OPERATORS, OPTIONS, WRITTEN, infer, write
+
+from ._qoperators import OPERATORS, OPTIONS, WRITTEN, infer, write
 
 
 @rewrite(

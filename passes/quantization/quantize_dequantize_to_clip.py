@@ -34,7 +34,8 @@ References:
 from __future__ import annotations
 
 from graphfix.authoring import Builder, NodeView, Value, rewrite
-from graphfix.passes.quantization._dequantizing import PAIR_EMITS, pair_as_floats
+
+from ._dequantizing import PAIR_EMITS, pair_as_floats
 
 
 @rewrite(

@@ -29,9 +29,10 @@ References:
 from __future__ import annotations
 
 from graphfix.authoring import Builder, NodeView, Value, rewrite
-from graphfix.passes.quantization._late_scales import LATE_EMITS
-from graphfix.passes.quantization._parameters import EMITTED
-from graphfix.passes.quantization._quantizing import quantized
+
+from ._late_scales import LATE_EMITS
+from ._parameters import EMITTED
+from ._quantizing import quantized
 
 _OP = "QuantizeLinear"
 

@@ -36,7 +36,8 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import LOSSY, Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.quantization._reading import RANGES, quantized_type, scale_of, zero_of
+
+from ._reading import RANGES, quantized_type, scale_of, zero_of
 
 _MIDDLE = {TensorProto.UINT8: 128, TensorProto.INT8: 0}
 

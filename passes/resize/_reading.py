@@ -10,8 +10,9 @@ import numpy as np
 from msgspec import Struct
 
 from graphfix.authoring import NodeView, Refuse, Value, need_rank
-from graphfix.passes.resize._sampling import COORDINATE_MODES, Axis
-from graphfix.passes.resize._vectors import Element, dim_element, known_vector
+
+from ._sampling import COORDINATE_MODES, Axis
+from ._vectors import Element, dim_element, known_vector
 
 CROP = "tf_crop_and_resize"
 _MODES = {

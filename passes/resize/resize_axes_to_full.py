@@ -37,13 +37,14 @@ from fractions import Fraction
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.resize._emitting import (
+
+from ._emitting import (
     resize,
     sampling_attributes,
     sizes_value,
     whole_region,
 )
-from graphfix.passes.resize._reading import (
+from ._reading import (
     CROP,
     Form,
     form_of,
@@ -52,8 +53,8 @@ from graphfix.passes.resize._reading import (
     scaled_size,
     size_elements,
 )
-from graphfix.passes.resize._sampling import Axis, same_pixels
-from graphfix.passes.resize._vectors import Element, dim_element
+from ._sampling import Axis, same_pixels
+from ._vectors import Element, dim_element
 
 
 @rewrite(

@@ -34,8 +34,9 @@ from __future__ import annotations
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.resize._emitting import whole_region
-from graphfix.passes.resize._reading import CROP, form_of
+
+from ._emitting import whole_region
+from ._reading import CROP, form_of
 
 
 @rewrite(

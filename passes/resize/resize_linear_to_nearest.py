@@ -31,7 +31,8 @@ release 7.0 (Resize: "This version of TensorRT only supports asymmetric resize!"
 from __future__ import annotations
 
 from graphfix.authoring import LOSSY, Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.resize._reading import CROP, form_of
+
+from ._reading import CROP, form_of
 
 
 @rewrite(

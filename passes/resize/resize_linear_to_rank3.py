@@ -40,8 +40,9 @@ from fractions import Fraction
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.resize._emitting import resize, sampling_attributes
-from graphfix.passes.resize._reading import form_of, scale_elements, scaled_size
+
+from ._emitting import resize, sampling_attributes
+from ._reading import form_of, scale_elements, scaled_size
 
 
 @rewrite(

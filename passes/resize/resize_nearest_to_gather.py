@@ -35,8 +35,9 @@ from __future__ import annotations
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.resize._reading import Form, form_of, resized_axes
-from graphfix.passes.resize._sampling import Axis, nearest_indices, outside_mask
+
+from ._reading import Form, form_of, resized_axes
+from ._sampling import Axis, nearest_indices, outside_mask
 
 
 @rewrite(

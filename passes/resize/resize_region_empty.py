@@ -30,7 +30,8 @@ from __future__ import annotations
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.resize._reading import CROP
+
+from ._reading import CROP
 
 _OPTIONAL = 13  # the opset from which on the region may be left out
 

@@ -37,14 +37,15 @@ from fractions import Fraction
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.resize._reading import (
+
+from ._reading import (
     form_of,
     scale_elements,
     scales_input,
     size_elements,
     sizes_input,
 )
-from graphfix.passes.resize._vectors import Element
+from ._vectors import Element
 
 
 @rewrite(

@@ -38,9 +38,10 @@ from fractions import Fraction
 import numpy as np
 
 from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.resize._emitting import resize, sampling_attributes, sizes_value
-from graphfix.passes.resize._reading import CROP, Form, form_of, scale_elements, scaled_size
-from graphfix.passes.resize._sampling import Axis, same_pixels
+
+from ._emitting import resize, sampling_attributes, sizes_value
+from ._reading import CROP, Form, form_of, scale_elements, scaled_size
+from ._sampling import Axis, same_pixels
 
 
 @rewrite(

@@ -38,10 +38,11 @@ from fractions import Fraction
 import numpy as np
 
 from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.resize._emitting import resize, sampling_attributes
-from graphfix.passes.resize._reading import CROP, Form, form_of, scaled_size, size_elements
-from graphfix.passes.resize._sampling import Axis, same_pixels
-from graphfix.passes.resize._vectors import Element, Multiple, dim_element
+
+from ._emitting import resize, sampling_attributes
+from ._reading import CROP, Form, form_of, scaled_size, size_elements
+from ._sampling import Axis, same_pixels
+from ._vectors import Element, Multiple, dim_element
 
 
 @rewrite(

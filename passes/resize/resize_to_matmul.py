@@ -50,8 +50,9 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import APPROXIMATE, Builder, NodeView, Option, Refuse, Value, rewrite
-from graphfix.passes.resize._reading import CROP, Form, form_of, resized_axes
-from graphfix.passes.resize._sampling import Axis, Sampler, sampler
+
+from ._reading import CROP, Form, form_of, resized_axes
+from ._sampling import Axis, Sampler, sampler
 
 _OPTIONS = {"max_elements": Option(int, 1 << 22, "Largest matrix that is written, in elements.")}
 Array = np.ndarray[Any, Any]

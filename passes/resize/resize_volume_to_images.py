@@ -37,9 +37,10 @@ from fractions import Fraction
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.resize._emitting import resize, sampling_attributes
-from graphfix.passes.resize._reading import form_of, resized_axes, scale_elements
-from graphfix.passes.resize._sampling import Axis
+
+from ._emitting import resize, sampling_attributes
+from ._reading import form_of, resized_axes, scale_elements
+from ._sampling import Axis
 
 _VOLUME = 5
 _SIZES = 11  # the opset from which on Resize takes sizes

@@ -33,8 +33,9 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
-from graphfix.passes.resize._emitting import resize
-from graphfix.passes.resize._reading import form_of, scale_elements
+
+from ._emitting import resize
+from ._reading import form_of, scale_elements
 
 
 def _types(node: NodeView) -> tuple[InferredType | None]:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from graphfix.authoring import Builder, Refuse, Value, need_rank
-from graphfix.passes.scatter._indices import Array, combined, refuse_strings, rounds_of
+
+from ._indices import Array, combined, refuse_strings, rounds_of
 
 MAX_ELEMENTS = 2**20
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from graphfix.authoring import Array, Builder, Refuse, Value
 from graphfix.authoring import combined as combined_in_pairs
-from graphfix.passes.scatter._indices import combined
+
+from ._indices import combined
 
 LIMIT = 1 << 24
 EMITS = (

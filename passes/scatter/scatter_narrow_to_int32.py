@@ -29,7 +29,8 @@ https://onnx.ai/onnx/operators/onnx__Cast.html.
 from __future__ import annotations
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.scatter._indices import NARROW, narrowed, reduction_of, widened
+
+from ._indices import NARROW, narrowed, reduction_of, widened
 
 _OPERATORS = ("ScatterND", "ScatterElements", "Scatter")
 

@@ -37,7 +37,8 @@ import math
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, reshaping, rewrite
-from graphfix.passes.scatter._indices import (
+
+from ._indices import (
     Array,
     axis_of,
     combined,

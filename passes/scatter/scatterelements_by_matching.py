@@ -40,8 +40,9 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, combined, rewrite
-from graphfix.passes.scatter._indices import axis_of, narrowed, reduction_of, same_dim, widened
-from graphfix.passes.scatter._matching import (
+
+from ._indices import axis_of, narrowed, reduction_of, same_dim, widened
+from ._matching import (
     EMITS,
     check_size,
     counted_from_start,

@@ -35,14 +35,15 @@ from __future__ import annotations
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Option, Refuse, Value, rewrite
-from graphfix.passes.scatter._indices import (
+
+from ._indices import (
     axis_of,
     combined,
     narrowed,
     reduction_of,
     widened,
 )
-from graphfix.passes.scatter._matching import counted_from_start
+from ._matching import counted_from_start
 
 
 @rewrite(

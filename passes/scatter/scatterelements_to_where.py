@@ -40,7 +40,8 @@ import math
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Option, Refuse, Value, rewrite
-from graphfix.passes.scatter._indices import (
+
+from ._indices import (
     Array,
     axis_of,
     element_positions,
@@ -52,7 +53,7 @@ from graphfix.passes.scatter._indices import (
     same_dim,
     widened,
 )
-from graphfix.passes.scatter._masking import (
+from ._masking import (
     MAX_ELEMENTS,
     broadcast_write,
     masked_write,

@@ -40,8 +40,9 @@ from math import prod
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.scatter._indices import narrowed, reduction_of, widened
-from graphfix.passes.scatter._matching import (
+
+from ._indices import narrowed, reduction_of, widened
+from ._matching import (
     EMITS,
     check_size,
     counted_from_start,

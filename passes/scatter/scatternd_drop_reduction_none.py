@@ -26,7 +26,8 @@ onnx/onnx-tensorrt 10.0 onnxOpCheckers.cpp (checkScatterND).
 from __future__ import annotations
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.scatter._indices import reduction_of
+
+from ._indices import reduction_of
 
 
 @rewrite("ScatterND", removes="attr:ScatterND.reduction=none", emits="ScatterND", since=16)

@@ -42,8 +42,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, axes_of, rewrite
-from graphfix.passes.scatter._indices import narrowed, reduction_of, widened
-from graphfix.passes.scatter._matching import check_size, counted_from_start
+
+from ._indices import narrowed, reduction_of, widened
+from ._matching import check_size, counted_from_start
 
 _BY_ELEMENT = ("Add", "Cast", "Identity", "Less", "Mul", "Sub", "Where")
 _DEPTH = 12

@@ -41,7 +41,8 @@ import math
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, reshaping, rewrite
-from graphfix.passes.scatter._indices import (
+
+from ._indices import (
     Array,
     fixed,
     known_shape,

@@ -40,7 +40,8 @@ import math
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Option, Value, reshaping, rewrite
-from graphfix.passes.scatter._indices import (
+
+from ._indices import (
     fixed,
     known_shape,
     linear,
@@ -50,7 +51,7 @@ from graphfix.passes.scatter._indices import (
     rows_of,
     widened,
 )
-from graphfix.passes.scatter._masking import (
+from ._masking import (
     MAX_ELEMENTS,
     broadcast_write,
     masked_write,

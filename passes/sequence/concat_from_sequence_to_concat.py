@@ -34,7 +34,8 @@ References:
 from __future__ import annotations
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, need_rank, rewrite
-from graphfix.passes.sequence._tracing import Listed, Pieces, axis_of, pieces, trace
+
+from ._tracing import Listed, Pieces, axis_of, pieces, trace
 
 
 @rewrite(

@@ -27,7 +27,8 @@ References:
 from __future__ import annotations
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.sequence._optional import held
+
+from ._optional import held
 
 
 @rewrite("OptionalGetElement", removes="op:OptionalGetElement", emits="")

@@ -29,7 +29,8 @@ from __future__ import annotations
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Value, rewrite
-from graphfix.passes.sequence._optional import held
+
+from ._optional import held
 
 
 @rewrite("OptionalHasElement", removes="op:OptionalHasElement", emits="")

@@ -34,7 +34,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.sequence._tracing import Listed, taken, trace
+
+from ._tracing import Listed, taken, trace
 
 
 @rewrite(

@@ -30,7 +30,8 @@ from __future__ import annotations
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.sequence._tracing import Listed, trace
+
+from ._tracing import Listed, trace
 
 
 @rewrite("SequenceLength", removes="op:SequenceLength", emits="Gather Shape")

@@ -43,7 +43,8 @@ from graphfix.authoring import (
     graph_pass,
     stacked_output,
 )
-from graphfix.passes.sequence._tracing import Listed, Pieces, pieces, trace
+
+from ._tracing import Listed, Pieces, pieces, trace
 
 Shape = tuple["int | str | None", ...]
 

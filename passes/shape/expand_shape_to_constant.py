@@ -34,7 +34,8 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring import CANONICAL, Editor, NodeView, graph_pass
-from graphfix.passes.shape._constant_shapes import fix_computed_shapes
+
+from ._constant_shapes import fix_computed_shapes
 
 
 @graph_pass(stage=CANONICAL, removes="shape:*", emits="Expand")

@@ -31,7 +31,8 @@ from __future__ import annotations
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, need_rank, rewrite
-from graphfix.passes.shape._reading import constant_indices, cut, gather_axis
+
+from ._reading import constant_indices, cut, gather_axis
 
 
 @rewrite("Gather", removes="form:Gather.negative-indices", emits="Gather Slice Squeeze")

@@ -51,7 +51,8 @@ from graphfix.authoring import (
     infer_shapes,
     know,
 )
-from graphfix.passes.shape._branches import counted_names, inline, misfit
+
+from ._branches import counted_names, inline, misfit
 
 _BRANCHES = ("then_branch", "else_branch")
 _ROUNDS = 8

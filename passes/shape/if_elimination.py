@@ -32,7 +32,8 @@ References:
 from __future__ import annotations
 
 from graphfix.authoring import CANONICAL, Editor, Graph, Knowledge, NodeView, graph_pass, know
-from graphfix.passes.shape._branches import counted_names, inline, misfit
+
+from ._branches import counted_names, inline, misfit
 
 
 @graph_pass(

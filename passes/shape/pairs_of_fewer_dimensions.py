@@ -36,7 +36,8 @@ from math import prod
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.shape._blocks import made_by
+
+from ._blocks import made_by
 
 _EMITS = "Add Div Mul Reshape Sub"
 _MOST = 4

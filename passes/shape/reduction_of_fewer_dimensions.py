@@ -34,7 +34,8 @@ from __future__ import annotations
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.shape._runs import runs_of
+
+from ._runs import runs_of
 
 _OPS = ("ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum")
 

@@ -30,7 +30,8 @@ References:
 from __future__ import annotations
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.shape._reading import constant_indices, cut, pieces
+
+from ._reading import constant_indices, cut, pieces
 
 
 @rewrite(

@@ -37,7 +37,8 @@ from itertools import permutations
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.shape._blocks import joined, turned_between
+
+from ._blocks import joined, turned_between
 
 _MOST = 4
 _FAR = 6  # dimensions whose orders are all tried

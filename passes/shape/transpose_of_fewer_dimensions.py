@@ -34,7 +34,8 @@ from __future__ import annotations
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.shape._blocks import joined, turned_between
+
+from ._blocks import joined, turned_between
 
 _MOST = 5
 

@@ -37,7 +37,8 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
-from graphfix.passes.signal._fourier import axis_of
+
+from ._fourier import axis_of
 
 _MAX_SIZE = 1 << 12
 

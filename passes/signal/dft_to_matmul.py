@@ -45,7 +45,8 @@ from graphfix.authoring import (
     need_type,
     rewrite,
 )
-from graphfix.passes.signal._fourier import axis_of, fourier_matrix, real_inverse_matrix
+
+from ._fourier import axis_of, fourier_matrix, real_inverse_matrix
 
 _LOW = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
 _FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE, *_LOW)

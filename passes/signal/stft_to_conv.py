@@ -35,7 +35,8 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Array, Builder, NodeView, Option, Refuse, Value, need_type, rewrite
-from graphfix.passes.signal._fourier import fourier_matrix
+
+from ._fourier import fourier_matrix
 
 
 def _frame(node: NodeView, build: Builder) -> Array:

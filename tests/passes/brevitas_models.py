@@ -9,8 +9,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from graphfix.passes.quantization._brevitas import DOMAINS
-from graphfix.passes.quantization.brevitas_quantizers import (
+from passes.quantization._brevitas import DOMAINS
+from passes.quantization.brevitas_quantizers import (
     evaluate_bipolar,
     evaluate_float,
     evaluate_quant,

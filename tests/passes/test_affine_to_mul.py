@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphfix.passes.contrib.affine_to_mul import evaluate
+from passes.contrib.affine_to_mul import evaluate
 from tests.passes.factor_models import Factored, NeutralFactorTests, X
 
 

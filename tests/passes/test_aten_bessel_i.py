@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from onnx import ModelProto, TensorProto
 
-from graphfix.passes.aten.aten_bessel_i import KINDS, evaluate
 from graphfix.report import Accuracy, Status
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
+from passes.aten.aten_bessel_i import KINDS, evaluate
 from tests.passes.aten_models import LAYOUTS, Array, array_of, aten_model, replaced
 from tests.passes.resize_models import in_branch
 

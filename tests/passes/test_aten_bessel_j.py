@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from graphfix.passes.aten.aten_bessel_j import KINDS, NAMES, evaluate
+from passes.aten.aten_bessel_j import KINDS, NAMES, evaluate
 from tests.passes.special_functions import Special
 
 INF, NAN = np.inf, np.nan

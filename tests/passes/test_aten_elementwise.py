@@ -12,10 +12,10 @@ import pytest
 from onnx import ModelProto, TensorProto, helper
 
 import graphfix
-from graphfix.passes.aten._elementwise import BINARY, EXACT_ONES, UNARY
-from graphfix.passes.aten.aten_elementwise import evaluate
 from graphfix.report import APPROXIMATE, EXACT, Accuracy, Status, Verdict
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
+from passes.aten._elementwise import BINARY, EXACT_ONES, UNARY
+from passes.aten.aten_elementwise import evaluate
 from tests.passes.aten_models import LAYOUTS, Array, array_of, aten_model, replaced
 from tests.passes.resize_models import in_branch
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphfix.authoring import has_pytorch, run_in_pytorch
-from graphfix.passes.aten.aten_embedding_bag import evaluate
 from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
+from passes.aten.aten_embedding_bag import evaluate
 from tests.passes.aten_models import LAYOUTS, Array, array_of, aten_model, called
 from tests.passes.resize_models import in_branch
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto
 
-from graphfix.passes.aten.aten_frexp import FAMILY
 from graphfix.report import Status
 from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
+from passes.aten.aten_frexp import FAMILY
 from tests.passes.aten_models import LAYOUTS, Array, aten_model, replaced
 from tests.passes.resize_models import in_branch
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
-from graphfix.passes.aten.aten_gcd import FAMILY
 from graphfix.report import Status
 from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
+from passes.aten.aten_gcd import FAMILY
 from tests.passes.aten_models import Array, aten_model, called, replaced
 from tests.passes.resize_models import in_branch
 

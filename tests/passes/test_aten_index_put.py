@@ -10,9 +10,9 @@ import onnx
 import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
-from graphfix.passes.aten.aten_index_put import evaluate
 from graphfix.report import Status
 from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
+from passes.aten.aten_index_put import evaluate
 from tests.passes.aten_models import PYTORCH, array_of, aten_model
 
 PASS = "aten-index-put"

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from onnx import ModelProto
 
-from graphfix.passes.aten.aten_linalg_lu import FAMILY
 from graphfix.report import APPROXIMATE
 from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
+from passes.aten.aten_linalg_lu import FAMILY
 from tests.passes.aten_models import array_of, aten_model, called, replaced
 from tests.passes.resize_models import in_branch
 

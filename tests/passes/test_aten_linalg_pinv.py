@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphfix.passes.aten.aten_linalg_pinv import evaluate
 from graphfix.report import Accuracy, Status
 from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
+from passes.aten.aten_linalg_pinv import evaluate
 from tests.passes.aten_models import LAYOUTS, Array, array_of, aten_model
 from tests.passes.resize_models import in_branch
 

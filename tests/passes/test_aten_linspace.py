@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphfix.passes.aten.aten_linspace import FAMILY
 from graphfix.report import APPROXIMATE
 from graphfix.testing import assert_refused, assert_untouched, outputs_of
+from passes.aten.aten_linspace import FAMILY
 from tests.passes.aten_models import aten_model, called, replaced
 
 PASS = "aten-linspace"

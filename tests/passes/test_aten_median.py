@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphfix.passes.aten.aten_median import FAMILY
 from graphfix.report import APPROXIMATE
 from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
+from passes.aten.aten_median import FAMILY
 from tests.passes.aten_models import array_of, aten_model, called, replaced
 
 PASS = "aten-median"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from graphfix.passes.aten.aten_nonzero import FAMILY
 from graphfix.testing import assert_refused, assert_untouched, outputs_of
+from passes.aten.aten_nonzero import FAMILY
 from tests.passes.aten_models import array_of, aten_model, called, replaced
 
 PASS = "aten-nonzero"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from graphfix.passes.aten.aten_one_hot import FAMILY
 from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
+from passes.aten.aten_one_hot import FAMILY
 from tests.passes.aten_models import aten_model, called, replaced
 from tests.passes.resize_models import in_branch
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from graphfix.authoring import has_pytorch
-from graphfix.passes.aten.aten_pool import FAMILY
 from graphfix.testing import assert_refused, assert_untouched, outputs_of
+from passes.aten.aten_pool import FAMILY
 from tests.passes.aten_models import array_of, aten_model, called, replaced
 
 PASS = "aten-pool"

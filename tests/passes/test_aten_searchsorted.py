@@ -9,9 +9,9 @@ import pytest
 from onnx import TensorProto, helper
 
 from graphfix.authoring import Refuse
-from graphfix.passes.aten.aten_searchsorted import FAMILY
 from graphfix.report import Status
 from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
+from passes.aten.aten_searchsorted import FAMILY
 from tests.passes.aten_models import array_of, aten_model, called, replaced
 
 PASS = "aten-searchsorted"

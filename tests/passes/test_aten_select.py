@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphfix.passes.aten.aten_select import FAMILY
 from graphfix.testing import assert_refused, assert_untouched, run_pass
+from passes.aten.aten_select import FAMILY
 from tests.passes.aten_models import array_of, aten_model, called, replaced
 from tests.passes.resize_models import in_branch
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from onnx import TensorProto
 
-from graphfix.passes.aten.aten_unsafe_masked_index import FAMILY
 from graphfix.report import Status
 from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
+from passes.aten.aten_unsafe_masked_index import FAMILY
 from tests.passes.aten_models import Array, array_of, aten_model, called, replaced
 from tests.passes.resize_models import in_branch
 

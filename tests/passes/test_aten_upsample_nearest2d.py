@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto
 
-from graphfix.passes.aten.aten_upsample_nearest2d import evaluate
 from graphfix.report import Status
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
+from passes.aten.aten_upsample_nearest2d import evaluate
 from tests.passes.aten_models import LAYOUTS, Array, array_of, aten_model, becomes, numpy_dtype
 from tests.passes.resize_models import in_branch
 

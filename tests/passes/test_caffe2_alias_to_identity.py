@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphfix.passes.contrib.caffe2_alias_to_identity import OPERATORS, evaluate
 from graphfix.testing import assert_rewrite, assert_untouched, outputs_of
+from passes.contrib.caffe2_alias_to_identity import OPERATORS, evaluate
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "caffe2-alias-to-identity"

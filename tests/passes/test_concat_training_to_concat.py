@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphfix.passes.contrib.concat_training_to_concat import numbers
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from passes.contrib.concat_training_to_concat import numbers
 from tests.passes.gradient_cases import done_by, inside_a_branch, text_of
 
 PASS, OP = "concat-training-to-concat", "ConcatTraining"

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from onnx import parser
 
 import graphfix
-from graphfix.passes.contrib.crop_to_slice import evaluate
 from graphfix.report import Verdict
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from passes.contrib.crop_to_slice import evaluate
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "crop-to-slice"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from graphfix.passes.contrib.cross_entropy_internal_to_onnx import numbers
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from passes.contrib.cross_entropy_internal_to_onnx import numbers
 from tests.passes.gradient_cases import done_by, inside_a_branch, text_of
 from tests.passes.test_cross_entropy_gradient_to_arithmetic import WEIGHTS, X, log_softmax, loss
 

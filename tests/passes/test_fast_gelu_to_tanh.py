@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphfix.passes.contrib.fast_gelu_to_tanh import evaluate
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
+from passes.contrib.fast_gelu_to_tanh import evaluate
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "fast-gelu-to-tanh"

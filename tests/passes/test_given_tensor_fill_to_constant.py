@@ -9,8 +9,8 @@ import onnx
 import pytest
 
 import graphfix
-from graphfix.passes.contrib.given_tensor_fill_to_constant import evaluate
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from passes.contrib.given_tensor_fill_to_constant import evaluate
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "given-tensor-fill-to-constant"

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from graphfix.api import check, run
-from graphfix.passes.contrib.glow_to_onnx import MODELS
 from graphfix.testing import assert_refused, assert_rewrite, outputs_of, parse
+from passes.contrib.glow_to_onnx import MODELS
 
 PASS = "glow-to-onnx"
 ONE = '<ir_version: 7, opset_import: ["": 9]> g (float[2, 3] a) => (float[2, 3] y) { y = %s (a) }'

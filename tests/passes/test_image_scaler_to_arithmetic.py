@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from onnx import parser
 
 import graphfix
-from graphfix.passes.contrib.image_scaler_to_arithmetic import evaluate
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from passes.contrib.image_scaler_to_arithmetic import evaluate
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "image-scaler-to-arithmetic"

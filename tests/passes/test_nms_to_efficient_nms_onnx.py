@@ -7,8 +7,8 @@ import onnx
 import pytest
 
 import graphfix
-from graphfix.passes.detection import _plugin_models as models
 from graphfix.testing import assert_refused, assert_untouched
+from passes.detection import _plugin_models as models
 from tests.passes.detection_models import THRESHOLD, assert_selected, model
 
 PASS = "nms-to-efficient-nms-onnx"

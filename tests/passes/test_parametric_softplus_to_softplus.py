@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.passes.contrib.parametric_softplus_to_softplus import evaluate
+from passes.contrib.parametric_softplus_to_softplus import evaluate
 from tests.passes.factor_models import Factored, NeededFactorTests, X
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.passes.contrib.relative_position_bias_to_gather import buckets
+from passes.contrib.relative_position_bias_to_gather import buckets
 from tests.passes.contrib_models import forms_test
 
 PASS = "relative-position-bias-to-gather"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.passes.contrib.scaled_tanh_to_tanh import evaluate
+from passes.contrib.scaled_tanh_to_tanh import evaluate
 from tests.passes.factor_models import Factored, NeededFactorTests, X
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from graphfix.authoring import Array
-from graphfix.passes.contrib.softmax_gradients_to_arithmetic import numbers
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from passes.contrib.softmax_gradients_to_arithmetic import numbers
 from tests.passes.gradient_cases import done_by, gradient, inside_a_branch, text_of
 
 PASS = "softmax-gradients-to-arithmetic"

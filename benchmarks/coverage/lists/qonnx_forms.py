@@ -11,7 +11,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from benchmarks.coverage.lists.ml_forms import Form
 from benchmarks.opset.comparison import run
-from graphfix.passes.quantization.brevitas_quantizers import (
+from passes.quantization.brevitas_quantizers import (
     evaluate_bipolar,
     evaluate_float,
     evaluate_quant,
