@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct
 from onnx import AttributeProto
 
+from graphfix.edit_clock import CLOCK
 from graphfix.schemas import Form
 
 
@@ -56,6 +57,7 @@ class Attributes(MutableMapping[str, Any]):
 
     def __delitem__(self, name: str) -> None:
         """Remove an attribute."""
+        CLOCK.count += 1
         found = name in self._protos or name in self.own
         self.dropped = self.dropped or name in self._protos
         self._protos.pop(name, None)
@@ -87,6 +89,7 @@ class Attributes(MutableMapping[str, Any]):
         self._put(name, graph)
 
     def _put(self, name: str, value: Any) -> None:
+        CLOCK.count += 1
         if self.own is _NONE:
             self.own = {}
         self.own[name] = value
@@ -97,6 +100,7 @@ class Attributes(MutableMapping[str, Any]):
 
     def restore(self, saved: tuple[dict[str, AttributeProto], dict[str, Any], bool]) -> None:
         """Bring back what `saved` gave out."""
+        CLOCK.count += 1
         self._protos, self.own = dict(saved[0]), dict(saved[1])
         self.dropped = saved[2]
 

@@ -2,41 +2,32 @@
 
 What nobody touched is written back as it came in. Nodes and tensors are compared by identity. An
 initializer belongs to one graph. Types other than tensors are kept opaque. Edges are plain lists
-at both ends, which `attach` and `detach` keep in step.
+at both ends, which `attach`, `detach` and `replace_input` keep in step.
+
+Every edit moves `graphfix.edit_clock` on, so that what `graphfix.analysis` keeps is known to be
+old: a field that is set does so by itself, and lists are changed by the methods here alone. Making
+an object is no edit, because nothing is known of it yet.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import onnx
-from onnx import GraphProto, NodeProto, TensorProto, TypeProto, ValueInfoProto
+from onnx import GraphProto, NodeProto, TypeProto, ValueInfoProto
 
 from graphfix.attributes import Attributes
+from graphfix.edit_clock import CLOCK, set_and_count, watch_edits
+from graphfix.identity import remove_by_identity
 from graphfix.protos import normal_domain
 from graphfix.report import NodeRef
-from graphfix.storage.weights import dtype_of, load_array
-
-Shape = tuple["int | str | None", ...]
-
-
-def shape_of_type(proto: TypeProto) -> tuple[int, Shape | None]:
-    """Return (element type, shape) of a tensor type; (0, None) for any other kind."""
-    if not proto.HasField("tensor_type"):
-        return 0, None
-    tensor = proto.tensor_type
-    if not tensor.HasField("shape"):
-        return tensor.elem_type, None
-    dims: list[int | str | None] = []
-    for dim in tensor.shape.dim:
-        if dim.HasField("dim_value"):
-            dims.append(dim.dim_value)
-        else:
-            dims.append(dim.dim_param or None)
-    return tensor.elem_type, tuple(dims)
+from graphfix.storage.stored_values import Weights as Weights
+from graphfix.storage.weights import dtype_of
+from graphfix.tensor_types import Kept
+from graphfix.tensor_types import Shape as Shape
+from graphfix.tensor_types import shape_of_type as shape_of_type
 
 
 class Variable:
@@ -53,6 +44,7 @@ class Variable:
         output_count: How many graphs list it as an output.
         draft: The node that will produce it while a rewrite is only tried; None otherwise.
         drafted_reader: Whether it has a reader in what is only tried, which `outputs` does not say.
+        kept: What `graphfix.analysis` found out about it, with the time; None for nothing.
     """
 
     __slots__ = (
@@ -61,6 +53,7 @@ class Variable:
         "elem_type",
         "info",
         "inputs",
+        "kept",
         "name",
         "opaque",
         "output_count",
@@ -86,8 +79,10 @@ class Variable:
         self.output_count = 0
         self.draft: Node | None = None
         self.drafted_reader = False
+        self.kept: Kept | None = None
         if info is not None:
             self.set_info(info)
+        watch_edits(self, _EditedVariable)
 
     def __repr__(self) -> str:
         """Say what it is, for whoever debugs."""
@@ -107,56 +102,11 @@ class Variable:
         return dtype_of(self.elem_type)
 
 
-class Weights:
-    """The values of a constant, read when they are asked for and never before.
+class _EditedVariable(Variable):
+    """A variable once it is made."""
 
-    Attributes:
-        proto: The tensor.
-        base_dir: The folder of the model, for external data.
-        elem_type: TensorProto.DataType.
-        shape: Dimensions.
-    """
-
-    __slots__ = ("_span", "base_dir", "elem_type", "proto", "shape")
-
-    def __init__(self, proto: TensorProto | onnx.SparseTensorProto, base_dir: str) -> None:
-        """Refer to `proto`; external data is looked up in `base_dir`."""
-        self.proto = proto
-        self.base_dir = base_dir
-        dense = proto.values if isinstance(proto, onnx.SparseTensorProto) else proto
-        self.elem_type: int = dense.data_type
-        self.shape: tuple[int, ...] = tuple(proto.dims)
-        self._span: tuple[Any, Any] | None = None
-
-    @property
-    def dtype(self) -> Any:
-        """The numpy dtype of the values."""
-        return dtype_of(self.elem_type)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes that the values take in memory."""
-        dtype = self.dtype
-        return math.prod(self.shape) * (dtype.itemsize if dtype else 1)
-
-    def load(self) -> np.ndarray[Any, Any]:
-        """Read the values.
-
-        Raises:
-            InvalidModel: The external data is missing or too short.
-        """
-        return load_array(self.proto, self.base_dir)
-
-    def span(self) -> tuple[Any, Any]:
-        """Return the least and the largest of numbers, (0, 0) of none; read once and kept.
-
-        Raises:
-            InvalidModel: The external data is missing or too short.
-        """
-        if self._span is None:
-            values = self.load()
-            self._span = (values.min(), values.max()) if values.size else (0, 0)
-        return self._span
+    __slots__ = ()
+    __setattr__ = set_and_count
 
 
 class Constant:
@@ -169,9 +119,10 @@ class Constant:
         weights: Where the values come from.
         output_count: How many graphs list it as an output.
         overridable: Whether the caller may give another value (it is a graph input too).
+        kept: What `graphfix.analysis` found out about it, with the time; None for nothing.
     """
 
-    __slots__ = ("inputs", "name", "output_count", "outputs", "overridable", "weights")
+    __slots__ = ("inputs", "kept", "name", "output_count", "outputs", "overridable", "weights")
 
     def __init__(self, name: str, weights: Weights) -> None:
         """Make an initializer that nothing uses yet."""
@@ -181,6 +132,8 @@ class Constant:
         self.weights = weights
         self.output_count = 0
         self.overridable = False
+        self.kept: Kept | None = None
+        watch_edits(self, _EditedConstant)
 
     def __repr__(self) -> str:
         """Say what it is, for whoever debugs."""
@@ -225,6 +178,13 @@ class Constant:
         return None
 
 
+class _EditedConstant(Constant):
+    """An initializer once it is made."""
+
+    __slots__ = ()
+    __setattr__ = set_and_count
+
+
 Tensor = Variable | Constant
 
 
@@ -245,6 +205,7 @@ class Node:
         index: Its position among the nodes of its graph in the file; -1 for new nodes.
         origin: The node of the file that a new node stands for; None where that is not known.
         notes: Entries to add to its metadata in the file; None for none.
+        kept: What `graphfix.analysis` found out about it, with the time; None for nothing.
     """
 
     __slots__ = (
@@ -254,6 +215,7 @@ class Node:
         "index",
         "inherit",
         "inputs",
+        "kept",
         "name",
         "notes",
         "op",
@@ -289,6 +251,8 @@ class Node:
         self.index = index
         self.origin: NodeRef | None = None
         self.notes: dict[str, str] | None = None
+        self.kept: Kept | None = None
+        watch_edits(self, _EditedNode)
 
     def __repr__(self) -> str:
         """Say what it is, for whoever debugs."""
@@ -318,6 +282,17 @@ class Node:
         self.inputs = []
         self.outputs = []
 
+    def replace_input(self, position: int, tensor: Tensor) -> None:
+        """Read another tensor at one place; what it read is not told, the other one is."""
+        CLOCK.count += 1
+        self.inputs[position] = tensor
+        tensor.outputs.append(self)
+
+    def drop_output(self, position: int) -> None:
+        """Give nothing at one place any more; the tensor there is not told."""
+        CLOCK.count += 1
+        self.outputs[position] = Variable("")
+
     def graphs(self) -> Iterator[tuple[str, Graph]]:
         """Walk the (attribute name, graph) pairs of the bodies of this node."""
         for name, value in self.attrs.own.items():
@@ -325,15 +300,11 @@ class Node:
                 yield name, value
 
 
-def remove_by_identity(nodes: list[Node], node: Node) -> None:
-    """Take one occurrence of `node` out of an edge list."""
-    # Nodes mostly go in order or from the end; a constant may have thousands of consumers.
-    if nodes[-1] is node:
-        nodes.pop()
-    elif nodes[0] is node:
-        del nodes[0]
-    else:
-        nodes.remove(node)
+class _EditedNode(Node):
+    """A node once it is made."""
+
+    __slots__ = ()
+    __setattr__ = set_and_count
 
 
 class Graph:
@@ -353,6 +324,7 @@ class Graph:
         known_functions: Keys of the local functions that its nodes may call; kept by roots.
         producer: What the file names as its producer; kept by roots.
         redeclared: What stands for the value_info entries of a name; None where they only go.
+        kept: What `graphfix.analysis` found out about it, with the time; None for nothing.
     """
 
     __slots__ = (
@@ -360,6 +332,7 @@ class Graph:
         "base_dir",
         "initializers",
         "inputs",
+        "kept",
         "known_functions",
         "name",
         "nodes",
@@ -394,6 +367,19 @@ class Graph:
         self.known_functions: frozenset[tuple[str, str, str]] = frozenset()
         self.producer = ""
         self.redeclared: dict[str, ValueInfoProto | None] = {}
+        self.kept: Kept | None = None
+
+    __setattr__ = set_and_count
+
+    def add_initializer(self, constant: Constant) -> None:
+        """Own one more constant, behind the others."""
+        CLOCK.count += 1
+        self.initializers.append(constant)
+
+    def set_opset(self, domain: str, version: int) -> None:
+        """Import a domain, or another version of it, in all that shares the imports."""
+        CLOCK.count += 1
+        self.opsets[domain] = version
 
     @property
     def root(self) -> Graph:

@@ -81,7 +81,7 @@ def _fill(
         for stored in proto.sparse_initializer
     ]
     for constant in (*dense, *sparse):
-        graph.initializers.append(constant)
+        graph.add_initializer(constant)
         definitions.stored(constant.name)
         tensors[constant.name] = constant
     inputs: list[Tensor] = []

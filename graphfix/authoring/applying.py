@@ -132,7 +132,7 @@ def apply_draft(
         workspace.let_import(node.graph, domain)
     for constant in draft.constants:
         if constant.outputs:
-            node.graph.initializers.append(constant)
+            node.graph.add_initializer(constant)
     edit.added.extend(draft.nodes)
     edit.removed.extend(draft.replaced)
     _drop_dead(used_before, edit, refs)
@@ -185,7 +185,7 @@ def _check_result(node: Node, old: Tensor, new: Value | None, known: Shape | Non
 
 def _take_over(draft: Draft, producer: Node, fresh: Tensor, old: Tensor) -> None:
     """Let the old tensor be what `producer` gives; its consumers need not know."""
-    producer.outputs[:] = [old if t is fresh else t for t in producer.outputs]
+    producer.outputs = [old if t is fresh else t for t in producer.outputs]
     for node in draft.nodes:
         _replace_in(node, fresh, old)
     if isinstance(old, Variable) and isinstance(fresh, Variable):
@@ -199,13 +199,13 @@ def remove_producers(tensor: Tensor) -> None:
     """Cut a tensor off from the node that computed it."""
     for node in list(tensor.inputs):
         position = next(i for i, t in enumerate(node.outputs) if t is tensor)
-        node.outputs[position] = Variable("")
-    tensor.inputs.clear()
+        node.drop_output(position)
+    tensor.inputs = []
 
 
 def _replace_in(node: Node, fresh: Tensor, old: Tensor) -> None:
     if any(t is fresh for t in node.inputs):
-        node.inputs[:] = [old if t is fresh else t for t in node.inputs]
+        node.inputs = [old if t is fresh else t for t in node.inputs]
     for _, body in node.graphs():
         if any(t is fresh for t in body.outputs):
             body.set_outputs([old if t is fresh else t for t in body.outputs])
@@ -218,9 +218,8 @@ def _rewire(old: Tensor, fresh: Tensor) -> list[Node]:
     for consumer in consumers:
         for position, tensor in enumerate(consumer.inputs):
             if tensor is old:
-                consumer.inputs[position] = fresh
-                fresh.outputs.append(consumer)
-    old.outputs.clear()
+                consumer.replace_input(position, fresh)
+    old.outputs = []
     return consumers
 
 

@@ -164,7 +164,7 @@ def splice(draft: Draft, replaced: Node, inner: Draft) -> None:
 
 def _swap(node: Node, swaps: Mapping[int, Tensor]) -> None:
     if any(id(t) in swaps for t in node.inputs):
-        node.inputs[:] = [swaps.get(id(t), t) for t in node.inputs]
+        node.inputs = [swaps.get(id(t), t) for t in node.inputs]
     for _, body in node.graphs():
         for inner in body.nodes:
             _swap(inner, swaps)

@@ -1,20 +1,4 @@
-"""How a pass says no."""
+"""How a pass says no; `graphfix.refusing` has it."""
 
-from __future__ import annotations
-
-
-class Refuse(Exception):  # noqa: N818 - an answer, not an error
-    """Raised by a pass that will not touch a node; the reason goes into the report.
-
-    Attributes:
-        reason: One sentence, starting in lower case, that says what was not proved.
-    """
-
-    def __init__(self, reason: str) -> None:
-        """Refuse with a reason."""
-        super().__init__(reason)
-        self.reason = reason
-
-
-class ComputedLate(Refuse):
-    """Raised where a constant is asked for and the value is computed at run time."""
+from graphfix.refusing import ComputedLate as ComputedLate
+from graphfix.refusing import Refuse as Refuse

@@ -132,7 +132,7 @@ class Workspace:
     def let_import(self, graph: Graph, domain: str) -> None:
         """Let a graph that lacks a domain import it; see `version_to_import`."""
         version = self.version_to_import(domain)
-        graph.opsets[domain] = version
+        graph.set_opset(domain, version)
         if not domain:
             self.model.ir_version = max(self.model.ir_version, minimal_ir(version))
 

@@ -14,7 +14,9 @@ from graphfix.model import Model
 # Of each object all but the lists of edges, which are copied.
 _TENSOR_FIELDS = ("name", "output_count")
 _VARIABLE_FIELDS = (*_TENSOR_FIELDS, "elem_type", "shape", "opaque", "info", "draft")
-_NODE_FIELDS = tuple(name for name in Node.__slots__ if name not in {"attrs", "inputs", "outputs"})
+_NODE_FIELDS = tuple(
+    name for name in Node.__slots__ if name not in {"attrs", "inputs", "kept", "outputs"}
+)
 _GRAPH_FIELDS = ("parent", "opsets")
 _LISTS = ("nodes", "inputs", "outputs", "initializers")
 

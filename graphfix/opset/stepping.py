@@ -110,7 +110,7 @@ def move_to(
 
 def _import(model: Model, workspace: Workspace, version: int) -> list[Recorded]:
     editor = Editor(model, workspace, {}, EXACT)
-    model.graph.opsets[""] = version
+    model.graph.set_opset("", version)
     editor.record_number(NodeRef(), f"ai.onnx {version} is imported")
     return editor.recorded
 
@@ -148,7 +148,7 @@ def _step(
     editor = Editor(model, workspace, {}, EXACT)
     _apply(editor, plans, target)
     for root in roots:
-        root.opsets[""] = target
+        root.set_opset("", target)
     editor.record_number(NodeRef(), f"opset {source} becomes {target}")
     return sites + editor.recorded
 

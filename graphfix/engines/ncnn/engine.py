@@ -42,7 +42,7 @@ class NCNN(Engine):
 
     def computes_early(self, node: NodeView) -> bool:
         """Say whether pnnx computes a node: its fold_constants runs what hangs on no input."""
-        from graphfix.engines.known_values import are_known_with_sizes
+        from graphfix.analysis.constants_with_shapes import are_known_with_sizes
 
         return are_known_with_sizes(node)
 

@@ -62,12 +62,12 @@ class RKNN(Engine):
 
     def computes_early(self, node: NodeView) -> bool:
         """Say whether the toolkit computes a node: what hangs on no input; facts/graphs.json."""
-        from graphfix.engines.known_early import gives_shapes_alone
+        from graphfix.analysis.shape_only_values import gives_shapes_alone
 
         return node.op not in _READ_FIRST and gives_shapes_alone(node)
 
     def is_constant(self, value: Value) -> bool:
         """Say whether a tensor is computed when a model of fixed sizes is read."""
-        from graphfix.engines.known_values import known_with_sizes
+        from graphfix.analysis.constants_with_shapes import known_with_sizes
 
         return known_with_sizes(value)

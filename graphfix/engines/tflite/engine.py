@@ -36,7 +36,7 @@ class TFLite(Engine):
 
         It leaves DequantizeLinear alone (facts/asked.json, dequantize-stored).
         """
-        from graphfix.engines.known_early import gives_shapes_alone
+        from graphfix.analysis.shape_only_values import gives_shapes_alone
 
         return node.op != "DequantizeLinear" and gives_shapes_alone(node)
 

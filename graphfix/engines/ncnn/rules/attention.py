@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.authoring.views import NodeView, Value
-from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.ncnn.rules import FACTS, MEASURED, RANK
 from graphfix.engines.ncnn.rules.batches import has_batch
 from graphfix.engines.ncnn.rules.ranks import tells_batches

@@ -11,8 +11,8 @@ from math import prod
 
 import numpy as np
 
+from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.authoring.views import NodeView, Value
-from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.ncnn.rules import FACTS
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, Answer, Yes, rule

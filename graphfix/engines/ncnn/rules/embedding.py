@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
+from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.common_rules import given_inputs, unbound_ends
-from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.ncnn.rules import FACTS
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, Answer, Yes, model_rule, rule

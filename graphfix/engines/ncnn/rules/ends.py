@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.common_rules import weights_in_files
-from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.ncnn.rules import FACTS, MEASURED
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import prod
 
+from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
-from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.ncnn.rules import FACTS, MEASURED
 from graphfix.engines.operands import joins_axes
 from graphfix.engines.profile import Target

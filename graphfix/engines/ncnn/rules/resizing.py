@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
-from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.ncnn.rules import FACTS, MEASURED, RANK
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule

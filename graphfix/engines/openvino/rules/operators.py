@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from graphfix.analysis.shape_only_values import of_shapes_alone
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import Array, NodeView, Value
-from graphfix.engines.known_early import of_shapes_alone
 from graphfix.engines.operands import quantizer_told_at
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule

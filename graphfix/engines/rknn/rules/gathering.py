@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
-from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule

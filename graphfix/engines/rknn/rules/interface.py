@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.authoring.views import NodeView, Value
-from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.operands import is_stored
 from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT

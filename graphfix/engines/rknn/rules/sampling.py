@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.grids_of_nan import reads_grids_of_nan_otherwise
-from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
 from graphfix.engines.rule import WRONG, Answer, rule

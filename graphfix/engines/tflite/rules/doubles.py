@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.authoring.views import NodeView, Value
-from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, Answer, Yes, model_rule
 from graphfix.engines.tflite.rules import MEASURED

@@ -15,11 +15,11 @@ from collections.abc import Iterator, Sequence
 from math import prod
 from pathlib import Path
 
+from graphfix.analysis.constants_with_shapes import known_with_sizes
+from graphfix.analysis.shape_only_values import counted_late
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.common_rules import given_inputs
-from graphfix.engines.known_early import counted_late
-from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import WRONG, Answer, Yes, model_rule, rule
 from graphfix.engines.tflite.rules import MEASURED

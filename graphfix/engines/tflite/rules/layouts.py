@@ -10,8 +10,8 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.authoring.views import NodeView, Value
-from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.tflite.rules import MEASURED

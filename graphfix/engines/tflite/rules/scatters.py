@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import Array, NodeView, Value
-from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.tflite.rules import MEASURED

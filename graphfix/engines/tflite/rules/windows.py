@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
-from graphfix.engines.known_values import known_with_sizes
 from graphfix.engines.operands import is_never_negative, only_reader
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule

@@ -9,10 +9,10 @@ import re
 
 import numpy as np
 
+from graphfix.analysis.shape_only_values import of_shapes_alone, sized_with
 from graphfix.authoring.declared_types import declared_in_symbols
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
-from graphfix.engines.known_early import of_shapes_alone, sized_with
 from graphfix.engines.operands import has_negative_pads, has_rank, holds_negatives, is_stored
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from graphfix.analysis.shape_only_values import of_shapes_alone
 from graphfix.authoring.views import NodeView, Value
-from graphfix.engines.known_early import of_shapes_alone
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, Answer, rule
 from graphfix.operators.table import ELEMENTWISE, REDUCTIONS

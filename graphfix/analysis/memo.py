@@ -1,0 +1,127 @@
+"""Answers of analyses, kept with what they are about until any graph is edited.
+
+As in MLIR, where analyses are kept with an operation and dropped when it changes: an analysis is a
+plain function, asked as often as one likes, and what it found is thrown away by the first edit (see
+`graphfix.edit_clock`), so that nobody says what an edit leaves true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from functools import wraps
+from typing import Any, TypeVar, cast
+
+from graphfix.edit_clock import CLOCK
+from graphfix.graph import Graph, Node, Tensor
+from graphfix.views import NodeView, Value
+
+Subject = Value | NodeView | Graph
+_Subject = TypeVar("_Subject", Value, NodeView, Graph)
+_View = TypeVar("_View", Value, NodeView)
+_Answer = TypeVar("_Answer")
+_MISSING = object()
+
+
+def answers_about(part: Tensor | Node | Graph) -> dict[Any, Any]:
+    """Return the answers that hold of a part of a graph now, by question; may be added to."""
+    found = part.kept
+    if found is None or found[0] != CLOCK.count:
+        answers: dict[Any, Any] = {}
+        object.__setattr__(part, "kept", (CLOCK.count, answers))  # by which nothing is edited
+        return answers
+    return found[1]
+
+
+def part_of(subject: Subject) -> Tensor | Node | Graph:
+    """Return what a view looks at."""
+    if isinstance(subject, Value):
+        return subject.tensor
+    return subject.node if isinstance(subject, NodeView) else subject
+
+
+def kept(function: Callable[[_Subject], _Answer]) -> Callable[[_Subject], _Answer]:
+    """Keep what a function finds out about a value, a node or a graph.
+
+    Args:
+        function: It looks at the graph alone; its answer is not changed by whoever gets it.
+    """
+
+    @wraps(function)
+    def ask(subject: _Subject) -> _Answer:
+        answers = answers_about(part_of(subject))
+        answer: Any = answers.get(function, _MISSING)
+        if answer is _MISSING:
+            answer = answers[function] = function(subject)
+        return cast("_Answer", answer)
+
+    return ask
+
+
+def kept_stepwise(
+    in_a_loop: object,
+) -> Callable[[Callable[[_View], Generator[_View, _Answer, _Answer]]], Callable[[_View], _Answer]]:
+    """Keep what a function finds out by asking the same of others, one after another.
+
+    The function is written as one that calls itself, with ``yield other`` for the call. It runs
+    without recursion, however long the way is, and what it finds on the way is kept, too.
+
+    Args:
+        in_a_loop: The answer of what is asked again before it is known: no valid file has tensors
+            that are computed of themselves, but one may be made so. Nothing that was found by it
+            is kept, but for what was asked from outside.
+    """
+
+    def declare(
+        function: Callable[[_View], Generator[_View, _Answer, _Answer]],
+    ) -> Callable[[_View], _Answer]:
+        @wraps(function)
+        def ask(subject: _View) -> _Answer:
+            answers = answers_about(part_of(subject))
+            answer: Any = answers.get(function, _MISSING)
+            if answer is _MISSING:
+                answer = answers[function] = _run(function, subject, in_a_loop)
+            return cast("_Answer", answer)
+
+        return ask
+
+    return declare
+
+
+def _run(
+    function: Callable[[_View], Generator[_View, _Answer, _Answer]],
+    subject: _View,
+    in_a_loop: object,
+) -> _Answer:
+    """Run what `kept_stepwise` keeps; the frames of the calls are on a list of our own."""
+    frames = [(subject, function(subject))]
+    found: dict[_View, _Answer] = {}  # of what was asked on the way
+    running = {subject}
+    looped = False
+    given: Any = None
+    while True:
+        current, frame = frames[-1]
+        try:
+            wanted = frame.send(given)
+        except StopIteration as end:
+            given = end.value
+            frames.pop()
+            running.discard(current)
+            if not frames:
+                break
+            found[current] = given
+            continue
+        known: Any = found.get(wanted, _MISSING)
+        if known is _MISSING:
+            known = answers_about(part_of(wanted)).get(function, _MISSING)
+        if known is not _MISSING:
+            given = known
+        elif wanted in running:
+            given, looped = in_a_loop, True
+        else:
+            frames.append((wanted, function(wanted)))
+            running.add(wanted)
+            given = None
+    if not looped:
+        for each, answer in found.items():
+            answers_about(part_of(each))[function] = answer
+    return cast("_Answer", given)
