@@ -49,7 +49,23 @@ def misbehave(node, build):
 """
 
 
-def start(folder: Path, kind: str, *words: str) -> subprocess.Popen[str]:
+def start(
+    folder: Path, kind: str, *words: str, ignored: tuple[signal.Signals, ...] = ()
+) -> subprocess.Popen[str]:
+    """Start a run in a folder.
+
+    Args:
+        folder: Where.
+        kind: How the pass misbehaves.
+        words: Further arguments.
+        ignored: The signals that whoever starts it ignores, as a shell does in the background;
+            what these tests were started with must not count.
+    """
+
+    def as_started() -> None:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN if number in ignored else signal.SIG_DFL)
+
     (folder / "pass.py").write_text(PASS.replace(', stage="named"', ""), encoding="utf-8")
     (folder / "m.onnx").write_bytes(onnx.parser.parse_model(TEXT).SerializeToString())
     (folder / "tmp").mkdir()
@@ -69,6 +85,7 @@ def start(folder: Path, kind: str, *words: str) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=as_started,
     )
 
 
@@ -188,6 +205,25 @@ def test_a_signal_ends_it_in_mid_run_and_leaves_no_process_and_no_file(
     _, err = process.communicate(timeout=60)
     assert process.returncode == code
     assert "Traceback" not in err
+    assert gone(pids)
+    assert left(tmp_path) == []
+
+
+@pytest.mark.parametrize("ignored", [signal.SIGINT, signal.SIGHUP])
+def test_what_was_started_to_ignore_a_signal_goes_on(
+    tmp_path: Path, ignored: signal.Signals
+) -> None:
+    process = start(tmp_path, "hang", ignored=(ignored,))
+    wait_for(tmp_path / "tmp" / "started")
+    pids = family(process.pid)
+    for pid in pids:  # as a terminal sends it
+        os.kill(pid, ignored)
+    time.sleep(1)
+    assert process.poll() is None
+    assert [runs(pid) for pid in pids[:2]] == [True, True]  # the command and its child
+    process.terminate()
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (143, "", "")
     assert gone(pids)
     assert left(tmp_path) == []
 
