@@ -7,9 +7,10 @@ model of that one node is loaded in each release of `old_engines.RELEASES`. Noth
 inputs have no shape: an engine looks its kernels up before it needs one. An answer that says
 nothing about kernels (an attribute, a shape) counts as present. Writes
 `graphfix/engines/onnxruntime/facts/kernels.json`, from which `python -m
-graphfix.engines.onnxruntime.generate` makes the profiles; `--only` prints instead, and `--contrib`
-measures the operators of ``com.microsoft`` alone and leaves the rest as it is (with `--only`, other
-releases keep those that they register and the newest one runs).
+graphfix.engines.onnxruntime.generate` makes the profiles; `--only` prints instead, or with
+`--write` puts what it measured next to the releases that are known. `--contrib` measures the
+operators of ``com.microsoft`` alone and leaves the rest as it is (with `--only`, other releases
+keep those that they register and the newest one runs).
 
 Of ``com.microsoft`` the forms of `benchmarks.coverage.contrib` are loaded: a release has an
 operator where one of them loads, or is refused for a reason that says nothing about kernels, and
@@ -41,7 +42,7 @@ from graphfix.engines.versioned import packed, unpacked, written
 
 FACTS = ROOT / "graphfix" / "engines" / "onnxruntime" / "facts" / "kernels.json"
 _OLDEST = 7  # older forms are not converted to
-_NEWEST = 26
+_NEWEST = 28
 _IR = 3
 # What the oldest release reads; operators of other domains do not depend on it.
 _CONTRIB_OPSET, _CONTRIB_IR = 11, 6
@@ -74,7 +75,7 @@ class Probe:
 
 
 def schemas() -> dict[tuple[str, int], OpSchema]:
-    """Return the forms of the default domain that a model of opset 7 to 26 may use."""
+    """Return the forms of the default domain that a model of opset 7 to 28 may use."""
     found: dict[str, list[OpSchema]] = defaultdict(list)
     for schema in onnx.defs.get_all_schemas_with_history():
         if schema.domain == "" and schema.since_version <= _NEWEST:
@@ -386,6 +387,7 @@ def main() -> None:
     """Measure, and write or print what was found."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--only", nargs="+", default=list(RELEASES), choices=list(RELEASES))
+    parser.add_argument("--write", action="store_true", help="with --only: keep the other releases")
     parser.add_argument("--contrib", action="store_true", help="com.microsoft alone")
     given = parser.parse_args()
     names = contrib_names(interpreter(list(RELEASES)[-1]))
@@ -413,11 +415,14 @@ def main() -> None:
             "missing": dict(sorted(known.missing.items())),
         }
         found[minor] = {key: value for key, value in table.items() if value not in ([], {})}
-    text = written(packed(found))
-    if given.only == list(RELEASES):
-        FACTS.write_text(text, encoding="utf-8")
+    if given.write:
+        store = json.loads(FACTS.read_text(encoding="utf-8"))
+        known_before = {minor: unpacked(store, minor) for minor in store["names"]}
+        found = {m: table for m in RELEASES if (table := found.get(m) or known_before.get(m))}
+    if given.write or given.only == list(RELEASES):
+        FACTS.write_text(written(packed(found)), encoding="utf-8")
     else:
-        print(text)
+        print(written(packed(found)))
 
 
 def _measure_contrib(names: Sequence[str], wanted: Sequence[str]) -> None:

@@ -41,7 +41,8 @@ def resolve(name: str | Target | Path) -> tuple[Target, tuple[str, ...]]:
     """Return a target, and notes for the user on how its name was understood.
 
     Names do not mind case and take ``AcmeRuntime 8.6`` or ``acme-8.6``. A minor that has no
-    profile is taken as the next lower one of the same major, with a note. ``jetpack5.1`` and
+    profile is taken as the next lower one of the same major, with a note: a release that is newer
+    than the newest profile is judged by that one, and the note says so. ``jetpack5.1`` and
     ``ngc22.12`` are the engine that the release holds. A `Path`, or text that ends in
     ``.toml``, is a profile of the user's own; it is read anew each time.
 
@@ -113,7 +114,19 @@ def _named(name: str, engines: tuple[Engine, ...]) -> tuple[Target, tuple[str, .
     target = _load_shipped(lower, index)
     if covered:
         return target, ()
-    return target, (f"there is no profile {name}: {lower}, the next lower one, is taken",)
+    return target, (_lower_note(name, lower, index),)
+
+
+def _lower_note(name: str, lower: str, index: _Index) -> str:
+    """Say which profile stands for a release that has none."""
+    taken = index.names[lower]
+    same = (known for known in index.names.values() if known.family == taken.family)
+    if all(sort_key(known.version) <= sort_key(taken.version) for known in same):
+        return (
+            f"there is no profile {name}: {lower}, the newest one, is taken; "
+            "what changed in the engine since is not known"
+        )
+    return f"there is no profile {name}: {lower}, the next lower one, is taken"
 
 
 def releases_of(target: Target) -> tuple[Release, ...]:

@@ -33,7 +33,8 @@ def index(targets: list[Target]) -> str:
         lines.append(f"| {' | '.join(cells)} |")
     lines += [
         "",
-        "A minor that is not listed is taken as the next lower one. A release is a name too,",
+        "A minor that is not listed is taken as the next lower one, one that is newer than all",
+        "profiles as the newest, and a note says so. A release is a name too,",
         "`jetpack5.1` or `ngc22.12`:",
     ]
     for engine in engines():

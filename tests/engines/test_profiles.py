@@ -56,7 +56,7 @@ def test_the_profiles_that_are_promised_are_there_in_order() -> None:
             *tens,
             *(f"trt11.{minor}" for minor in range(5)),
             *(f"trt-rtx1.{minor}" for minor in range(4, 8)),
-            *(f"ort-1.{minor}" for minor in range(4, 32)),
+            *(f"ort-1.{minor}" for minor in range(4, 33)),
         ]
     )
     targets = [load_target(name) for name in target_names()]
@@ -143,7 +143,6 @@ def test_trt8_says_once_what_to_type_on_an_older_jetson() -> None:
         ("trt8.9", "trt8.6"),
         ("trt9.4", "trt9.3"),
         ("trt10.99", "trt10.16"),
-        ("trt11.9", "trt11.4"),
         ("trt6.5", "trt6"),
         ("tensorrt-7.9", "trt7.2"),
     ],
@@ -152,6 +151,16 @@ def test_a_minor_that_is_not_listed_is_the_next_lower_one(name: str, lower: str)
     target, notes = resolve(name)
     assert target.name == lower
     assert notes == (f"there is no profile {name}: {lower}, the next lower one, is taken",)
+
+
+@pytest.mark.parametrize(("name", "newest"), [("trt11.9", "trt11.4"), ("ort-1.99", "ort-1.32")])
+def test_a_release_newer_than_all_profiles_is_judged_by_the_newest(name: str, newest: str) -> None:
+    target, notes = resolve(name)
+    assert target.name == newest
+    assert notes == (
+        f"there is no profile {name}: {newest}, the newest one, is taken; "
+        "what changed in the engine since is not known",
+    )
 
 
 @pytest.mark.parametrize(
@@ -259,9 +268,9 @@ def test_onnx_runtime_by_its_names() -> None:
     for name in ("ort-1.8", "ORT1.8", "onnxruntime-1.8", "onnxruntime 1.8.1"):
         assert resolve(name)[0].name == "ort-1.8"
     target, notes = resolve("ort")
-    assert target.name == "ort-1.31"
+    assert target.name == "ort-1.32"
     assert notes == (
-        "ort is taken as ort-1.31 (ONNX Runtime 1.31); "
+        "ort is taken as ort-1.32 (ONNX Runtime 1.32); "
         "type the version that you deploy, such as ort-1.10",
     )
 
@@ -269,7 +278,7 @@ def test_onnx_runtime_by_its_names() -> None:
 def test_what_onnx_runtime_says_of_itself() -> None:
     limits = {
         minor: (t.opset_max, t.ir_max, t.domain_opsets["ai.onnx.ml"], t.functions)
-        for minor in (5, 8, 10, 12, 15, 17, 31)
+        for minor in (5, 8, 10, 12, 15, 17, 31, 32)
         for t in [load_target(f"ort-1.{minor}")]
     }
     assert limits == {
@@ -280,6 +289,7 @@ def test_what_onnx_runtime_says_of_itself() -> None:
         15: (19, 9, 3, True),
         17: (20, 9, 4, True),
         31: (26, 13, 5, True),
+        32: (28, 14, 5, True),
     }
     eight = load_target("ort-1.8")
     assert "int8" in eight.ops["Add"].lacks[14]["T"]
