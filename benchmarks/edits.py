@@ -256,7 +256,11 @@ def table(rows: Sequence[Row]) -> str:
     names = ", ".join(Path(name).stem for name in OTHERS)
     lines += ["", f"Others, where an edit fits fewer than ten of these: {names}."]
     if freed:
-        lines += ["", "A batch of 1 freed (`--dynamic`), at 1, 2 and 5 item by item:", ""]
+        lines += [
+            "",
+            "A batch of 1 freed (`--dynamic`): shown for every size, and by numbers at 1, 2 and 5:",
+            "",
+        ]
         lines += ["| network | status | constants that were made to follow |", "|---|---|---|"]
         for row in freed:
             followed = row.said.count(";") - 1 if row.status == "proved" else 0

@@ -7,20 +7,28 @@ from dataclasses import dataclass
 from onnx import GraphProto, ModelProto, NodeProto, helper
 
 from graphfix.edits.addressing import matching
+from graphfix.edits.by_item.looking import Shown, look
 from graphfix.edits.free_sizes import Freed, Freeing
 from graphfix.edits.known_tensors import drop_unused
 from graphfix.edits.outside import DOMAIN, NUMPY, with_import
 from graphfix.edits.sizes import Size
-from graphfix.edits.step import Equal, Step, Subject
+from graphfix.edits.step import Claim, Equal, FreeSize, Step, Subject
+from graphfix.edits.step import Shown as Claimed
 from graphfix.errors import UsageError
 from graphfix.model import Model
 from graphfix.pipeline.evaluators import evaluators_for
 from graphfix.protos import copied
 from graphfix.proving.inputs.maker import required_inputs
 from graphfix.registry import shipped_passes
+from graphfix.report import Verdict, Verification
 
 ORIGINAL = "@original"
 _TIMES = (1, 2, 5)
+_AT_MOST = 12  # further sizes that are tried
+_ITEMS = 4096  # in all of them together
+_ITEMS_OF_MANY_NODES = 128
+_MANY_NODES = 100
+_PRACTICAL = 1 << 40  # no tensor has as many items
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +78,25 @@ class Dynamic:
         freed = Freeing(subject.proto, subject.base_dir, axes, size, where).freed(symbol)
         drop_unused(freed.proto, subject.proto)
         said = [f"{symbol} is free in {', '.join(axes)}; it was {size}", *freed.said]
-        claims = tuple(self._claim(subject, freed, axes, (symbol, size, times)) for times in _TIMES)
-        return Step(freed.proto, tuple(said), claims)
+        if not subject.proves:
+            return Step(freed.proto, tuple(said), ())
+        shown = look(freed, subject.proto, subject.base_dir, axes, size)
+        times = [*_TIMES, *(each // size for each in _tried(shown, size))]
+        tried = sorted({size * each for each in times})
+        why = "".join(f": {doubt}" for doubt in shown.found.doubts[:1])
+        claims: list[Claim] = [
+            self._claim(subject, freed, axes, (symbol, size, each // size), why) for each in tried
+        ]
+        free = FreeSize(symbol, shown.every, 1, _most(shown), tuple(tried))
+        return Step(freed.proto, tuple(said), (_of_all(free, shown), *claims), free_size=free)
 
     def _claim(
-        self, subject: Subject, freed: Freed, axes: dict[str, int], at: tuple[str, int, int]
+        self,
+        subject: Subject,
+        freed: Freed,
+        axes: dict[str, int],
+        at: tuple[str, int, int],
+        why: str,
     ) -> Equal:
         symbol, size, times = at
         made = copied(freed.proto)
@@ -112,7 +134,7 @@ class Dynamic:
             made_first=True,
             beside={ORIGINAL: subject.proto},
             stops=f"does not run with {symbol} = {size * times}, and depends on the size in a way "
-            "that cannot be freed",
+            f"that cannot be freed{why}",
             where=self.option,
         )
 
@@ -135,3 +157,35 @@ class Dynamic:
             if value != []:
                 node.attribute.append(helper.make_attribute(name, value))
         return node
+
+
+def _tried(shown: Shown, size: int) -> list[int]:
+    """Return the further sizes to try, near what may change, the smallest first."""
+    left = (_ITEMS if shown.found.nodes < _MANY_NODES else _ITEMS_OF_MANY_NODES) * size
+    tried: list[int] = []
+    for each in shown.sizes(size):
+        left -= each
+        if left < 0 or len(tried) == _AT_MOST:
+            break
+        tried.append(each)
+    return tried
+
+
+def _most(shown: Shown) -> int | None:
+    """Return up to how many items sizes fit into their types; None where no model gets there."""
+    return shown.found.most if shown.every and shown.found.most < _PRACTICAL else None
+
+
+def _of_all(free: FreeSize, shown: Shown) -> Claimed:
+    """Return the claim for every size, as it was read off the operators."""
+    upto = "" if free.most is None else f" up to {free.most}"
+    text = f"with every {free.symbol} from 1 on{upto} it computes what the model did item by item"
+    if shown.every:
+        method = f"each of {shown.found.nodes} nodes keeps the items apart, whatever their number"
+        return Claimed(text, Verification(Verdict.EQUAL, method=method))
+    reasons = [str(doubt) for doubt in shown.found.doubts[:3]]
+    if not reasons:
+        reasons = [f"only multiples of {shown.step} are items of the model"]
+    at = ", ".join(map(str, free.tried))
+    reason = f"{'; '.join(reasons)}; what numbers say is of {free.symbol} = {at} alone"
+    return Claimed(text, Verification(Verdict.INCONCLUSIVE, reason))

@@ -10,7 +10,7 @@ from typing import Any
 from onnx import ModelProto
 
 from graphfix.edits.proof import HowToProve, Proof, prove
-from graphfix.edits.step import Edit, Step, Subject
+from graphfix.edits.step import Edit, FreeSize, Step, Subject
 from graphfix.errors import InvalidModel, UsageError
 from graphfix.hooks import Hook
 from graphfix.model import Model
@@ -32,12 +32,14 @@ class Done:
         said: What it did, one line each.
         proofs: What it claims, and what became of the claims; empty with ``verify="off"``.
         unfinished: What it was to do and could not, one line each.
+        free_size: The size that it made free, and for which sizes it was shown to be right.
     """
 
     option: str
     said: tuple[str, ...]
     proofs: tuple[Proof, ...]
     unfinished: tuple[str, ...] = ()
+    free_size: FreeSize | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +112,7 @@ def edit(
                 raise UsageError("comes after the model was split", where=each.option)
             step = _applied(each, Subject(proto, loaded.base_dir, verify == "auto", file), hooks)
             proofs = _proved(step, loaded.base_dir, how, hooks) if verify == "auto" else ()
-            done.append(Done(each.option, step.said, proofs, step.unfinished))
+            done.append(Done(each.option, step.said, proofs, step.unfinished, step.free_size))
             proto, parts = step.proto, dict(step.parts)
     models = {path: Model(part, base_dir=loaded.base_dir) for path, part in parts.items()}
     result = Model(proto, base_dir=loaded.base_dir)

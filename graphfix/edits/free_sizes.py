@@ -215,6 +215,8 @@ class Freeing:
             target = self._leading(node, axis, old)
         else:  # the last axes belong to each other
             target = axis + len(old) - len(self._before[node.input[0]])
+            if node.op_type == "Expand" and old[target] != self._before[node.input[0]][axis]:
+                raise self._refused(node)  # it repeats the items
         wanted = list(old)
         wanted[target] = _grow(old[target])
         now = shapes.get(node.output[0])

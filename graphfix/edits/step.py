@@ -138,6 +138,25 @@ Claim = Equal | Runs | SameStructure | Shown
 
 
 @dataclass(frozen=True, slots=True)
+class FreeSize:
+    """A size that became free, and for which numbers of items the result was shown to be right.
+
+    Attributes:
+        symbol: What it is called.
+        every: Whether every operator keeps the items apart, whatever their number.
+        least: The least size of which anything is claimed.
+        most: The largest, where a type that holds the size ends there.
+        tried: The sizes at which numbers were compared.
+    """
+
+    symbol: str
+    every: bool
+    least: int
+    most: int | None
+    tried: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """What an edit makes of a model.
 
@@ -147,6 +166,7 @@ class Step:
         claims: What is to be proved of it.
         parts: Further models that it makes, by the file that they go to.
         unfinished: What it was to do and could not, one line each.
+        free_size: The size that it made free.
     """
 
     proto: ModelProto
@@ -154,6 +174,7 @@ class Step:
     claims: tuple[Claim, ...]
     parts: Mapping[Path, ModelProto] = field(default_factory=dict[Path, ModelProto])
     unfinished: tuple[str, ...] = ()
+    free_size: FreeSize | None = None
 
 
 class Edit(Protocol):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from graphfix.edits.engine import Edited
 from graphfix.edits.proof import Proof
+from graphfix.edits.step import FreeSize
 from graphfix.rendering.as_json import SCHEMA, Json, verification_json
 from graphfix.rendering.style import PLAIN, Style, join, labelled, printable, wrap
 
@@ -63,6 +64,7 @@ def edit_json(model: str, output: Path | None, found: Edited) -> Json:
                 "edit": step.option.removeprefix("--"),
                 "said": list(step.said),
                 "unfinished": list(step.unfinished),
+                **({} if step.free_size is None else {"free_size": _free_size(step.free_size)}),
                 "proofs": [
                     {"claim": proof.claim, "verification": verification_json(proof.verification)}
                     for proof in step.proofs
@@ -70,4 +72,14 @@ def edit_json(model: str, output: Path | None, found: Edited) -> Json:
             }
             for step in found.steps
         ],
+    }
+
+
+def _free_size(free: FreeSize) -> Json:
+    return {
+        "symbol": free.symbol,
+        "every": free.every,
+        "least": free.least,
+        "most": free.most,
+        "tried": list(free.tried),
     }

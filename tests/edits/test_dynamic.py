@@ -49,6 +49,7 @@ def test_reshapes_and_a_token_that_one_image_was_baked_into() -> None:
     assert "Reshape 'tokens' takes [-1, 6, 4], not [1, 6, 4]" in said
     assert "Concat 'join' reads 'e' expanded to the size" in said
     assert [p.claim for p in found.proofs] == [
+        "with every N from 1 on it computes what the model did item by item",
         "with N = 1 it computes what the model did item by item",
         "with N = 2 it computes what the model did item by item",
         "with N = 5 it computes what the model did item by item",
@@ -164,11 +165,64 @@ def test_it_is_proved_at_the_size_where_others_are_open() -> None:
     text = HEAD + "g (float[N, 4, T] x) => (float[N, 4, T] y) { y = Softmax <axis = 1> (x) }"
     found = edits.dynamic(parsed(text), {"x": ("N", "C", "T")})
     assert found.exit_code == 4
-    assert "with C = 8" in found.proofs[1].claim
+    assert "with C = 8" in next(proof for proof in found.proofs if proof.wrong).claim
     text = text.replace("axis = 1", "axis = 0")
     found = edits.dynamic(parsed(text), {"x": ("N", "C", "T")})
     assert found.exit_code == 0, found.proofs
     assert type_text(found.model.to_proto().graph.output[0].type) == "float32[N, C, T]"
+
+
+# A table of six positions, the last of which differs; and a number that the size meets.
+POSITIONS = (
+    HEAD
+    + """
+g (float[1, 4] x) => (float[1, 4] y)
+<int64[1] zero = {0},
+ float[6, 4] t = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1,
+ 1, 1, 1}>
+{ s = Shape (x) n = Gather (s, zero) [rows] p = Slice (t, zero, n, zero) y = Add (x, p) }
+"""
+)
+THRESHOLD = (
+    HEAD
+    + """
+g (float[1, 4] x) => (float[1, 4] y) <int64[1] zero = {0}, int64[1] k = {6}>
+{ s = Shape (x) n = Gather (s, zero) [more] c = Greater (n, k) m = Neg (x) y = Where (c, m, x) }
+"""
+)
+
+
+def test_a_table_that_ends_is_refused() -> None:
+    with pytest.raises(UsageError) as caught:
+        edits.dynamic(parsed(POSITIONS), {"x": ("N", 4)})
+    assert "does not run with N = 7" in str(caught.value)
+    assert "Slice 'rows' cuts out as many as there are items" in str(caught.value)
+
+
+def test_a_size_that_meets_a_number_is_tried_on_both_sides_of_it() -> None:
+    found = edits.dynamic(parsed(THRESHOLD), {"x": ("N", 4)})
+    assert found.exit_code == 4
+    states = {proof.claim.split(" it ")[0]: proof.equal for proof in found.proofs}
+    assert states == {
+        "with every N from 1 on": False,
+        "with N = 1": True,
+        "with N = 2": True,
+        "with N = 5": True,
+        "with N = 6": True,
+        "with N = 7": False,
+    }
+    assert "Greater 'more' compares the size with 6" in found.proofs[0].verification.reason
+
+
+def test_what_numbers_say_of_some_sizes_is_not_said_of_all() -> None:
+    text = THRESHOLD.replace("k = {6}", "k = {1000000}")
+    found = edits.dynamic(parsed(text), {"x": ("N", 4)})
+    assert found.exit_code == 1
+    (doubt,) = [proof for proof in found.proofs if not proof.equal]
+    assert "what numbers say is of N = 1, 2, 5 alone" in doubt.verification.reason
+    free = found.steps[0].free_size
+    assert free is not None
+    assert (free.every, free.tried) == (False, (1, 2, 5))
 
 
 def test_what_mixes_the_items_is_not_equal() -> None:
