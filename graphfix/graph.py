@@ -119,10 +119,20 @@ class Constant:
         weights: Where the values come from.
         output_count: How many graphs list it as an output.
         overridable: Whether the caller may give another value (it is a graph input too).
+        declared: The shape of that input, which binds what the caller gives; None for any rank.
         kept: What `graphfix.analysis` found out about it, with the time; None for nothing.
     """
 
-    __slots__ = ("inputs", "kept", "name", "output_count", "outputs", "overridable", "weights")
+    __slots__ = (
+        "declared",
+        "inputs",
+        "kept",
+        "name",
+        "output_count",
+        "outputs",
+        "overridable",
+        "weights",
+    )
 
     def __init__(self, name: str, weights: Weights) -> None:
         """Make an initializer that nothing uses yet."""
@@ -132,6 +142,7 @@ class Constant:
         self.weights = weights
         self.output_count = 0
         self.overridable = False
+        self.declared: Shape | None = None
         self.kept: Kept | None = None
         watch_edits(self, _EditedConstant)
 
@@ -163,9 +174,9 @@ class Constant:
         return self.weights.elem_type
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """Dimensions."""
-        return self.weights.shape
+    def shape(self) -> Shape | None:
+        """Dimensions: of an overridable one those that its declaration binds every caller to."""
+        return self.declared if self.overridable else self.weights.shape
 
     @property
     def dtype(self) -> Any:

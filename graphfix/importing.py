@@ -17,7 +17,16 @@ from onnx import (
 from graphfix.attributes import Attributes
 from graphfix.duplicate_names import Definitions
 from graphfix.errors import InvalidModel
-from graphfix.graph import Constant, Function, Graph, Node, Tensor, Variable, Weights
+from graphfix.graph import (
+    Constant,
+    Function,
+    Graph,
+    Node,
+    Tensor,
+    Variable,
+    Weights,
+    shape_of_type,
+)
 from graphfix.protos import normal_domain
 
 _GRAPH = AttributeProto.GRAPH
@@ -90,6 +99,7 @@ def _fill(
         known = tensors.get(info.name)
         if isinstance(known, Constant):
             known.overridable = overridable
+            known.declared = shape_of_type(_without_negative_sizes(info).type)[1]
             inputs.append(known)
             continue
         variable = Variable(info.name, info=_without_negative_sizes(info))

@@ -15,7 +15,7 @@ from graphfix.graph import Constant, Function, Graph, Node, Shape, Tensor, Varia
 from graphfix.model import Model
 from graphfix.protos import normal_domain
 from graphfix.schemas import Form, form_of
-from graphfix.shape_inference import infer_shapes, read_by_inference
+from graphfix.shape_inference import as_called, infer_shapes, read_by_inference, stored_as_in
 from graphfix.storage.weights import type_name
 
 SMALL_ELEMENTS = 64
@@ -163,7 +163,7 @@ def small_constant(tensor: Tensor) -> TensorProto | None:
     if isinstance(tensor, Constant):
         proto = tensor.weights.proto
         count = 1
-        for dim in tensor.shape:
+        for dim in tensor.weights.shape:
             count *= dim
         if tensor.overridable or not isinstance(proto, TensorProto) or count > SMALL_ELEMENTS:
             return None
@@ -227,8 +227,13 @@ def infer_model(model: Model) -> None:
 
 def infer_proto(proto: ModelProto) -> ModelProto:
     """Run ONNX shape inference; where a node makes it fail, what was known before stays."""
-    inferred = _inferred(*_packed(proto))
-    return proto if inferred is None else inferred
+    shown = as_called(proto)
+    inferred = _inferred(*_packed(shown))
+    if inferred is None:
+        return proto
+    if shown is not proto:
+        stored_as_in(proto, inferred)
+    return inferred
 
 
 def _nameless(proto: ModelProto) -> ModelProto:

@@ -7,6 +7,11 @@ reads has a type.
 
 STFT without `onesided` is 1 of it (its page and schema), which inference takes for 0
 (defs/math/defs.cc, onnx 1.23): it is shown the node with the default written out.
+
+What it computes of shapes it hands through every Cast, and through arithmetic in int32, as if all
+were int64 (defs/tensor/old.cc and defs/data_propagators.h, onnx 1.23): 300 as uint8 is 300, not
+44. Casts to other types than int64, and sums and products of int32, are shown as operators of
+which it follows the types alone. What is known of them, `graphfix.folding` computes.
 """
 
 from __future__ import annotations
@@ -17,9 +22,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import onnx
-from onnx import GraphProto, ModelProto, NodeProto
+from msgspec import Struct
+from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto
 
-from graphfix.protos import all_nodes, bodies_of, copied, nodes_of_model
+from graphfix.protos import all_graphs, all_nodes, bodies_of, copied, nodes_of_model
 
 _LARGE = 1 << 20  # bytes of a model from which on its memory is worth a look
 _HIDDEN = "graphfix.hidden/"
@@ -37,6 +43,14 @@ _READS_A_TYPE = frozenset(
 # Where none of these names is in a file no node of it is at risk.
 _NAMES = tuple(op.encode() for op in (*sorted({op for _, op in _READS_A_TYPE}), "GatherND"))
 _MISREAD, _SPELLED = "STFT", onnx.helper.make_attribute("onesided", 1)
+OVERRIDABLE_FROM = 4  # the IR version from which an initializer may be an input with a default
+_CAST = "Cast"
+# Stands for a Cast: the shape of its input, the type of its attribute.
+_OF_A_TYPE = "RandomUniformLike"
+_ARITHMETIC, _OF_A_PAIR = frozenset({"Add", "Mul", "Sub"}), "Div"
+_FOLLOWED = frozenset(
+    {"Add", "Concat", "Gather", "Identity", "Mul", "Slice", "Squeeze", "Sub", "Unsqueeze"}
+)
 
 
 def infer_shapes(model: ModelProto | bytes, **options: bool) -> ModelProto:
@@ -44,26 +58,131 @@ def infer_shapes(model: ModelProto | bytes, **options: bool) -> ModelProto:
 
     Args:
         model: The model, which is not changed, or its bytes: inference takes several times the
-            memory of a proto, which need not be held meanwhile.
+            memory of a proto, which need not be held meanwhile. Of bytes, initializers that a
+            caller may override are read as constants; see `as_called`.
         options: `check_type`, `strict_mode`, `data_prop`.
 
     Raises:
         onnx.shape_inference.InferenceError: As there.
     """
-    raw = model if isinstance(model, bytes) else model.SerializeToString()
-    del model
-    if _MISREAD.encode() not in raw:
-        return _inferred(raw, options)
-    shown = ModelProto.FromString(raw)
-    spelled = [_lacks_default(node) for node in nodes_of_model(shown)]
-    for node, lacking in zip(nodes_of_model(shown), spelled, strict=True):
-        if lacking:
-            node.attribute.append(_SPELLED)
-    inferred = _inferred(shown.SerializeToString(), options)
-    for node, lacking in zip(nodes_of_model(inferred), spelled, strict=True):
-        if lacking:
-            del node.attribute[-1]
+    if isinstance(model, bytes):
+        return _as_meant(model, options)
+    shown = as_called(model)
+    inferred = _as_meant(shown.SerializeToString(), options)
+    if shown is not model:
+        stored_as_in(model, inferred)
     return inferred
+
+
+def as_called(model: ModelProto) -> ModelProto:
+    """Return a model whose initializers that a caller may override are inputs and nothing else.
+
+    Inference takes their values for constants and computes shapes with them. A model without any
+    is returned itself.
+    """
+    given = (
+        {info.name for info in model.graph.input} if model.ir_version >= OVERRIDABLE_FROM else ()
+    )
+    kept = [tensor for tensor in model.graph.initializer if tensor.name not in given]
+    if not given or len(kept) == len(model.graph.initializer):
+        return model
+    graph = GraphProto()
+    for field, value in model.graph.ListFields():
+        if field.name == "initializer":
+            graph.initializer.extend(kept)
+        elif field.is_repeated:
+            getattr(graph, field.name).extend(value)
+        else:
+            setattr(graph, field.name, value)
+    shown = ModelProto(graph=graph)
+    for field, value in model.ListFields():
+        if field.name != "graph" and field.is_repeated:
+            getattr(shown, field.name).extend(value)
+        elif field.name != "graph":
+            setattr(shown, field.name, value)
+    return shown
+
+
+def stored_as_in(model: ModelProto, inferred: ModelProto) -> None:
+    """Give a model that was inferred from `as_called` the initializers that it came with."""
+    del inferred.graph.initializer[:]
+    inferred.graph.initializer.extend(model.graph.initializer)
+
+
+class _Shown(Struct):
+    """How a node is shown to inference, and what it was.
+
+    Attributes:
+        op: The operator that it is.
+        shown: The operator that stands for it.
+        spelled: The attribute that is written out; None for none.
+    """
+
+    op: str
+    shown: str
+    spelled: AttributeProto | None
+
+    def show(self, node: NodeProto) -> None:
+        node.op_type = self.shown
+        if self.spelled is not None:
+            node.attribute.append(self.spelled)
+
+    def restore(self, node: NodeProto) -> None:
+        node.op_type = self.op
+        if self.spelled is not None:
+            del node.attribute[-1]
+
+
+def _as_meant(raw: bytes, options: dict[str, bool]) -> ModelProto:
+    """Infer a model, with other nodes in the place of those that inference misreads."""
+    follows = options.get("data_prop", False) and _CAST.encode() in raw
+    if not follows and _MISREAD.encode() not in raw:
+        return _inferred(raw, options)
+    model = ModelProto.FromString(raw)
+    narrow = _narrow(model) if follows else set[str]()
+    changed = [_shown(node, narrow, follows=follows) for node in nodes_of_model(model)]
+    if not any(changed):
+        return _inferred(raw, options)
+    for node, change in zip(nodes_of_model(model), changed, strict=True):
+        if change is not None:
+            change.show(node)
+    inferred = _inferred(model.SerializeToString(), options)
+    for node, change in zip(nodes_of_model(inferred), changed, strict=True):
+        if change is not None:
+            change.restore(node)
+    return inferred
+
+
+def _shown(node: NodeProto, narrow: set[str], *, follows: bool) -> _Shown | None:
+    """Return what stands for a node while inference looks at it; None for the node itself."""
+    if _lacks_default(node):
+        return _Shown(node.op_type, node.op_type, _SPELLED)
+    if not follows or node.domain not in ("", "ai.onnx"):
+        return None
+    if node.op_type == _CAST:
+        to = next((a for a in node.attribute if a.name == "to"), None)
+        if to is None or to.type != AttributeProto.INT or to.i == TensorProto.INT64:
+            return None
+        return _Shown(_CAST, _OF_A_TYPE, onnx.helper.make_attribute("dtype", to.i))
+    if node.op_type in _ARITHMETIC and not narrow.isdisjoint(node.input):
+        return _Shown(node.op_type, _OF_A_PAIR, None)
+    return None
+
+
+def _narrow(model: ModelProto) -> set[str]:
+    """Return the names of int32 that inference computes with, as if it were int64."""
+    graphs = [*all_graphs(model.graph)]
+    narrow = {t.name for g in graphs for t in g.initializer if t.data_type == TensorProto.INT32}
+    for node in nodes_of_model(model):
+        if node.op_type == "Constant":
+            made = any(
+                a.t.data_type == TensorProto.INT32 for a in node.attribute if a.name == "value"
+            )
+        else:
+            made = node.op_type in _FOLLOWED and not narrow.isdisjoint(node.input)
+        if made:
+            narrow.update(node.output)
+    return narrow
 
 
 def read_by_inference(node: NodeProto) -> NodeProto:

@@ -112,3 +112,47 @@ def test_a_spectrum_has_one_side_by_default(attributes: dict[str, int], bins: in
     inferred = infer_shapes(model)
     assert shapes(inferred)["s"] == [2, 13, bins, 2]
     assert [a.name for a in inferred.graph.node[0].attribute] == list(attributes)
+
+
+def of_text(text: str, **options: bool) -> onnx.ModelProto:
+    return infer_shapes(
+        onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["": 18]> {text}'), **options
+    )
+
+
+@pytest.mark.parametrize("to", [1, 2, 3, 4, 5, 6, 9, 10, 16])
+def test_a_size_is_not_followed_through_a_cast_that_may_change_it(to: int) -> None:
+    text = (
+        f"g (float[300] x) => (float y) {{ s = Shape (x) a = Cast <to = {to}> (s) "
+        "b = Cast <to = 7> (a) z = ConstantOfShape (b) y = ReduceSum <keepdims = 0> (z) }"
+    )
+    inferred = of_text(text, data_prop=True)
+    assert shapes(inferred) == {"s": [1], "a": [1], "b": [1], "z": [0]}
+    types = {info.name: info.type.tensor_type.elem_type for info in inferred.graph.value_info}
+    assert (types["a"], types["b"]) == (to, TensorProto.INT64)
+    assert [node.op_type for node in inferred.graph.node][:3] == ["Shape", "Cast", "Cast"]
+    assert [len(node.attribute) for node in inferred.graph.node][:3] == [0, 1, 1]
+    kept = of_text(text.replace(f"to = {to}", "to = 7"), data_prop=True)
+    assert shapes(kept)["z"] == [300]
+
+
+def test_sums_of_int32_are_not_computed_as_int64() -> None:
+    text = (
+        "g (float[5] x) => (float y) <int32[1] w = {70000}, int32[1] v = {70000}> { a = Mul (w, v) "
+        "b = Cast <to = 7> (a) z = ConstantOfShape (b) y = ReduceSum <keepdims = 0> (z) }"
+    )
+    inferred = of_text(text, data_prop=True)
+    assert shapes(inferred)["z"] == [0]
+    assert inferred.graph.node[0].op_type == "Mul"
+
+
+def test_a_value_that_a_caller_may_override_decides_no_size() -> None:
+    text = (
+        "g (float[6] x, int64[2] w) => (float y) <int64[2] w = {2, 3}> "
+        "{ z = Reshape (x, w) y = ReduceSum <keepdims = 0> (z) }"
+    )
+    inferred = of_text(text)
+    assert shapes(inferred) == {"z": [0, 0]}
+    assert [tensor.name for tensor in inferred.graph.initializer] == ["w"]
+    fixed = onnx.parser.parse_model(f'<ir_version: 3, opset_import: ["": 18]> {text}')
+    assert shapes(infer_shapes(fixed)) == {"z": [2, 3]}

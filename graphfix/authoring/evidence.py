@@ -226,7 +226,7 @@ def tensors_read(node: Node) -> Iterator[Tensor]:
 
 def _is_constant(tensor: Tensor) -> bool:
     if isinstance(tensor, Constant):
-        return True
+        return not tensor.overridable
     return bool(tensor.inputs) and tensor.inputs[0].op == "Constant"
 
 
@@ -242,7 +242,7 @@ def _tells(tensor: Tensor, producer: Node) -> bool:
 def _from_sizes(tensor: Tensor, budget: list[int]) -> bool:
     """Say whether a tensor is computed from constants and sizes alone, so that a pass knows it."""
     if _is_constant(tensor):
-        return not (isinstance(tensor, Constant) and tensor.overridable)
+        return True
     budget[0] -= 1
     if not isinstance(tensor, Variable) or not tensor.inputs or budget[0] < 0:
         return False

@@ -113,8 +113,8 @@ class Knowledge:
     def _shape(self, view: NodeView) -> tuple[Array, ...] | None:
         source = view.node.inputs[0]
         shape = source.shape
-        if shape is None or (isinstance(source, Constant) and source.overridable):
-            return None  # the caller may give another size than that of the default
+        if shape is None:
+            return None
         if view.op == "Size":
             sizes = [dim for dim in shape if isinstance(dim, int)]
             if len(sizes) != len(shape):

@@ -15,8 +15,8 @@ _SUMMING = frozenset({"ReduceMean", "ReduceMin", "ReduceSum"})
 def lower_bound(value: Value | None, depth: int = _DEPTH) -> int | None:
     """Return a number that no element of an integer tensor is below; None where none is known.
 
-    Sizes and positions are never negative; what only moves values keeps their bound; Max, Where
-    and Concat join bounds. Sums and products are not followed: they may wrap around.
+    Sizes and positions are never negative; what only moves values keeps their bound; Max, Min,
+    Where and Concat join bounds. Sums and products are not followed: they may wrap around.
     """
     if value is None or depth == 0:
         return None
@@ -45,7 +45,7 @@ def _through(node: NodeView, depth: int) -> int | None:
         return lower_bound(node.input(0), depth)
     if node.op == "Cast":
         return _cast(node, depth)
-    if node.op in ("Concat", "Where"):
+    if node.op in ("Concat", "Min", "Where"):
         joined = [lower_bound(v, depth) for v in node.inputs[1 if node.op == "Where" else 0 :]]
         known = [bound for bound in joined if bound is not None]
         return min(known) if known and len(known) == len(joined) else None

@@ -17,6 +17,7 @@ from graphfix.folding.numbers import axes_of, fits, reshaped, slices_of
 Partial = np.ndarray[Any, Any]
 Operands = Sequence["Partial | None"]
 ITEM = 64  # bytes of a boxed number, roughly
+_LARGEST_SIZE = np.iinfo(np.int64).max
 Function = Callable[[NodeView, Operands], "tuple[Partial, ...] | None"]
 
 
@@ -121,9 +122,15 @@ def _cast(node: NodeView, operands: Operands) -> tuple[Partial, ...] | None:
 
 
 def _as(item: Any, dtype: np.dtype[Any]) -> Any:
-    """Convert one element; None where that could wrap round or is not known."""
+    """Convert one element; None where that could wrap round or is not known.
+
+    A size that is not known may be any up to the largest int64: only types that hold all of these
+    keep it.
+    """
     if dtype.kind == "b":
         return int(bool(item)) if isinstance(item, int) else None
+    if isinstance(item, str) and np.iinfo(dtype).max < _LARGEST_SIZE:
+        return None
     return _within(item, dtype)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from graphfix.authoring.views import NodeView, Value
+from graphfix.folding.lower_bounds import lower_bound
 from graphfix.operators.table import LIMITED, MOVES_FIRST
 
 _DEPTH = 24
@@ -72,11 +73,16 @@ def _largest(value: Value) -> int | None:
 def _cast(node: NodeView, depth: int) -> int | None:
     """Between wide numbers a Cast keeps the order, as long as the bound itself survives it.
 
-    A number below the smallest of int32 would wrap around; none of those is a size.
+    Of int64 as int32 a number below the smallest would wrap around. What a float below that
+    becomes is left open, and is the smallest in every engine.
     """
     source, result = node.need(0), node.output(0)
     if source.type_name not in _WIDE or result is None or result.type_name not in _WIDE:
         return None
+    if (source.type_name, result.type_name) == ("int64", "int32"):
+        least = lower_bound(source)
+        if least is None or least < np.iinfo(np.int32).min:
+            return None
     bound = upper_bound(source, depth)
     return bound if bound is not None and abs(bound) < _LARGEST_WHOLE else None
 

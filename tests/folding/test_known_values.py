@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
+from onnx import helper
 
 from graphfix.authoring.views import Value
 from graphfix.folding.known_values import Knowledge, know
@@ -78,7 +79,8 @@ def test_size_is_known_when_all_dims_are() -> None:
         (("s = Shape (x)", "y = Sub (s, s)"), [0, 0, 0]),
         (("s = Shape (x)", "y = Div (s, two)"), [None, 1, None]),
         (("s = Shape (x)", "y = Add (s, zero)"), ["N", 3, "M"]),
-        (("s = Shape (x)", "c = Cast <to = 6> (s)", "y = Cast <to = 7> (c)"), ["N", 3, "M"]),
+        (("s = Shape (x)", "c = Cast <to = 6> (s)", "y = Cast <to = 7> (c)"), [None, 3, None]),
+        (("s = Shape (x)", "c = Cast <to = 13> (s)", "y = Cast <to = 7> (c)"), ["N", 3, "M"]),
         (("s = Shape (x)", "b = Cast <to = 9> (s)", "y = Cast <to = 7> (b)"), [None, 1, None]),
         (("s = Shape (x)", "e = Equal (s, minus)", "y = Where (e, one, s)"), ["N", 3, "M"]),
         (("s = Shape (x)", "e = Equal (s, s)", "y = Where (e, one, s)"), [1, 1, 1]),
@@ -102,13 +104,24 @@ def test_what_wraps_round_is_not_known() -> None:
         "y = Cast <to = 7> (d)",
         consts="<int64[1] big = {4294967297}>",
     )
-    assert part_of(text) == ["N", 3, "M", None]
+    assert part_of(text) == [None, 3, None, None]
+
+
+@pytest.mark.parametrize("to", [2, 3, 4, 5, 6, 12])  # integers of up to 32 bits
+def test_a_size_is_not_known_in_a_type_that_does_not_hold_all_sizes(to: int) -> None:
+    lines = ("s = Shape (x)", f"c = Cast <to = {to}> (s)", "y = Cast <to = 7> (c)")
+    assert part_of(shape_model(*lines)) == [None, 3, None]
+    wrapped = int(np.array(300).astype(helper.tensor_dtype_to_np_dtype(to)))
+    assert part_of(shape_model(*lines, inputs="float[300,3] x")) == [wrapped, 3]
 
 
 def test_an_initializer_that_the_caller_may_override_is_not_known() -> None:
     text = "g (float[2] x, int64[K] w) => (int64[L] out) <int64[2] w = {4, 5}> { LINES }"
-    for lines in ("y = Shape (w) out = Identity (y)", "y = Neg (w) out = Identity (y)"):
-        assert part_of(text.replace("LINES", lines)) is None
+    assert part_of(text.replace("LINES", "y = Neg (w) out = Identity (y)")) is None
+    shape = "y = Shape (w) out = Identity (y)"
+    assert part_of(text.replace("LINES", shape)) == ["K"]
+    assert part_of(text.replace("[K]", "[2]").replace("LINES", shape)) == [2]
+    assert part_of(text.replace("[K]", "[]").replace("LINES", shape)) is None
 
 
 def test_symbols_mean_nothing_in_the_body_of_a_loop() -> None:

@@ -55,6 +55,13 @@ def test_sizes_and_inputs() -> None:
     assert bound_of("y = Identity (k)", "float[3, 8] x, int64[1] k") is None
 
 
+def test_what_a_cast_to_int32_may_wrap_is_not_followed() -> None:
+    body = "m = Min (k, d) w = Cast <to = 6> (m) y = Cast <to = 7> (w)"
+    assert bound_of(body, "float[3, 8] x, int64[1] k") is None
+    assert bound_of(body.replace("(k, d)", "(s, d)")) == 100
+    assert bound_of(body.replace("6", "1"), "float[3, 8] x, int64[1] k") == 100
+
+
 def test_a_reduction_over_no_axes_reduces_nothing() -> None:
     body = "t = Concat <axis = 0> (d, e) y = ReduceMin <noop_with_empty_axes = 1> (t)"
     assert bound_of(body, opset=18) == 100
