@@ -197,6 +197,19 @@ class NamedPattern:
 
 
 @dataclass(frozen=True, slots=True)
+class InputSizes:
+    """The sizes that an input of a site had while it was proved.
+
+    Attributes:
+        name: The tensor.
+        shapes: The first few shapes that differ from each other.
+    """
+
+    name: str
+    shapes: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Certificate:
     """The numeric proof of one site.
 
@@ -208,6 +221,9 @@ class Certificate:
         reason: Why, for anything but equal; by what, where both sides are the same as they stand
             and nothing had to be run.
         own: How many of the samples were values that the model itself computed there.
+        sizes: The sizes of the first inputs; empty where none has axes, and where nothing was run.
+        shorter: Whether all samples had shorter axes than the model has there, along which what
+            the site does is the same.
     """
 
     status: Verdict
@@ -216,6 +232,8 @@ class Certificate:
     samples: int = 0
     reason: str = ""
     own: int = 0
+    sizes: tuple[InputSizes, ...] = ()
+    shorter: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,19 @@ def certified(prover: Prover) -> Callable[[Attempt], Attempt]:
     return examine
 
 
+def certified_at_own_sizes(prover: Prover) -> Callable[[Attempt], Attempt]:
+    """Return what proves sites at their own sizes, where the whole was not compared at its own."""
+    examine = certified(prover)
+
+    def examine_again(attempt: Attempt) -> Attempt:
+        if attempt.verification.status not in (Verdict.INCONCLUSIVE, Verdict.SKIPPED):
+            return attempt
+        prover.at_own_sizes = True
+        return examine(attempt)
+
+    return examine_again
+
+
 def differing(attempt: Attempt, count: int) -> Blame | None:
     """Blame the sites that compute something else; a pass that is wrong ever again as a whole."""
     settings = attempt.settings

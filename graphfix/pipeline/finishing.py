@@ -15,7 +15,12 @@ from graphfix.hooks import Hook, node_told, progress_told
 from graphfix.model import Model
 from graphfix.pipeline.attempts import attempts, first_attempt
 from graphfix.pipeline.blame import Attempt, Stage, settled
-from graphfix.pipeline.certifying import certified, differing, outcomes_of
+from graphfix.pipeline.certifying import (
+    certified,
+    certified_at_own_sizes,
+    differing,
+    outcomes_of,
+)
 from graphfix.pipeline.faults import Faults, Kind, Specimen
 from graphfix.pipeline.float16 import in_float16
 from graphfix.pipeline.original import Original
@@ -118,6 +123,7 @@ def _proved(
     if asked.certificates is not None and asked.inputs is None and not asked.seed:
         kept = CertificateCache(asked.certificates, before.evaluators)
     prover = Prover(before.evaluators, memory=memory or Memory(), whole=whole, kept=kept)
+    prover.at_own_sizes = asked.verify == "sites"
     prover.told, prover.at = progress_told(hooks), node_told(hooks)
     again = attempts(before, hooks)
     sites = Stage(again, differing, certified(prover))
@@ -127,7 +133,12 @@ def _proved(
         lambda each, count: broken(each, count) or laid_open(each, count),
         lambda each: compared(before, each),
     )
-    return settled(settled(attempt, sites), results)
+    own_sizes = Stage(
+        lambda settings: compared(before, again(settings)),
+        differing,
+        certified_at_own_sizes(prover),
+    )
+    return settled(settled(settled(attempt, sites), results), own_sizes)
 
 
 def _crashes(run: Run) -> Iterator[Specimen]:

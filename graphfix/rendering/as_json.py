@@ -162,7 +162,10 @@ def site_json(site: Site) -> Json:
 
 
 def certificate_json(proof: Certificate) -> Json:
-    return picked(proof, "status", "max_abs", "max_rel", "samples", "own", "reason")
+    """Return a certificate."""
+    sizes = [picked(each, "name", "shapes") for each in proof.sizes]
+    fields = ("status", "max_abs", "max_rel", "samples", "own", "sizes", "shorter", "reason")
+    return picked(proof, *fields, sizes=sizes)
 
 
 def verification_json(found: Verification) -> Json:

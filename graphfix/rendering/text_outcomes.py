@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from math import prod
 
 from graphfix.rendering.grouping import distinct, few_reasons, node_label
 from graphfix.rendering.style import Style, capped, count, labelled, printable, wrap
@@ -51,7 +52,22 @@ def _block(outcome: Outcome, style: Style) -> list[str]:
         lines += labelled("nodes", capped(nodes, _NODES_SHOWN), width=8)
     for note in distinct(site.note for site in outcome.sites):
         lines += labelled("note", printable(note), width=8)
-    return lines
+    return lines + labelled("sizes", _sizes(outcome), width=8)
+
+
+def _sizes(outcome: Outcome) -> str:
+    """Return between which sizes of inputs the sites were compared on their own."""
+    proofs = [site.certificate for site in outcome.sites if site.certificate is not None]
+    shapes = {shape for proof in proofs for each in proof.sizes for shape in each.shapes}
+    if not shapes:
+        return ""
+    ends = (min(shapes, key=_length), max(shapes, key=_length))
+    texts = distinct("x".join(map(str, shape)) for shape in ends)
+    return f"compared with inputs of {' to '.join(texts)}"
+
+
+def _length(shape: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
+    return prod(shape), shape
 
 
 def _proof(outcome: Outcome) -> str:

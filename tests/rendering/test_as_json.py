@@ -135,6 +135,8 @@ def test_numbers_that_json_lacks_are_null_and_say_so(
         "nonfinite": True,
         "samples": 2,
         "own": 0,
+        "sizes": [],
+        "shorter": False,
         "reason": "",
     }
     assert second["certificate"] is None

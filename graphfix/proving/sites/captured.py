@@ -20,7 +20,9 @@ from graphfix.proving.runners.evaluators import Evaluators
 from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.runners.outside_weights import bytes_inside
 from graphfix.proving.runners.turns import Turns
+from graphfix.proving.sites.shorter import Shorter
 from graphfix.proving.values.kinds import Feed, Value, is_floating, leaves, numpy_dtype
+from graphfix.proving.verdict.numbers import finite
 from graphfix.proving.whole.loading import read_model
 from graphfix.proving.whole.samples import Samples
 from graphfix.submodels import with_outputs
@@ -122,23 +124,31 @@ def capture_activations(
     return values, ""
 
 
-def captured_feed(model: onnx.ModelProto, names: Mapping[str, str], values: Feed) -> Feed | None:
+def captured_feed(
+    model: onnx.ModelProto, names: Mapping[str, str], values: Feed, short: Shorter | None = None
+) -> Feed | None:
     """Return the model's own values as inputs of a site; None where they are not all there.
 
     Args:
         model: The site as it was.
         names: What the inputs of the site are called in the whole model.
         values: What the whole model computed.
+        short: The site with shorter axes, to which the values are cut.
     """
     feed: Feed = {}
-    elements = 0
     for info in required_inputs(model.graph):
         name = names.get(info.name)
         if name is None or name not in values or not _fits(values[name], info):
             return None
         feed[info.name] = values[name]
-        elements += sum(a.size for _, a in leaves(values[name]) if a is not None)
-    return feed if feed and elements <= MOST_ELEMENTS else None
+    if short is not None:
+        feed = short.cut(feed)
+    arrays = [a for value in feed.values() for _, a in leaves(value) if a is not None]
+    if not feed or sum(array.size for array in arrays) > MOST_ELEMENTS:
+        return None
+    # No pass claims anything about what is not finite.
+    plain = all(not is_floating(a.dtype) or finite(a) for a in arrays)
+    return feed if plain else None
 
 
 def _fits(value: Value, info: onnx.ValueInfoProto) -> bool:
@@ -147,8 +157,6 @@ def _fits(value: Value, info: onnx.ValueInfoProto) -> bool:
     kind = info.type.tensor_type
     if not isinstance(value, np.ndarray) or value.dtype != numpy_dtype(kind.elem_type):
         return False
-    if is_floating(value.dtype) and not np.isfinite(value.astype(np.float64)).all():
-        return False  # no pass claims anything about these
     if not kind.HasField("shape"):
         return True
     dims = kind.shape.dim

@@ -31,6 +31,7 @@ class CertificationRequest(Struct, frozen=True):
         gentle: Only inputs of the kind that a model meets.
         together: Compute constants in groups.
         watched: How the whole model is run for its own values; None where it is not.
+        whole: Run sites with shorter axes once at their own sizes as well.
         stored: Begin each site with its stored inputs, and store those on which its sides differ.
     """
 
@@ -40,6 +41,7 @@ class CertificationRequest(Struct, frozen=True):
     gentle: bool = False
     together: bool = False
     watched: CaptureRequest | None = None
+    whole: bool = False
     stored: bool = False
 
 

@@ -33,7 +33,8 @@ from graphfix.proving.sites.cases import (
     read_cases,
 )
 from graphfix.proving.sites.merging import can_merge, certify_together
-from graphfix.proving.sites.site_proof import certify
+from graphfix.proving.sites.one_site import certify
+from graphfix.proving.sites.shorter import shorter
 from graphfix.proving.values.files import read_values, write_values
 from graphfix.proving.values.kinds import Feed
 from graphfix.report import Certificate, Verdict
@@ -48,6 +49,7 @@ def certify_cases(folder: Path, request: CertificationRequest) -> None:
     deadline = time.process_time() + request.seconds
     cases = list(read_cases(folder))
     why, log = "", Log(folder)
+    cases = [_shortened(read, request) for read in cases]
     if request.together:
         cases = _together(cases, evaluators, log)
     if request.watched is not None and cases:
@@ -65,6 +67,12 @@ def certify_cases(folder: Path, request: CertificationRequest) -> None:
         log.end(read.number, found, time.process_time() - start)
         _alarm(0.0)
     log.close()
+
+
+def _shortened(read: ReadCase, request: CertificationRequest) -> ReadCase:
+    case = read.case
+    short = None if request.stored else shorter(case.before, case.after)
+    return structs.replace(read, case=replace(case, short=short, whole=request.whole))
 
 
 def _together(cases: Sequence[ReadCase], evaluators: Evaluators, log: Log) -> list[ReadCase]:
@@ -111,7 +119,11 @@ def _watched(
     _alarm(0.0)
     return [
         structs.replace(
-            read, case=replace(read.case, own=captured_feed(read.case.before, read.names, values))
+            read,
+            case=replace(
+                read.case,
+                own=captured_feed(read.case.before, read.names, values, read.case.short),
+            ),
         )
         for read in cases
     ], why

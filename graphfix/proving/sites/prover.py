@@ -118,10 +118,9 @@ def _unrun(reason: str) -> Certificate:
 
 def named(certificate: Certificate, names: Mapping[str, str]) -> Certificate:
     """Put a site's own names in the place of the short ones."""
-    if "@" not in certificate.reason:
-        return certificate
     reason = _MARKED.sub(lambda m: names.get(m.group(1), m.group(1)), certificate.reason)
-    return replace(certificate, reason=reason)
+    sizes = tuple(replace(each, name=names.get(each.name, each.name)) for each in certificate.sizes)
+    return replace(certificate, reason=reason, sizes=sizes)
 
 
 class Memory(Struct):
@@ -147,6 +146,8 @@ class Prover(Struct):
         kept: The certificates of runs on other models; None where they are not asked for.
         told: Is given how many of how many different sites are done; None where nobody asks.
         at: Is given the tensor whose site was begun; None where nobody asks.
+        at_own_sizes: Whether no comparison of the whole model shows what sites do at their own
+            sizes, so that each has to be run once at these.
     """
 
     evaluators: Mapping[OpKey, str]
@@ -156,6 +157,7 @@ class Prover(Struct):
     kept: CertificateCache | None = None
     told: Callable[[int, int], None] | None = None
     at: Callable[[str], None] | None = None
+    at_own_sizes: bool = False
     _spent: float = 0.0
 
     def prove(
@@ -230,7 +232,8 @@ class Prover(Struct):
         """Run what is not known yet, each different case once."""
         open_cases: dict[bytes, _Case] = {}
         for case in cases:
-            if case.key in self.memory.known or case.key in open_cases:
+            known = self.memory.known.get(case.key)
+            if (known is not None and self._is_enough(known)) or case.key in open_cases:
                 continue
             if not self._knows(case):
                 open_cases[case.key] = case
@@ -268,9 +271,13 @@ class Prover(Struct):
     def _knows(self, case: _Case) -> bool:
         """Take over the certificate that a run on another model made of the same case."""
         known = None if self.kept is None else self.kept.get(case.key, case.stored)
-        if known is not None:
-            self.memory.known[case.key] = known
-        return known is not None
+        if known is None or not self._is_enough(known):
+            return False
+        self.memory.known[case.key] = known
+        return True
+
+    def _is_enough(self, known: Certificate) -> bool:
+        return not (self.at_own_sizes and known.shorter)
 
 
 class _Look(Struct):
@@ -309,6 +316,7 @@ class _Batch:
         self._whole = whole
         self._evaluators = prover.evaluators
         self._bounds = prover.bounds
+        self._at_own_sizes = prover.at_own_sizes
         self._deadline = deadline
         self._together = together
         self.found: dict[int, Certificate] = {}
@@ -361,6 +369,7 @@ class _Batch:
             gentle,
             together,
             None if gentle else self._whole,
+            self._at_own_sizes,
         )
         with tempfile.TemporaryDirectory(prefix="graphfix-") as text:
             folder = Path(text)

@@ -102,12 +102,16 @@ class SampleMaker(FeedMaker):
         special: What the special style has, ``nan`` and ``inf``.
         parameters: Inputs that decide what a node does, if only through arithmetic: any number
             there may ask for more memory than there is.
+        cuts: The sizes of axes that were made shorter, one set for each sample; see
+            `graphfix.proving.sites.shorter`.
     """
 
     styles: Sequence[Style] = STYLES
     unread: frozenset[str] = frozenset()
     special: frozenset[str] = frozenset()
     parameters: frozenset[str] = frozenset()
+    cuts: Sequence[Mapping[str, int]] = ()
+    _turn: int = 0
 
     def draw(
         self,
@@ -120,8 +124,16 @@ class SampleMaker(FeedMaker):
     ) -> Feed:
         """Return one input set; see `FeedMaker.draw`."""
         style = Style.NATURAL if edge else self.styles[sample % len(self.styles)]
+        self._turn = sample
         feed = super().draw(sample, attempt, redraw, other_side=other_side, edge=edge)
         return self.in_style(feed, style, np.random.default_rng([23, self.seed, sample, redraw]))
+
+    def _pinned(self) -> dict[str, int]:
+        """Return the sizes that are decided: those of axes that were made shorter, too."""
+        pinned = super()._pinned()
+        if self.cuts:
+            pinned.update(self.cuts[self._turn % len(self.cuts)])
+        return pinned
 
     def in_style(self, feed: Feed, style: Style, rng: np.random.Generator) -> Feed:
         """Return an input set of the same shapes, whose free values are those of a style."""

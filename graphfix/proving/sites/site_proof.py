@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import onnx
 
 from graphfix.errors import EngineFailed
-from graphfix.protos import copied
 from graphfix.proving.inputs.maker import required_inputs
 from graphfix.proving.runners.engine import Engine, MissingForm, MissingOperator
-from graphfix.proving.runners.evaluators import Evaluators
 from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.sites.parameters import driven, parameters_of
 from graphfix.proving.sites.samples import (
@@ -27,7 +24,9 @@ from graphfix.proving.sites.samples import (
     shape_only,
     text_of,
 )
+from graphfix.proving.sites.shorter import Shorter
 from graphfix.proving.sites.shrinking import shrink
+from graphfix.proving.sites.sizes_tried import SizesTried
 from graphfix.proving.sites.truth import NonEmptyEngine, Truth
 from graphfix.proving.values.kinds import Feed, Value, is_floating, leaves
 from graphfix.proving.verdict.inside import Inside
@@ -36,10 +35,6 @@ from graphfix.proving.verdict.numbers import widened
 from graphfix.proving.whole.samples import Samples, all_finite
 from graphfix.report import APPROXIMATE, EXACT, LOSSY, Accuracy, Certificate, Verdict
 
-# Inputs with more elements than this together are made only if smaller ones say nothing, and
-# with more than that never.
-MANY_ELEMENTS = 2**24
-MOST_ELEMENTS = 2**26
 # Above this many elements over all samples there are fewer samples.
 _WORK = 2**24
 _FEWEST = 3
@@ -47,10 +42,10 @@ _FEWEST = 3
 _FEW_ELEMENTS, _ROUNDS = 256, 2
 # Numbers that a pass claims come behind so many samples.
 _CLAIMED_AFTER = 2
+# Long axes come behind so many samples.
+_LONG_AFTER = 2
 # Samples that say nothing where the original divides by nothing.
 _ODD = frozenset({Style.SIZES, Style.DRIVEN})
-# Sizes above the first become the second, or a little more, where inputs are too big.
-_LONG, _SHORT = 64, 12
 # A site that has been compared this often, for so many seconds of CPU, has been compared enough:
 # what a certificate looks at does not depend on what else a machine does.
 _PATIENCE = ((6, 0.15), (4, 0.5), (2, 2.0))
@@ -67,6 +62,8 @@ class Case:
             an error of its own.
         claims: The special numbers, ``nan`` or ``inf``, that go through as they did.
         own: The values that the model itself has there, where it was run.
+        short: The same site with shorter axes; `own` is cut to them. None where there is none.
+        whole: Run a site with shorter axes once at its own sizes as well.
     """
 
     before: onnx.ModelProto
@@ -74,85 +71,35 @@ class Case:
     accuracy: Accuracy = EXACT
     claims: frozenset[str] = frozenset()
     own: Feed | None = None
+    short: Shorter | None = None
+    whole: bool = False
 
 
-def _ignored(_feed: Feed) -> None:
+def ignored(_feed: Feed) -> None:
     """Take no note of inputs."""
 
 
-def certify(
-    case: Case,
-    evaluators: Evaluators,
-    *,
-    gentle: bool = False,
-    given: Sequence[Feed] = (),
-    failing: Callable[[Feed], None] = _ignored,
-) -> Certificate:
-    """Run both sides of a site on the same inputs and compare.
-
-    Args:
-        case: The site.
-        evaluators: Numpy models of operators that no engine has.
-        gentle: Only inputs of the kind that a model meets; an engine crashed on the others.
-        given: Inputs to begin with; those that the site before does not run with are left out.
-        failing: Told of the smallest inputs found on which both sides differ.
-    """
-    elements = _elements(case.before)
-    if elements > MANY_ELEMENTS and not given:
-        small = replace(case, before=smaller(case.before), after=smaller(case.after))
-        if _elements(small.before) <= MANY_ELEMENTS:
-            found = certify(small, evaluators, gentle=gentle)
-            if found.status in (Verdict.EQUAL, Verdict.LOSSY):
-                return found
-        if elements > MOST_ELEMENTS:
-            return _open(f"its inputs have {elements} elements, too many to make")
-    original = RunnableModel(case.before, evaluators=evaluators)
-    try:
-        before = original.open()
-    except EngineFailed as error:
-        return _open(f"the part before the repair cannot be run: {error.message}")
-    try:
-        after = original.of(case.after).open()
-    except MissingOperator as error:
-        return _open(f"no engine has {error.key[1]} of the result: {error.message}")
-    except EngineFailed as error:
-        return Certificate(Verdict.MISMATCH, reason=f"the result does not load: {error.message}")
-    proof = _Proof(case, original, (before, after), gentle, elements)
-    proof.given, proof.failing = given, failing
-    return proof.run()
+def _with_long(
+    styles: tuple[Style, ...], short: Shorter
+) -> tuple[tuple[Style, ...], list[Mapping[str, int]]]:
+    """Return the styles with those of long axes behind the first ones, and the sizes of each."""
+    early = styles[:_LONG_AFTER]
+    sizes: list[Mapping[str, int]] = [
+        short.sizes[number % len(short.sizes)] for number in range(len(styles))
+    ]
+    sizes[_LONG_AFTER:_LONG_AFTER] = short.long
+    others = tuple(Style.OTHER for _ in short.long)
+    return (*early, *others, *styles[_LONG_AFTER:]), sizes
 
 
-def smaller(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Return a copy whose inputs have small sizes: equal ones stay equal, others differ.
-
-    A site for which the sizes matter does not run so, or computes something else; only that both
-    sides are equal then says something.
-    """
-    copy = copied(model)
-    sizes: dict[int, int] = {}
-    for info in copy.graph.input:
-        for dim in info.type.tensor_type.shape.dim:
-            if dim.dim_value > _LONG:
-                dim.dim_value = sizes.setdefault(dim.dim_value, _SHORT + 2 * len(sizes))
-    return copy
-
-
-def _open(reason: str, samples: int = 0) -> Certificate:
+def inconclusive(reason: str, samples: int = 0) -> Certificate:
+    """Return the certificate of what was not shown."""
     return Certificate(Verdict.INCONCLUSIVE, samples=samples, reason=reason)
 
 
-def _elements(model: onnx.ModelProto) -> int:
-    """Count the elements of the inputs whose values are read, dynamic dims as eight."""
-    unread = shape_only(model)
-    total = 0
-    for info in required_inputs(model.graph):
-        if info.name not in unread and info.type.HasField("tensor_type"):
-            dims = info.type.tensor_type.shape.dim
-            total += math.prod(d.dim_value if d.HasField("dim_value") else 8 for d in dims)
-    return total
+class SiteProof:
+    """Compares both sides of a site, loaded, on one sample after the other."""
 
-
-class _Proof:
     def __init__(
         self,
         case: Case,
@@ -187,19 +134,23 @@ class _Proof:
         self._inside = Inside(original)
         if case.claims and not gentle:
             styles = (*styles[:_CLAIMED_AFTER], Style.SPECIAL, *styles[_CLAIMED_AFTER:])
+        if case.short is not None and case.before is case.short.before:
+            styles, self._maker.cuts = _with_long(styles, case.short)
         self._maker.styles = self._styles = styles
         self._maker.special = case.claims
         self._judge = Judge(original)
         self.given: Sequence[Feed] = ()
-        self.failing: Callable[[Feed], None] = _ignored
+        self.failing: Callable[[Feed], None] = ignored
         self._gentle = gentle
         self._taken = 0
         self._own_taken = 0
         self._untried = ""
         self._first: Feed | None = None
         self._said_something: set[str] = set()
+        self._tried = SizesTried(case.before)
 
-    def run(self) -> Certificate:
+    def run(self, *, once: bool = False) -> Certificate:
+        """Compare until enough was compared, or on one sample alone."""
         start = time.process_time()
         if self._case.own is not None:
             found = self._look_at_own(self._case.own)
@@ -215,7 +166,7 @@ class _Proof:
                 return found
         engine = NonEmptyEngine(self._before) if self._maker.is_dynamic() else self._before
         samples = Samples(self._case.before, engine, self._maker, None, 15.0)
-        for number, style in enumerate(self._styles):
+        for number, style in enumerate(self._styles[:1] if once else self._styles):
             drawn = samples.next(number)
             if drawn is None:
                 error = samples.last_error
@@ -237,13 +188,13 @@ class _Proof:
                 return found
         if not self._taken:
             return self._nothing(samples)
-        found = self._look_at_edges(samples) or self._look_at_parameters()
+        found = None if once else self._look_at_edges(samples) or self._look_at_parameters()
         if found is not None:
             return found
         silent = [o.name for o in self._case.before.graph.output]
         silent = [marked(name) for name in silent if name not in self._said_something]
         if silent:
-            return _open(f"{', '.join(silent)} is empty or NaN in every sample", self._taken)
+            return inconclusive(f"{', '.join(silent)} is empty or NaN in every sample", self._taken)
         return self._measured(Verdict.EQUAL, self._untried)
 
     def _look_at_own(self, own: Feed) -> Certificate | None:
@@ -309,7 +260,7 @@ class _Proof:
         try:
             got = self._after.run(feed)
         except MissingOperator as error:
-            return _open(f"no engine has {error.key[1]} of the result: {error.message}")
+            return inconclusive(f"no engine has {error.key[1]} of the result: {error.message}")
         except EngineFailed as error:
             if style in _ODD and not self._inside.is_meant(feed):
                 return None
@@ -325,6 +276,7 @@ class _Proof:
             return None
         if self._judge.take(feed, expected, got):
             self._taken += 1
+            self._tried.take(feed)
             if style not in _ODD:
                 self._first = self._first or feed
                 self._listen(expected, style)
@@ -332,10 +284,12 @@ class _Proof:
 
     def _nothing(self, samples: Samples) -> Certificate:
         if self._judge.unstable:
-            return _open(f"rounding alone changes the result: {self._judge.unstable_reason}")
+            return inconclusive(f"rounding alone changes the result: {self._judge.unstable_reason}")
         error = samples.last_error
         text = error.message if error is not None else "every result is infinite or NaN"
-        return _open(f"the part before the repair does not run on any input that was tried: {text}")
+        return inconclusive(
+            f"the part before the repair does not run on any input that was tried: {text}"
+        )
 
     def _listen(self, expected: dict[str, Value], style: Style) -> None:
         for name, value in expected.items():
@@ -361,6 +315,7 @@ class _Proof:
             self._taken,
             reason,
             self._own_taken,
+            self._tried.sizes(),
         )
 
     def _differs(self, feed: Feed, style: Style) -> Certificate:

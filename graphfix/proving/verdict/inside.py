@@ -17,7 +17,7 @@ from graphfix.proving.inputs.uses import int_attribute
 from graphfix.proving.runners.engine import Engine
 from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, leaves
-from graphfix.proving.verdict.numbers import widened
+from graphfix.proving.verdict.numbers import finite
 from graphfix.submodels import add_outputs
 
 _RECURRENT = frozenset({"LSTM", "GRU", "RNN"})
@@ -61,8 +61,7 @@ def _open(model: onnx.ModelProto) -> onnx.ModelProto:
 
 def _is_finite(value: Value) -> bool:
     return all(
-        array is None or not is_floating(array.dtype) or bool(np.isfinite(widened(array)).all())
-        for _, array in leaves(value)
+        array is None or not is_floating(array.dtype) or finite(array) for _, array in leaves(value)
     )
 
 

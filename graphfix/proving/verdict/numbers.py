@@ -127,6 +127,8 @@ def compare(
             False, True, reason=f"{_shape_of_structure(before)} -> {_shape_of_structure(after)}"
         )
     worst = Difference(True, max_abs=0.0, max_rel=0.0)
+    if isinstance(before, np.ndarray) and isinstance(after, np.ndarray) and same(before, after):
+        return worst
     sizes = magnitudes(before)
     for (label, left), (_, right) in zip(leaves(before), leaves(after), strict=True):
         if left is None or right is None:
@@ -189,6 +191,20 @@ def compare_tensors(
             before, after, size, tolerance(before.dtype, size, noise, arithmetic)
         )
     return _compare_exactly(before, after)
+
+
+def same(before: Array, after: Array) -> bool:
+    """Say whether two arrays have one type, shape and the same bits: nothing else is looked at."""
+    if before.dtype != after.dtype or before.shape != after.shape or before.dtype.kind == "O":
+        return False
+    one, two = (np.ascontiguousarray(array).view(np.uint8) for array in (before, after))
+    return before.ndim > 0 and bool(np.array_equal(one, two))
+
+
+def finite(array: Array) -> bool:
+    """Say whether a floating array has no NaN and no infinity."""
+    native = array.dtype.isbuiltin == 1
+    return bool(np.isfinite(array if native else widened(array)).all())
 
 
 def _dtype_name(array: Array) -> str:

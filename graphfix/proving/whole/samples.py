@@ -16,7 +16,7 @@ from graphfix.proving.inputs.maker import FeedMaker, required_inputs
 from graphfix.proving.inputs.user import read_inputs
 from graphfix.proving.runners.engine import Engine, MissingForm, MissingOperator
 from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, is_wide_float, leaves
-from graphfix.proving.verdict.numbers import widened
+from graphfix.proving.verdict.numbers import finite
 
 # The part of the time after which rare sizes are no longer tried, and how many samples try all.
 _FOR_RARE = 0.2
@@ -188,7 +188,7 @@ class Samples:
 def all_finite(values: dict[str, Value]) -> bool:
     """Say whether no floating tensor has a NaN or an infinity."""
     return all(
-        array is None or not is_floating(array.dtype) or bool(np.isfinite(widened(array)).all())
+        array is None or not is_floating(array.dtype) or finite(array)
         for value in values.values()
         for _, array in leaves(value)
     )

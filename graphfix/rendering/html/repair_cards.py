@@ -16,7 +16,7 @@ from graphfix.rendering.html.places import Places
 from graphfix.rendering.html.sketch import Surroundings, sketches
 from graphfix.rendering.style import count, printable
 from graphfix.rendering.wording import Tone
-from graphfix.report import Accuracy, Certificate, NodeRef, Outcome, Status, Verdict
+from graphfix.report import Accuracy, Certificate, InputSizes, NodeRef, Outcome, Status, Verdict
 
 _MOST_ALIKE = 40  # changes of one pass that no finding asked for and that have cards of their own
 _TONES = {Verdict.EQUAL: Tone.GOOD, Verdict.MISMATCH: Tone.BAD}
@@ -147,7 +147,12 @@ def proof_text(proof: Certificate | None) -> str:
     ways = [count(proof.samples, "sample")] if proof.samples else []
     ways += [f"{proof.own} of them what the model itself computed there"] if proof.own else []
     text = f"{proof.status}" + (f" on {', '.join(ways)}" if ways else "")
+    text += f", with {'; '.join(map(_shapes, proof.sizes))}" if proof.sizes else ""
     return printable(f"{text}: {proof.reason}" if proof.reason else text)
+
+
+def _shapes(sizes: InputSizes) -> str:
+    return f"{sizes.name} of {', '.join('x'.join(map(str, shape)) for shape in sizes.shapes)}"
 
 
 def passes_of(sites: Iterable[Applied]) -> tuple[str, ...]:

@@ -13,7 +13,8 @@ from graphfix.authoring.declaring import Pass, rewrite
 from graphfix.authoring.views import NodeView, Value
 from graphfix.proving.runners.evaluators import Evaluators
 from graphfix.proving.sites.cutting import CannotCut, Cut
-from graphfix.proving.sites.site_proof import Case, certify, smaller
+from graphfix.proving.sites.one_site import certify, smaller
+from graphfix.proving.sites.site_proof import Case
 from graphfix.report import EXACT, Verdict
 
 CutOne = Callable[..., Cut]

@@ -7,8 +7,9 @@ import pytest
 from onnx import ModelProto, parser
 
 from graphfix.proving.runners.evaluators import Evaluators
+from graphfix.proving.sites.one_site import certify
 from graphfix.proving.sites.parameters import Meaning, driven, parameters_of
-from graphfix.proving.sites.site_proof import Case, certify
+from graphfix.proving.sites.site_proof import Case
 from graphfix.proving.values.kinds import Feed
 from graphfix.report import Certificate, Verdict
 

@@ -12,7 +12,8 @@ from graphfix.authoring.views import NodeView, Value
 from graphfix.errors import PassBug
 from graphfix.proving.runners.evaluators import Evaluators
 from graphfix.proving.sites.indices import counted_from_the_end
-from graphfix.proving.sites.site_proof import Case, certify
+from graphfix.proving.sites.one_site import certify
+from graphfix.proving.sites.site_proof import Case
 from graphfix.proving.values.kinds import Feed
 from graphfix.report import APPROXIMATE, EXACT, Certificate, Verdict
 

@@ -6,7 +6,8 @@ import pytest
 from onnx import ModelProto, parser
 
 from graphfix.proving.runners.evaluators import Evaluators
-from graphfix.proving.sites.site_proof import Case, certify
+from graphfix.proving.sites.one_site import certify
+from graphfix.proving.sites.site_proof import Case
 from graphfix.report import APPROXIMATE, EXACT, Certificate, Verdict
 
 
