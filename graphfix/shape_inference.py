@@ -5,6 +5,8 @@ A few operators of onnx read the type of their input without asking whether ther
 batch_dims. Where that would end the process, such a node is hidden from inference until what it
 reads has a type.
 
+Tensors of bodies are told apart that share a name: see `graphfix.names_apart`.
+
 STFT without `onesided` is 1 of it (its page and schema), which inference takes for 0
 (defs/math/defs.cc, onnx 1.23): it is shown the node with the default written out.
 
@@ -25,6 +27,7 @@ import onnx
 from msgspec import Struct
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto
 
+from graphfix.names_apart import may_have_bodies, put_apart, put_back
 from graphfix.protos import all_graphs, all_nodes, bodies_of, copied, nodes_of_model
 
 _LARGE = 1 << 20  # bytes of a model from which on its memory is worth a look
@@ -66,11 +69,22 @@ def infer_shapes(model: ModelProto | bytes, **options: bool) -> ModelProto:
         onnx.shape_inference.InferenceError: As there.
     """
     if isinstance(model, bytes):
-        return _as_meant(model, options)
+        return _apart(model, options)
     shown = as_called(model)
-    inferred = _as_meant(shown.SerializeToString(), options)
+    inferred = _apart(shown.SerializeToString(), options)
     if shown is not model:
         stored_as_in(model, inferred)
+    return inferred
+
+
+def _apart(raw: bytes, options: dict[str, bool]) -> ModelProto:
+    """Infer a model whose bodies share no names, and give them their names back."""
+    if not may_have_bodies(raw):
+        return _as_meant(raw, options)
+    apart = ModelProto.FromString(raw)
+    renamed = put_apart(apart)
+    inferred = _as_meant(apart.SerializeToString() if renamed else raw, options)
+    put_back(inferred, renamed)
     return inferred
 
 
