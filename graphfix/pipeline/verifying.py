@@ -25,9 +25,12 @@ from graphfix.storage.reading import walk_tensors
 from graphfix.storage.saving import PROTO_LIMIT, data_file, inline_bytes, outline
 from graphfix.storage.text_form import HEAD, is_text
 from graphfix.storage.weights import is_external
+from graphfix.worker.limits import seconds_left
 
 _ENGINE_SAMPLES = 3  # an engine may have to be built for each
 _ENGINE_SECONDS = 3600.0
+# For a comparison, and the part of what --timeout leaves where that is more.
+_SECONDS, _PART = 300.0, 0.4
 
 
 def verify(
@@ -126,7 +129,9 @@ def verify_in_engine(
 
 
 def comparison_options(before: Original, settings: Settings, *, lossy: bool) -> ComparisonOptions:
+    left = seconds_left()
     return ComparisonOptions(
+        timeout=max(_SECONDS, _PART * left) if left < float("inf") else _SECONDS,
         inputs=settings.inputs,
         seed=settings.seed,
         lossy=lossy,

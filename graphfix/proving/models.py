@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,16 +17,26 @@ from graphfix.engines.profile import Target
 from graphfix.errors import EngineFailed
 from graphfix.proving.layers.comparison import Comparison
 from graphfix.proving.runners.evaluators import OpKey, listed
-from graphfix.proving.whole.options import ComparisonOptions, ComparisonRequest, RunRequest
+from graphfix.proving.whole.options import (
+    FEWEST_SAMPLES,
+    ComparisonOptions,
+    ComparisonRequest,
+    RunRequest,
+)
 from graphfix.proving.whole.rounding import Rounding
 from graphfix.report import Verdict, Verification
-from graphfix.worker.limits import Limits, engine_seconds
+from graphfix.worker.limits import Limits, engine_seconds, more_seconds
+from graphfix.worker.messages import is_out_of_memory
 from graphfix.worker.service import Crashed, OutOfTime, ask
 
 TASKS = "graphfix.proving.tasks:"
 # Seconds, and the part of what engines may take together, in which the node is looked for at which
 # a model was stopped.
 _FINDING, _PART = 5.0, 0.2
+# The part of it, and the seconds for a big file, in which smaller inputs are tried where memory or
+# time ran out.
+_AGAIN, _AGAIN_SECONDS = 0.3, 60.0
+_INF = float("inf")
 T = TypeVar("T")
 
 
@@ -130,7 +141,9 @@ def _asked(
 ) -> T | EngineFailed:
     """Ask a child process; what an engine does to itself is an answer."""
     options = request.options
-    limits = Limits(options.timeout, options.memory_limit, held=held, spare=_finding())
+    again = _AGAIN * engine_seconds()
+    spare = _finding() + (again if again < _INF else 0.0)
+    limits = Limits(options.timeout, options.memory_limit, held=held, spare=spare)
     with tempfile.TemporaryDirectory(prefix="graphfix-") as folder:
         try:
             return ask(TASKS + task, Path(folder), request, limits, answer)
@@ -138,11 +151,44 @@ def _asked(
             # Some kernels divide by a size of 0: without such sizes the rest is compared.
             request = replace(request, options=replace(request.options, edges=()))
         except EngineFailed as error:
-            return _placed(error, request, limits)
+            return _tried_smaller(error, task, request, limits, answer)
         try:
             return ask(TASKS + task, Path(folder), request, limits, answer)
         except EngineFailed as error:
-            return _placed(error, request, limits)
+            return _tried_smaller(error, task, request, limits, answer)
+
+
+def _tried_smaller(
+    error: EngineFailed, task: str, request: ComparisonRequest, limits: Limits, answer: type[T]
+) -> T | EngineFailed:
+    """Ask once more with the smallest inputs, and fewer, where memory or time ran out."""
+    if not limits.held or not (isinstance(error, OutOfTime) or is_out_of_memory(error.message)):
+        return error
+    few = min(request.options.samples, FEWEST_SAMPLES)
+    small = replace(request, options=replace(request.options, samples=few, smallest=True))
+    again = replace(limits, spare=_finding(), timeout=min(limits.timeout, _AGAIN_SECONDS))
+    with tempfile.TemporaryDirectory(prefix="graphfix-") as folder:
+        try:
+            return ask(TASKS + task, Path(folder), small, again, answer)
+        except EngineFailed as second:
+            kind = isinstance(second, OutOfTime) or is_out_of_memory(second.message)
+            return _advised(_placed(second if kind else error, request, limits), limits)
+
+
+def _advised(error: EngineFailed, limits: Limits) -> EngineFailed:
+    """Name the option that gives more, where the child came to no figure."""
+    if " gives more" in error.message:
+        return error
+    if is_out_of_memory(error.message):
+        given = limits.allowed()
+        if given is None:
+            return error
+        size = math.ceil(2 * given / 2**30)
+        return EngineFailed(f"{error.message}; --max-memory {size}GiB gives more")
+    seconds = more_seconds()
+    if seconds is None:
+        return error
+    return EngineFailed(f"{error.message}; --timeout {seconds} gives more")
 
 
 def _placed(error: EngineFailed, request: ComparisonRequest, limits: Limits) -> EngineFailed:

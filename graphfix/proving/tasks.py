@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Generator
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +22,7 @@ from graphfix.proving.whole.options import ComparisonRequest, RunRequest
 from graphfix.proving.whole.rounding import Rounding
 from graphfix.report import Verdict, Verification
 from graphfix.worker.limits import Limits
+from graphfix.worker.messages import out_of_memory
 
 
 def run(folder: Path, request: RunRequest, limits: Limits) -> None:
@@ -43,7 +46,7 @@ def compare(folder: Path, request: ComparisonRequest, limits: Limits) -> Verific
     task = _task(folder, request, limits)
     if isinstance(task, Verification):
         return task
-    with _quiet():
+    with _quiet(), _with_advice(task):
         return whole.compare(task)
 
 
@@ -76,7 +79,7 @@ def compare_side_by_side(folder: Path, request: ComparisonRequest, limits: Limit
     task = _task(folder, request, limits)
     if isinstance(task, Verification):
         return Comparison(task)
-    with _quiet():
+    with _quiet(), _with_advice(task):
         return side_by_side(task, layers=request.layers)
 
 
@@ -89,10 +92,10 @@ def find_node_at_work(folder: Path, request: ComparisonRequest, limits: Limits) 
         return whole.node_at_work(task)
 
 
-def certify(folder: Path, request: CertificationRequest, _: Limits) -> None:
+def certify(folder: Path, request: CertificationRequest, limits: Limits) -> None:
     """Certify the sites of a folder."""
     with _quiet():
-        certify_cases(folder, request)
+        certify_cases(folder, request, limits.memory)
 
 
 def _task(
@@ -104,7 +107,18 @@ def _task(
     if isinstance(loaded, str):
         return Verification(Verdict.SKIPPED, loaded)
     options = replace(request.options, timeout=limits.seconds)
-    return whole.Task(loaded[0], loaded[1], options, folder)
+    return whole.Task(loaded[0], loaded[1], options, folder, limits.memory)
+
+
+@contextlib.contextmanager
+def _with_advice(task: whole.Task) -> Generator[None]:
+    """Say where memory runs out how much is needed, and which option gives it."""
+    try:
+        yield
+    except MemoryError as error:
+        said = out_of_memory(str(error))
+        short = "" if task.room is None else task.room.short
+        raise EngineFailed(f"{said}: {short}" if short else said) from None
 
 
 def _quiet() -> np.errstate:

@@ -18,10 +18,14 @@ DEADLINE = "GRAPHFIX_DEADLINE"
 ENGINE_SECONDS, ENGINE_MEMORY = "GRAPHFIX_ENGINE_SECONDS", "GRAPHFIX_ENGINE_MEMORY"
 _SHARE = 0.8
 _INF = float("inf")
+_MORE_FOR_SMALL, _MORE = 10, 1800  # seconds that are proposed
 _ENDLESS = 1e8  # what no timer need be set for
 _GRACE = 1.0
+# What a child of a small file may have where its model needs that much by its shapes. A file that
+# needs more is given no more than others: it may ask for anything.
+MOST_NEEDED = 1 << 32
 # How much longer than a processor works on it a request may take, on a machine that has others.
-WAITING = 3.0
+WAITING = 10.0
 
 
 class Limits(Struct, frozen=True):
@@ -63,11 +67,14 @@ class Limits(Struct, frozen=True):
         return int(_SHARE * min(found) / self.together) if found else None
 
 
-def available_memory() -> int | None:
+def available_memory(*, own_limit: bool = True) -> int | None:
     """Return the bytes that this process may still take, None where the system does not say.
 
     The least of what /proc/meminfo, the control group (v2 and v1) and the limit of the address
     space (``ulimit -v``) say.
+
+    Args:
+        own_limit: Whether that limit counts.
     """
     found: list[int] = []
     meminfo = _text("/proc/meminfo")
@@ -84,7 +91,8 @@ def available_memory() -> int | None:
         top, now = _text(limit).strip(), _text(used).strip()
         if top.isdigit() and now.isdigit():
             found.append(max(0, int(top) - int(now)))
-    found += _addressable()
+    if own_limit:
+        found += _addressable()
     if not found and hasattr(os, "sysconf"):
         try:
             found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
@@ -141,6 +149,38 @@ def limited_memory(size: int) -> Generator[None]:
     finally:
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+def more_memory(given: int, needed: int) -> int | None:
+    """Let this process take as many bytes as its model needs, where that is not too much.
+
+    Args:
+        given: What it may take now, see `limited_memory`.
+        needed: What it needs.
+
+    Returns:
+        What it may take from now on; None where that stays as it is.
+    """
+    most = _number(ENGINE_MEMORY)
+    if most == _INF or not given < needed <= MOST_NEEDED:
+        return None  # it has a share of what is free, or enough
+    free = available_memory(own_limit=False)
+    if free is not None and needed > _SHARE * free * given / most:
+        return None  # children that run at once share it
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    if soft == resource.RLIM_INFINITY:
+        return None
+    wanted = soft + needed - given
+    if hard != resource.RLIM_INFINITY and wanted > hard:
+        return None
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
+        return needed
+    return None
 
 
 @contextlib.contextmanager
@@ -214,6 +254,15 @@ def seconds_left() -> float:
     share; nobody says so to those who use graphfix from Python.
     """
     return max(0.0, (_number(DEADLINE) - time.monotonic()) * _SHARE)
+
+
+def more_seconds() -> int | None:
+    """Return what to give --timeout where the time did not suffice; None where nobody gave one."""
+    given = engine_seconds()
+    if given < _INF:
+        return math.ceil(_MORE_FOR_SMALL * given)
+    left = seconds_left() / _SHARE
+    return None if left == _INF else max(_MORE, 2 * math.ceil(left))
 
 
 def engine_seconds() -> float:

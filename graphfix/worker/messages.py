@@ -27,6 +27,7 @@ _RUNNING = re.compile(r"while running (\w+) node\. Name:'([^']*)'")
 T = TypeVar("T")
 _KINDS: dict[str, type[GraphfixError]] = {"usage": UsageError, "invalid": InvalidModel}
 _FAULT = "fault"
+_SHORT_OF_MEMORY = "ran out of memory"
 
 
 class ChildFault(Exception):  # noqa: N818 - a fault of ours, not an error of the user
@@ -184,13 +185,18 @@ def read_work(folder: Path) -> float | None:
         return None
 
 
+def is_out_of_memory(said: str) -> bool:
+    """Say whether a message is of `out_of_memory`."""
+    return said.startswith(_SHORT_OF_MEMORY)
+
+
 def out_of_memory(said: str) -> str:
     """Say that memory ran out, and at which node where the engine told."""
     found = _RUNNING.search(said)
     if found is None:
-        return "ran out of memory"
+        return _SHORT_OF_MEMORY
     name = f" {found[2]!r}" if found[2] else ""
-    return f"ran out of memory at {found[1]}{name}"
+    return f"{_SHORT_OF_MEMORY} at {found[1]}{name}"
 
 
 def read_answer(folder: Path, kind: type[T]) -> T:

@@ -26,6 +26,7 @@ from graphfix.worker.limits import (
     engine_seconds,
     is_late,
     is_overworked,
+    more_seconds,
     seconds_left,
 )
 from graphfix.worker.messages import STDERR, Host, Message, read_answer, read_work
@@ -106,7 +107,7 @@ def ask(
             raise
         raise OutOfTime(
             f"took longer than the {engine_seconds():.3g} s that all engines together get for a "
-            "small file; --timeout gives more"
+            f"small file; --timeout {more_seconds()} gives more"
         ) from None
     finally:
         if limits.held:

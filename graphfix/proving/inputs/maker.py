@@ -135,6 +135,16 @@ class FeedMaker:
             feed[name] = drawn_from(feed[name], low, high, rng, f"--range {name}")
         return feed
 
+    def shapes(self, sample: int, attempt: int = 0) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of the inputs that `draw` would draw, where these are known."""
+        chosen = self._sizes(sample, attempt, None)
+        found: dict[str, tuple[int, ...]] = {}
+        for info in self._inputs:
+            shape = self._shape_of(info.name, info.type)
+            if shape is not None:
+                found[info.name] = tuple(_concrete(size, chosen) for size in shape)
+        return found
+
     def has_sides(self) -> bool:
         """Whether an input alternates: a truth value, an optional, a number that is compared."""
         return bool(self._optionals) or any(

@@ -15,6 +15,7 @@ from msgspec import Struct, field
 
 from graphfix.errors import GraphfixError
 from graphfix.proving.inputs.maker import FeedMaker, required_inputs
+from graphfix.proving.inputs.room import Room
 from graphfix.proving.runners import memory
 from graphfix.proving.runners.evaluators import Evaluators
 from graphfix.proving.runners.first_engine import RunnableModel
@@ -88,7 +89,10 @@ def too_big(model: onnx.ModelProto) -> str:
 
 
 def capture_activations(
-    request: CaptureRequest, types: Mapping[str, int], evaluators: Evaluators
+    request: CaptureRequest,
+    types: Mapping[str, int],
+    evaluators: Evaluators,
+    room: int | None = None,
 ) -> tuple[dict[str, Value], str]:
     """Run the whole model once.
 
@@ -96,6 +100,7 @@ def capture_activations(
         request: See `WholeModel.request`.
         types: The tensors to look at, with their element types (0: unknown or no tensor).
         evaluators: Numpy models of operators that no engine has.
+        room: The bytes that may be taken; None where nobody says.
 
     Returns:
         The values of those that the main graph has, and why there is none; one of them is empty.
@@ -110,7 +115,8 @@ def capture_activations(
         # For one run, weights are not arranged for the kernels.
         engine = RunnableModel(probed, str(path.parent), evaluators, Turns(0)).open()
         maker = FeedMaker(model, request.seed, request.bindings)
-        samples = Samples(model, engine, maker, request.inputs, PATIENCE)
+        sized = Room(probed, room, memory.weight_bytes(model))
+        samples = Samples(model, engine, maker, request.inputs, PATIENCE, room=sized)
         drawn = samples.next(0)
     except GraphfixError as error:
         return {}, error.message

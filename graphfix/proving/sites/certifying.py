@@ -43,8 +43,14 @@ from graphfix.worker.limits import WAITING
 _TOGETHER = 128
 
 
-def certify_cases(folder: Path, request: CertificationRequest) -> None:
-    """Certify the sites of a folder until they are done or the time is up."""
+def certify_cases(folder: Path, request: CertificationRequest, memory: int | None = None) -> None:
+    """Certify the sites of a folder until they are done or the time is up.
+
+    Args:
+        folder: Where they are written.
+        request: How.
+        memory: The bytes that may be taken; None where nobody says.
+    """
     evaluators = Evaluators.of(request.evaluators)
     deadline = time.process_time() + request.seconds
     cases = list(read_cases(folder))
@@ -53,7 +59,7 @@ def certify_cases(folder: Path, request: CertificationRequest) -> None:
     if request.together:
         cases = _together(cases, evaluators, log)
     if request.watched is not None and cases:
-        cases, why = _watched(cases, request.watched, evaluators, log)
+        cases, why = _watched(cases, request.watched, evaluators, log, memory)
     for read in cases:
         if time.process_time() > deadline:
             break
@@ -103,7 +109,11 @@ def _together(cases: Sequence[ReadCase], evaluators: Evaluators, log: Log) -> li
 
 
 def _watched(
-    cases: list[ReadCase], request: CaptureRequest, evaluators: Evaluators, log: Log
+    cases: list[ReadCase],
+    request: CaptureRequest,
+    evaluators: Evaluators,
+    log: Log,
+    memory: int | None,
 ) -> tuple[list[ReadCase], str]:
     """Give the cases the values that the whole model has there, or say why not."""
     types = {
@@ -115,7 +125,7 @@ def _watched(
         return cases, ""
     log.begin(WATCHING)
     _alarm(PATIENCE)
-    values, why = capture_activations(request, types, evaluators)
+    values, why = capture_activations(request, types, evaluators, memory)
     _alarm(0.0)
     return [
         structs.replace(

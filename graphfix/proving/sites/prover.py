@@ -33,13 +33,15 @@ from graphfix.proving.sites.cutting import READ_AT_MOST, TAKEN_IN, CannotCut, Cu
 from graphfix.proving.sites.identical import same_by
 from graphfix.report import Accuracy, Certificate, Verdict
 from graphfix.submodels import Functions
-from graphfix.worker.limits import WAITING, Limits, engine_seconds
+from graphfix.worker.limits import WAITING, Limits, engine_seconds, more_seconds, seconds_left
 from graphfix.worker.service import ask
 
 TASK = "graphfix.proving.tasks:certify"
 # From this many different sites on, two children share them.
 _SHARED_FROM = 40
 _MOST_CRASHES = 20
+# Of the time that a command has left, all sites get one in so many parts, where that is more.
+_PART = 8
 _MARKED = re.compile(r"@([br]\d+)@")
 
 
@@ -52,23 +54,24 @@ class Bounds:
         patience: For one site, of a processor; the process that works longer is ended.
         memory: Bytes for each child; a share of what is free by default.
         children: How many processes at once.
-        work: As `seconds`, of a processor for each child.
+        work: As `seconds`, of a processor, for all children.
     """
 
     seconds: float = 120.0
     patience: float = 20.0
     memory: int | None = None
     children: int = 2
-    work: float = 120.0
+    work: float = 240.0
 
     @classmethod
     def here(cls) -> Bounds:
         """Return what they may cost of what the command line gives engines for a small file."""
-        given = engine_seconds()
+        given, left = engine_seconds(), seconds_left()
+        seconds = max(cls.seconds, left / _PART) if left < float("inf") else cls.seconds
         return cls(
-            min(cls.seconds, given / 2 * WAITING),
+            min(seconds, given / 2 * WAITING),
             min(cls.patience, given / 4),
-            work=min(cls.work, given / 2),
+            work=min(2 * seconds, given / 2),
         )
 
 
@@ -194,6 +197,8 @@ class Prover(Struct):
         certificate = self.memory.known.get(wanted.case.key)
         if certificate is None:
             reason = f"not looked at: {self.bounds.seconds:g} s for all sites were used up"
+            more = more_seconds()
+            reason = reason if more is None else f"{reason}; --timeout {more} gives more"
             return Certificate(Verdict.INCONCLUSIVE, reason=reason)
         return named(certificate, wanted.case.stored.names)
 
@@ -364,7 +369,7 @@ class _Batch:
         left = max(1.0, self._deadline - time.monotonic())
         request = CertificationRequest(
             listed(self._evaluators),
-            max(1.0, min(left, self._bounds.work - sum(self.costs.values()))),
+            max(1.0, min(left, self._bounds.work / self._together - sum(self.costs.values()))),
             self._bounds.patience,
             gentle,
             together,

@@ -13,8 +13,10 @@ from graphfix.engines.interface import Meant
 from graphfix.errors import EngineFailed, NoDevice
 from graphfix.proving.inputs.exhaustive import every_feed
 from graphfix.proving.inputs.maker import FeedMaker, static_limits
+from graphfix.proving.inputs.room import Room
 from graphfix.proving.runners.engine import Engine, MissingOperator
 from graphfix.proving.runners.first_engine import RunnableModel
+from graphfix.proving.runners.memory import COPIES, weight_bytes
 from graphfix.proving.values.kinds import Feed, Value, is_floating
 from graphfix.proving.values.shelf import Shelf
 from graphfix.proving.verdict import power
@@ -42,12 +44,16 @@ class Task:
 
     Attributes:
         scratch: A folder for values that are too big to be kept in memory.
+        memory: The bytes that both may take; None where nobody says.
+        room: What was found of the memory that they need, once they are prepared.
     """
 
     before: RunnableModel
     after: RunnableModel
     options: ComparisonOptions = field(default_factory=ComparisonOptions)
     scratch: Path | None = None
+    memory: int | None = None
+    room: Room | None = None
 
     @property
     def patience(self) -> float:
@@ -146,7 +152,18 @@ def prepare(task: Task) -> Prepared | Verification:
     # With numbers drawn at random the inputs are not all that there is.
     listed = source is None and not task.options.ranges
     every = every_feed(before) if listed else None
-    samples = Samples(before, drawing, maker, task.options.inputs, task.patience, every)
+    weights = COPIES * (weight_bytes(before) + weight_bytes(after))
+    task.room = Room(before, task.memory, weights)
+    samples = Samples(
+        before,
+        drawing,
+        maker,
+        task.options.inputs,
+        task.patience,
+        every,
+        task.room,
+        smallest_first=task.options.smallest,
+    )
     return Prepared(interface, original, result, samples, chance)
 
 
@@ -230,7 +247,8 @@ class _Comparison:
                 what = f"the original cannot be run, no engine has {error.key[1]}"
             never = not isinstance(error, MissingOperator) and self._result_fails()
             return Verification(Verdict.SKIPPED, f"{what}: {text}", runs_never=never)
-        if every is None and (self._outputs.silent(self._values) or len(self._feeds) < wanted):
+        few = self._samples.has_time(len(self._feeds)) and len(self._feeds) < wanted
+        if every is None and (self._outputs.silent(self._values) or few):
             # Other styles and sizes may move what has not moved yet, or avoid a tie.
             failed = self._run_range(wanted, 2 * wanted)
             if failed is not None:
@@ -263,6 +281,8 @@ class _Comparison:
     def _run_range(self, first: int, last: int) -> Verification | None:
         """Run samples; returns a verdict only where the result does not run."""
         for number in range(first, last):
+            if not self._samples.has_time(len(self._feeds)):
+                return None
             drawn = self._samples.next(number)
             if drawn is None:
                 if not self._feeds and self._samples.every is None:

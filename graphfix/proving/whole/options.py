@@ -12,6 +12,8 @@ from graphfix.proving.runners.evaluators import Listed, OpKey
 
 # How the reason begins where the result does not run.
 RESULT_FAILS = "the result fails where the original runs"
+# How many samples say whether an output moves at all.
+FEWEST_SAMPLES = 2
 
 
 class ComparisonOptions(Struct, frozen=True):
@@ -32,6 +34,7 @@ class ComparisonOptions(Struct, frozen=True):
         bindings: Shapes of inputs, by name.
         ranges: Input -> least and largest number to draw for it.
         edges: Which of 0 and 1 are tried as sizes of dynamic dimensions.
+        smallest: Begin with the smallest inputs: memory or time ran out on others.
     """
 
     inputs: Path | None = None
@@ -46,6 +49,7 @@ class ComparisonOptions(Struct, frozen=True):
         default_factory=dict[str, tuple[float, float]]
     )
     edges: tuple[int, ...] = (1, 0)
+    smallest: bool = False
 
 
 class ComparisonRequest(Struct, frozen=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +13,12 @@ import onnx.external_data_helper
 from graphfix.errors import EngineFailed
 from graphfix.proving.inputs import sizes
 from graphfix.proving.inputs.maker import FeedMaker, required_inputs
+from graphfix.proving.inputs.room import Room, elements
 from graphfix.proving.inputs.user import read_inputs
 from graphfix.proving.runners.engine import Engine, MissingForm, MissingOperator
 from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, is_wide_float, leaves
 from graphfix.proving.verdict.numbers import finite
+from graphfix.proving.whole.options import FEWEST_SAMPLES
 
 # The part of the time after which rare sizes are no longer tried, and how many samples try all.
 _FOR_RARE = 0.2
@@ -42,8 +44,14 @@ class Samples:
         inputs: Path | None,
         patience: float,
         every: list[Feed] | None = None,
+        room: Room | None = None,
+        *,
+        smallest_first: bool = False,
     ) -> None:
-        """Read the user's inputs if there are any; draw no more after `patience` seconds.
+        """Read the user's inputs if there are any; draw no more after `patience` seconds of work.
+
+        Sizes are chosen for which there is `room`; where memory runs out all the same, smaller
+        ones are tried. `smallest_first` begins with these.
 
         Raises:
             UsageError: They do not fit the model.
@@ -54,6 +62,8 @@ class Samples:
         self._user = read_inputs(inputs, model) if inputs is not None else None
         self._began = time.process_time()
         self._patience = patience
+        self._room = room
+        self._smallest_first = smallest_first
         self._known: list[int] = []
         self._rescans = 0
         self.every = every if inputs is None else None
@@ -61,30 +71,86 @@ class Samples:
         self.last_feed: Feed | None = None
 
     def next(self, sample: int, redraw: int = 0) -> tuple[Feed, dict[str, Value]] | None:
-        """Return an input set and what the original computes; None when it runs with none."""
+        """Return an input set and what the original computes; None when it runs with none.
+
+        Raises:
+            MemoryError: Memory ran out at the smallest sizes, too.
+        """
         if self._user is not None:
             return self._from_user(sample + redraw)
         if self.every is not None:
             return self._run(self.every[sample % len(self.every)])
-        for attempt, other_side in self._guesses(sample):
+        passed_over: list[tuple[int, bool]] = []
+        guesses: Iterable[tuple[int, bool]] = self._guesses(sample)
+        if self._smallest_first:
+            guesses = sorted(guesses, key=lambda guess: self._cost(sample, guess[0]))
+        for attempt, other_side in guesses:
+            if not self._fits(sample, attempt):
+                passed_over.append((attempt, other_side))
+                continue
             rare = attempt not in self._known and bool(self._known or attempt >= sizes.ATTEMPTS)
             if self._spent() > (_FOR_RARE if rare else 1.0):
                 return None
-            try:
-                feed = self._maker.draw(sample, attempt, redraw, other_side=other_side)
-                if sample % 5 == 3 and redraw == 0:
-                    feed |= self._overrides(sample)
-                self.last_feed = feed
-                outputs = self._engine.run(feed)
-            except EngineFailed as error:
-                self.last_error = error
-                if isinstance(error, MissingOperator) and not isinstance(error, MissingForm):
-                    return None  # no other size brings an operator
-                continue
-            if attempt not in self._known:
-                self._known.append(attempt)
-            return feed, outputs
-        return None
+            found = self._try(sample, attempt, redraw, other_side=other_side)
+            if found is not None:
+                return found
+            if isinstance(self.last_error, MissingOperator) and not isinstance(
+                self.last_error, MissingForm
+            ):
+                return None  # no other size brings an operator
+        return None if self._known else self._smallest(sample, redraw, passed_over)
+
+    def _try(
+        self, sample: int, attempt: int, redraw: int, *, other_side: bool
+    ) -> tuple[Feed, dict[str, Value]] | None:
+        """Draw once and run; None where the original does not run with that."""
+        try:
+            feed = self._maker.draw(sample, attempt, redraw, other_side=other_side)
+            if sample % 5 == 3 and redraw == 0:
+                feed |= self._overrides(sample)
+            self.last_feed = feed
+            outputs = self._engine.run(feed)
+        except EngineFailed as error:
+            self.last_error = error
+            return None
+        except MemoryError:
+            if self._room is None:
+                raise
+            shapes = self._maker.shapes(sample, attempt)
+            if not self._maker.is_dynamic():
+                if self._room.grow(shapes):
+                    return self._try(sample, attempt, redraw, other_side=other_side)
+                raise
+            self._room.ran_out(shapes)
+            return None
+        if attempt not in self._known:
+            self._known.append(attempt)
+        return feed, outputs
+
+    def _fits(self, sample: int, attempt: int) -> bool:
+        if self._room is None or not self._maker.is_dynamic():
+            return True
+        return self._room.fits(self._maker.shapes(sample, attempt))
+
+    def _smallest(
+        self, sample: int, redraw: int, passed_over: list[tuple[int, bool]]
+    ) -> tuple[Feed, dict[str, Value]] | None:
+        """Try what takes least of what was too big, with as much memory as that needs.
+
+        Raises:
+            MemoryError: That does not suffice.
+        """
+        if not passed_over or self._room is None:
+            return None
+        attempt, other_side = min(passed_over, key=lambda guess: self._cost(sample, guess[0]))
+        if self._room.grow(self._maker.shapes(sample, attempt)):
+            return self._try(sample, attempt, redraw, other_side=other_side)
+        if self.last_error is None:
+            raise MemoryError
+        return None  # at sizes that fit there is another reason
+
+    def _cost(self, sample: int, attempt: int) -> int:
+        return elements(self._maker.shapes(sample, attempt))
 
     def at_edges(
         self, tried: Sequence[int], engine: Engine | None = None, *, alone: bool = True
@@ -112,6 +178,10 @@ class Samples:
                 continue
             if all_finite(outputs):
                 yield feed, outputs
+
+    def has_time(self, done: int) -> bool:
+        """Say whether another sample is likely to be done in time, after so many."""
+        return done < FEWEST_SAMPLES or self._spent() * (done + 1) / done <= 1.0
 
     def _spent(self) -> float:
         """Return which part of the time is over."""
@@ -168,6 +238,11 @@ class Samples:
         except EngineFailed as error:
             self.last_error = error
             return None
+        except MemoryError:
+            shapes = {name: v.shape for name, v in feed.items() if isinstance(v, np.ndarray)}
+            if self._room is None or not self._room.grow(shapes):
+                raise
+            return self._run(feed)
 
     def _overrides(self, sample: int) -> Feed:
         """Return other values for float initializers that a caller may override (IR 4 on)."""

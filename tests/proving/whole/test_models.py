@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +12,12 @@ import pytest
 from onnx import parser
 
 from graphfix.errors import EngineFailed, InvalidModel, UsageError
+from graphfix.proving import models
 from graphfix.proving.models import compare_files, run_model
-from graphfix.proving.whole.options import ComparisonOptions
+from graphfix.proving.whole.options import ComparisonOptions, ComparisonRequest
 from graphfix.report import Verdict, Verification
+from graphfix.worker.limits import ENGINE_MEMORY, ENGINE_SECONDS, Limits
+from graphfix.worker.service import OutOfTime
 
 HEAD = '<ir_version: 8, opset_import: ["" : 17]> g'
 RELU = "(float[N, 4] x) => (float[N, 4] y) { y = Relu(x) }"
@@ -303,7 +307,80 @@ def test_time_and_memory_limits_are_inconclusive(tmp_path: Path) -> None:
     <int64[2] s = {100000, 10000}> { y = Expand(x, s) }"""
     found = compare(tmp_path, large, large, ComparisonOptions(memory_limit=2**28, samples=1))
     assert found.status is Verdict.INCONCLUSIVE
-    assert found.reason == "ran out of memory at Expand"
+    assert found.reason == (
+        "ran out of memory at Expand: it needs about 4.8 GiB; --max-memory 6GiB gives more"
+    )
+
+
+def test_a_small_file_gets_what_its_shapes_need_and_no_more_than_is_reasonable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(ENGINE_MEMORY, str(2**27))
+    fixed = "(float[1024, 4096] x) => (float[1] y) { a = Relu(x) b = Exp(a) c = Add(a, b) %s }"
+    before = fixed % "y = ReduceMean<axes = [0, 1], keepdims = 0>(c)"
+    after = fixed % "d = Identity(c) y = ReduceMean<axes = [0, 1], keepdims = 0>(d)"
+    found = compare(tmp_path, before, after)
+    assert found.status is Verdict.EQUAL
+    # A file may ask for anything: past 4 GiB it is given no more than others.
+    hostile = (
+        "(float[2, 1] x) => (float[2, 1] y) <int64[2] s = {2, 1000000000}> { e = Expand(x, s) %s }"
+    )
+    before, after = (hostile % f"z = {op}(e) y = ReduceMax<axes = [1]>(z)" for op in ("Exp", "Sin"))
+    found = compare(tmp_path, before, after)
+    assert found.status is Verdict.INCONCLUSIVE
+    assert re.fullmatch(
+        r"ran out of memory at Expand: it needs about 18\.\d GiB; --max-memory 20GiB gives more",
+        found.reason,
+    )
+
+
+def test_what_runs_out_of_time_is_asked_once_more_with_the_smallest_inputs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[ComparisonRequest] = []
+    spent = [OutOfTime("took longer than 3 s"), EngineFailed("ran out of memory at Conv 'c'")]
+
+    def ask(task: str, _: Path, request: ComparisonRequest, __: Limits, kind: type) -> object:
+        assert (task.rpartition(":")[2], kind) == ("compare", Verification)
+        asked.append(request)
+        if not request.options.smallest:
+            raise spent[0]
+        return Verification(Verdict.EQUAL)
+
+    monkeypatch.setattr(models, "ask", ask)
+    assert compare(tmp_path, RELU, RELU).status is Verdict.EQUAL
+    assert [(r.options.smallest, r.options.samples) for r in asked] == [(False, 5), (True, 2)]
+    spent.reverse()
+    assert compare(tmp_path, RELU, RELU).status is Verdict.EQUAL
+    assert len(asked) == 4
+
+
+@pytest.mark.parametrize(
+    ("error", "small", "said"),
+    [
+        (
+            EngineFailed("ran out of memory"),
+            True,
+            "ran out of memory; --max-memory 3GiB gives more",
+        ),
+        (OutOfTime("took longer than 3 s"), True, "took longer than 3 s; --timeout 120 gives more"),
+        (OutOfTime("took longer than 3 s"), False, "took longer than 3 s"),
+        (EngineFailed("cannot"), True, "cannot"),
+    ],
+)
+def test_what_is_not_shown_for_a_limit_names_the_option(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: EngineFailed, small: bool, said: str
+) -> None:
+    if small:
+        monkeypatch.setenv(ENGINE_MEMORY, str(5 << 28))
+        monkeypatch.setenv(ENGINE_SECONDS, "12")
+
+    def ask(*_: object) -> object:
+        raise error
+
+    monkeypatch.setattr(models, "ask", ask)
+    found = compare(tmp_path, RELU, RELU)
+    assert (found.status, found.reason) == (Verdict.INCONCLUSIVE, said)
 
 
 def test_weights_that_do_not_fit_are_not_loaded(tmp_path: Path) -> None:
