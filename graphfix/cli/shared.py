@@ -61,7 +61,7 @@ def memory_option(function: Function) -> Function:
         metavar="SIZE",
         help="What each process may take, such as 2GiB; default: for reading a model 1.5 GiB and "
         "30 times its size, for running it 80% of what is free, 1.25 GiB where it has "
-        "less than 1 MB.",
+        "less than 1 MB, up to 4 where the sizes of its tensors show that it needs them.",
     )(function)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,7 +24,8 @@ from graphfix.proving.whole.options import (
 )
 from graphfix.proving.whole.rounding import Rounding
 from graphfix.report import Verdict, Verification
-from graphfix.worker.limits import Limits, engine_seconds, more_seconds
+from graphfix.worker.advice import with_option
+from graphfix.worker.limits import Limits, engine_seconds
 from graphfix.worker.messages import is_out_of_memory
 from graphfix.worker.service import Crashed, OutOfTime, ask
 
@@ -172,23 +172,8 @@ def _tried_smaller(
             return ask(TASKS + task, Path(folder), small, again, answer)
         except EngineFailed as second:
             kind = isinstance(second, OutOfTime) or is_out_of_memory(second.message)
-            return _advised(_placed(second if kind else error, request, limits), limits)
-
-
-def _advised(error: EngineFailed, limits: Limits) -> EngineFailed:
-    """Name the option that gives more, where the child came to no figure."""
-    if " gives more" in error.message:
-        return error
-    if is_out_of_memory(error.message):
-        given = limits.allowed()
-        if given is None:
-            return error
-        size = math.ceil(2 * given / 2**30)
-        return EngineFailed(f"{error.message}; --max-memory {size}GiB gives more")
-    seconds = more_seconds()
-    if seconds is None:
-        return error
-    return EngineFailed(f"{error.message}; --timeout {seconds} gives more")
+            told = _placed(second if kind else error, request, limits)
+            return EngineFailed(with_option(told.message, limits))
 
 
 def _placed(error: EngineFailed, request: ComparisonRequest, limits: Limits) -> EngineFailed:

@@ -33,6 +33,7 @@ from graphfix.proving.sites.cutting import READ_AT_MOST, TAKEN_IN, CannotCut, Cu
 from graphfix.proving.sites.identical import same_by
 from graphfix.report import Accuracy, Certificate, Verdict
 from graphfix.submodels import Functions
+from graphfix.worker.advice import with_option
 from graphfix.worker.limits import WAITING, Limits, engine_seconds, more_seconds, seconds_left
 from graphfix.worker.service import ask
 
@@ -42,6 +43,8 @@ _SHARED_FROM = 40
 _MOST_CRASHES = 20
 # Of the time that a command has left, all sites get one in so many parts, where that is more.
 _PART = 8
+# One site gets one in so many parts of that.
+_SITES = 6
 _MARKED = re.compile(r"@([br]\d+)@")
 
 
@@ -70,7 +73,7 @@ class Bounds:
         seconds = max(cls.seconds, left / _PART) if left < float("inf") else cls.seconds
         return cls(
             min(seconds, given / 2 * WAITING),
-            min(cls.patience, given / 4),
+            min(max(cls.patience, seconds / _SITES), given / 4),
             work=min(2 * seconds, given / 2),
         )
 
@@ -200,6 +203,9 @@ class Prover(Struct):
             more = more_seconds()
             reason = reason if more is None else f"{reason}; --timeout {more} gives more"
             return Certificate(Verdict.INCONCLUSIVE, reason=reason)
+        if certificate.status is Verdict.INCONCLUSIVE:
+            limits = Limits(self.bounds.patience, self.bounds.memory, self.bounds.children)
+            certificate = replace(certificate, reason=with_option(certificate.reason, limits))
         return named(certificate, wanted.case.stored.names)
 
     def _confirm(
