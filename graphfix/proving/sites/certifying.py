@@ -17,6 +17,7 @@ from msgspec import structs
 
 from graphfix.errors import EngineFailed
 from graphfix.proving.runners.evaluators import Evaluators
+from graphfix.proving.sites.alike import certify_alike, groups_of
 from graphfix.proving.sites.captured import (
     PATIENCE,
     CaptureRequest,
@@ -33,7 +34,7 @@ from graphfix.proving.sites.cases import (
     read_cases,
 )
 from graphfix.proving.sites.merging import can_merge, certify_together
-from graphfix.proving.sites.one_site import certify
+from graphfix.proving.sites.one_site import at_own_sizes, certify
 from graphfix.proving.sites.shorter import shorter
 from graphfix.proving.values.files import read_values, write_values
 from graphfix.proving.values.kinds import Feed
@@ -60,6 +61,8 @@ def certify_cases(folder: Path, request: CertificationRequest, memory: int | Non
         cases = _together(cases, evaluators, log)
     if request.watched is not None and cases:
         cases, why = _watched(cases, request.watched, evaluators, log, memory)
+    if request.together and not request.gentle:
+        cases = _alike(cases, evaluators, log, request.patience)
     for read in cases:
         if time.process_time() > deadline:
             break
@@ -106,6 +109,25 @@ def _together(cases: Sequence[ReadCase], evaluators: Evaluators, log: Log) -> li
                 else:
                     log.end(read.number, certificate, cost)
     return left
+
+
+def _alike(
+    cases: list[ReadCase], evaluators: Evaluators, log: Log, patience: float
+) -> list[ReadCase]:
+    """Certify those together that are alike; return what is left."""
+    done: set[int] = set()
+    for places in groups_of([read.case for read in cases]):
+        begun = time.process_time()
+        _alarm(patience)
+        group = [cases[place] for place in places]
+        found = certify_alike([read.case for read in group], evaluators)
+        for place, read, certificate in zip(places, group, found, strict=True):
+            if certificate is not None:
+                proved = at_own_sizes(read.case, certificate, evaluators)
+                log.end(read.number, proved, (time.process_time() - begun) / len(group))
+                done.add(place)
+        _alarm(0.0)
+    return [read for place, read in enumerate(cases) if place not in done]
 
 
 def _watched(

@@ -60,12 +60,24 @@ def _computed(models: Sequence[onnx.ModelProto], evaluators: Evaluators) -> dict
     for model in models:
         if {entry.domain: entry.version for entry in model.opset_import} != imports:
             return None
+    if any((n.domain, n.op_type) in evaluators for model in models for n in model.graph.node):
+        return None
+    merged = side_by_side(models)
+    try:
+        return OrtEngine(merged, "").run({})
+    except EngineFailed:
+        return None
+
+
+def side_by_side(models: Sequence[onnx.ModelProto]) -> onnx.ModelProto:
+    """Return one model of several that have no bodies, and import the same.
+
+    Every name of the one with number n has ``s<n>`` in front of it, those of free sizes too.
+    """
     merged = with_graph(models[0], onnx.GraphProto(name="sites"))
     merged.ir_version = max(model.ir_version for model in models)
     for number, model in enumerate(models):
         for node in model.graph.node:
-            if (node.domain, node.op_type) in evaluators:
-                return None
             copy = merged.graph.node.add()
             copy.CopyFrom(node)
             for field in (copy.input, copy.output):
@@ -75,10 +87,15 @@ def _computed(models: Sequence[onnx.ModelProto], evaluators: Evaluators) -> dict
         for tensor in model.graph.initializer:
             merged.graph.initializer.add().CopyFrom(tensor)
             merged.graph.initializer[-1].name = f"s{number}{tensor.name}"
-        for info in model.graph.output:
-            merged.graph.output.add().CopyFrom(info)
-            merged.graph.output[-1].name = f"s{number}{info.name}"
-    try:
-        return OrtEngine(merged, "").run({})
-    except EngineFailed:
-        return None
+        for infos, target in (
+            (model.graph.input, merged.graph.input),
+            (model.graph.output, merged.graph.output),
+        ):
+            for info in infos:
+                entry = target.add()
+                entry.CopyFrom(info)
+                entry.name = f"s{number}{info.name}"
+                for dim in entry.type.tensor_type.shape.dim:
+                    if dim.dim_param:
+                        dim.dim_param = f"s{number}{dim.dim_param}"
+    return merged

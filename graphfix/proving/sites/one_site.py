@@ -91,16 +91,23 @@ def _at_short_sizes(
             reason = f"its inputs have {elements} elements, too many to make; on shorter axes: "
             return inconclusive(reason + found.reason, found.samples)
         return [short.stretched(feed, case.before) for feed in wrong]
-    if case.whole and elements <= MANY_ELEMENTS:
-        once = _prove(replace(case, own=None), evaluators, elements, gentle)
-        if isinstance(once, Certificate):
-            return once
-        whole = once.run(once=True)
-        if whole.status is Verdict.MISMATCH:
-            return whole
-        sizes = joined(found.sizes, whole.sizes)
-        return replace(found, samples=found.samples + whole.samples, sizes=sizes)
-    return replace(found, shorter=True)
+    return at_own_sizes(case, replace(found, shorter=True), evaluators)
+
+
+def at_own_sizes(case: Case, found: Certificate, evaluators: Evaluators) -> Certificate:
+    """Run a site that was proved on shorter axes once at its own sizes, where that is asked for."""
+    elements = elements_of(case.before)
+    if not case.whole or not found.shorter or elements > MANY_ELEMENTS:
+        return found
+    once = _prove(replace(case, own=None), evaluators, elements, gentle=True)
+    if isinstance(once, Certificate):
+        return once
+    whole = once.run(once=True)
+    if whole.status is not Verdict.EQUAL:
+        return whole if whole.status is Verdict.MISMATCH else found
+    sizes = joined(found.sizes, whole.sizes)
+    samples = found.samples + whole.samples
+    return replace(found, samples=samples, sizes=sizes, shorter=False)
 
 
 def _prove(

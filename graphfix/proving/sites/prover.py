@@ -39,7 +39,7 @@ from graphfix.worker.service import ask
 
 TASK = "graphfix.proving.tasks:certify"
 # From this many different sites on, two children share them.
-_SHARED_FROM = 40
+_SHARED_FROM = 300
 _MOST_CRASHES = 20
 # Of the time that a command has left, all sites get one in so many parts, where that is more.
 _PART = 8

@@ -44,6 +44,8 @@ class Shorter(Struct, frozen=True):
         long: Sets in which one axis is long.
         names: Input -> axis -> name.
         together: The names of axes whose places windows see together.
+        forms: What the sizes of each axis have to be like: the least, what they leave the same
+            remainder by, and that.
     """
 
     before: onnx.ModelProto
@@ -52,6 +54,7 @@ class Shorter(Struct, frozen=True):
     long: tuple[dict[str, int], ...]
     names: dict[str, dict[int, str]]
     together: frozenset[str]
+    forms: tuple[tuple[int, int, int], ...]
 
     def elements(self) -> int:
         """Return how many elements the inputs of the first sample have."""
@@ -127,11 +130,11 @@ def shorter(before: onnx.ModelProto, after: onnx.ModelProto) -> Shorter | None:
     first = _chosen(named, wanted, taken)
     second = _chosen(named, wanted, taken | set(first.values()))
     together = frozenset(name for name, root in named.items() if root.least > 1 or root.step > 1)
-    made = Shorter(sides[0], sides[1], (first, second), (), names, together)
-    if made.elements() >= _elements(before, {}):
+    if _elements(sides[0], first) >= _elements(before, {}):
         return None
-    long = tuple(_long(made.before, named, _numbers(before, after), taken))
-    return Shorter(sides[0], sides[1], (first, second), long, names, together)
+    long = tuple(_long(sides[0], named, _numbers(before, after), taken))
+    forms = tuple((r.least, r.step, (r.size or 0) % r.step) for r in named.values())
+    return Shorter(sides[0], sides[1], (first, second), long, names, together, forms)
 
 
 def _most(root: Axis) -> int | None:

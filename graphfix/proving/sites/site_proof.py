@@ -142,6 +142,7 @@ class SiteProof:
         self.given: Sequence[Feed] = ()
         self.failing: Callable[[Feed], None] = ignored
         self._gentle = gentle
+        self._alike = 1  # so many sites are proved together
         self._taken = 0
         self._own_taken = 0
         self._untried = ""
@@ -180,7 +181,7 @@ class SiteProof:
             if found is not None:
                 return found
             spent = time.process_time() - start
-            if any(self._taken >= few and spent > seconds for few, seconds in _PATIENCE):
+            if any(self._taken >= n and spent > s * self._alike for n, s in _PATIENCE):
                 break
         if self._own_taken and self._taken == self._own_taken:
             found = self._look_in_own_shapes(self._case.own or {})
@@ -279,7 +280,7 @@ class SiteProof:
             self._tried.take(feed)
             if style not in _ODD:
                 self._first = self._first or feed
-                self._listen(expected, style)
+                self._said_something |= self._saying(expected, style)
         return self._differs(feed, style) if self._judge.broken else None
 
     def _nothing(self, samples: Samples) -> Certificate:
@@ -291,7 +292,9 @@ class SiteProof:
             f"the part before the repair does not run on any input that was tried: {text}"
         )
 
-    def _listen(self, expected: dict[str, Value], style: Style) -> None:
+    def _saying(self, expected: dict[str, Value], style: Style) -> set[str]:
+        """Return the outputs that say something."""
+        found: set[str] = set()
         for name, value in expected.items():
             for _, array in leaves(value):
                 if array is None:
@@ -303,7 +306,8 @@ class SiteProof:
                 else:
                     said = not is_floating(array.dtype) or not np.isnan(widened(array)).all()
                 if said:
-                    self._said_something.add(name)
+                    found.add(name)
+        return found
 
     def _measured(self, status: Verdict, reason: str) -> Certificate:
         absolute = [worst[0] for worst in self._judge.worst.values()]
