@@ -114,7 +114,7 @@ def take_model(ctx: click.Context, _param: click.Parameter, path: Path | None) -
     page.subject = page.subject or str(path)
     page.place = page.place or f"in `graphfix {ctx.info_name}`"
     own, beside = ctx.meta[_SIZES] = _added(ctx.meta.get(_SIZES, (0, 0)), _sizes(path))
-    _limit_engines(ctx, own, beside)
+    limit_engines(ctx, own, beside)
     if _TIMEOUT not in ctx.meta:
         seconds = SECONDS + own / (1 << 20)
         page.limit(time.monotonic() + seconds, seconds)
@@ -125,18 +125,21 @@ def take_model(ctx: click.Context, _param: click.Parameter, path: Path | None) -
     return path
 
 
-def _limit_engines(ctx: click.Context, own: int, beside: int) -> None:
+def limit_engines(ctx: click.Context, own: int, beside: int) -> None:
     """Hold engines to little where a model is small; what the user says counts instead.
 
     A file of some bytes may ask for any number of gigabytes and hours. A model with its weights
-    in it that has less than a megabyte needs neither.
+    in it that has less than a megabyte needs neither. A command that runs models any number of
+    times has no sum of seconds, and the same memory as others.
     """
-    small = own + beside < SMALL and ctx.info_name not in _OFTEN
+    small = own + beside < SMALL
     for key, name, most in (
         (_TIMEOUT, ENGINE_SECONDS, SMALL_SECONDS),
         (_MEMORY, ENGINE_MEMORY, SMALL_MEMORY),
     ):
         os.environ.pop(name, None)
+        if key == _TIMEOUT and ctx.info_name in _OFTEN:
+            continue
         if small and key not in ctx.meta:
             os.environ[name] = str(most)
 

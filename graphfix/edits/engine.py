@@ -18,6 +18,7 @@ from graphfix.pipeline.documented_errors import guarded
 from graphfix.pipeline.model_files import as_model, check_acyclic
 from graphfix.pipeline.run_options import inputs_file
 from graphfix.pipeline.validation import new_complaints, validity_of
+from graphfix.proving.inputs.maker import check_inputs_fit
 from graphfix.storage.reading import check_proto
 
 VERIFY = ("auto", "off")
@@ -103,6 +104,8 @@ def edit(
     if not edits:
         raise UsageError("nothing to do", hint="give an edit, such as --rename old=new")
     loaded = as_model(model)
+    if verify == "auto":
+        check_inputs_fit(loaded.to_proto().graph, str(loaded.path or "the model"))
     proto, parts, done = loaded.to_proto(), dict[Path, ModelProto](), list[Done]()
     sizes = {name: tuple(size) for name, size in (shapes or {}).items()}
     with inputs_file(inputs) as file:

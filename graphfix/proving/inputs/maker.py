@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 
 import numpy as np
 import onnx
 
-from graphfix.errors import EngineFailed, UsageError
+from graphfix.errors import EngineFailed, InvalidModel, UsageError
 from graphfix.inlining import inline
 from graphfix.proving.inputs import draws, features, roles, sizes, thresholds
 from graphfix.proving.inputs.known_sizes import contracted_sizes, declared_sizes, known_sizes
@@ -17,6 +18,8 @@ from graphfix.proving.inputs.uses import Use, consumers, uses_of
 from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, is_integer, numpy_dtype
 
 _GUESSED_RANKS = (2, 4, 3, 1, 0, 5)
+# More elements than any machine has addresses for.
+_ADDRESSABLE = 1 << 47
 # Sizes that differ, and then square images.
 _GUESSED_SIZES = ((2, 3, 7, 5, 11), (2, 3, 8, 8, 8))
 
@@ -26,6 +29,21 @@ def required_inputs(graph: onnx.GraphProto) -> list[onnx.ValueInfoProto]:
     initialized = {tensor.name for tensor in graph.initializer}
     initialized |= {tensor.values.name for tensor in graph.sparse_initializer}
     return [info for info in graph.input if info.name not in initialized]
+
+
+def check_inputs_fit(graph: onnx.GraphProto, where: str) -> None:
+    """Check that the inputs of a model can exist, by their declared sizes.
+
+    Raises:
+        InvalidModel: One has more elements than any machine has addresses for.
+    """
+    for info in required_inputs(graph):
+        dims = info.type.tensor_type.shape.dim
+        count = prod(dim.dim_value for dim in dims if dim.dim_value > 0)
+        if count > _ADDRESSABLE:
+            raise InvalidModel(
+                f"input {info.name!r} has {count} elements, which no memory holds", where=where
+            )
 
 
 @dataclass(slots=True)
@@ -248,6 +266,8 @@ class FeedMaker:
             rank = _GUESSED_RANKS[place]
             shape = list[int | str](_GUESSED_SIZES[min(turn, 1)][:rank] if rank != 1 else [4])
         concrete = tuple(_concrete(size, chosen) for size in shape)
+        if prod(concrete) > _ADDRESSABLE:  # numpy has errors of its own for such arrays
+            raise MemoryError(f"input {name!r} has {prod(concrete)} elements")
         return self._tensor(name, kind.tensor_type.elem_type, concrete, chosen, style, attempt, rng)
 
     def _tensor(
