@@ -19,7 +19,7 @@ from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper
 
 from graphfix.inlining import inline
 from graphfix.protos import bodies_of, nodes_of_model
-from graphfix.shape_inference import infer_shapes
+from graphfix.shape_inference import REFUSALS, infer_shapes
 
 _CONTRIB = "com.microsoft"
 
@@ -56,7 +56,7 @@ def unsaturated(model: ModelProto) -> ModelProto:
     copy.CopyFrom(inline(model) if model.functions else model)
     try:
         typed = infer_shapes(copy)
-    except Exception:  # a model that onnxruntime will refuse with a better message
+    except REFUSALS:  # a model that onnxruntime will refuse with a better message
         return model
     _Writer().graph(copy.graph, typed.graph, {})
     return copy

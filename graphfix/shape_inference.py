@@ -55,6 +55,14 @@ _FOLLOWED = frozenset(
     {"Add", "Concat", "Gather", "Identity", "Mul", "Slice", "Squeeze", "Sub", "Unsqueeze"}
 )
 
+# What inference raises of a model that it does not take; anything else is a fault of ours.
+REFUSALS = (
+    onnx.shape_inference.InferenceError,
+    onnx.checker.ValidationError,
+    RuntimeError,
+    ValueError,
+)
+
 
 def infer_shapes(model: ModelProto | bytes, **options: bool) -> ModelProto:
     """Return a copy with types and shapes, as `onnx.shape_inference.infer_shapes` does.

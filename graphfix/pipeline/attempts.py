@@ -70,8 +70,15 @@ def _raised(attempt: Attempt, count: int) -> Blame | None:
 
 def failed(settings: Settings, pass_id: str, reason: str, *, broken: bool = False) -> Suspect:
     """Return a pass that failed as a whole; `broken` as for `without`."""
+    return failed_together(settings, (pass_id,), reason, broken=broken)
+
+
+def failed_together(
+    settings: Settings, pass_ids: Sequence[str], reason: str, *, broken: bool = False
+) -> Suspect:
+    """Return passes that failed as a whole, of which none alone is to blame."""
     return Suspect(
-        without(settings, {pass_id}, broken=broken),
-        (Outcome(pass_id, Status.FAILED, reason, (Site(NodeRef()),)),),
-        specimens=(Specimen(Kind.RAISES, (pass_id,), NodeRef(), reason, settings),),
+        without(settings, set(pass_ids), broken=broken),
+        tuple(Outcome(name, Status.FAILED, reason, (Site(NodeRef()),)) for name in pass_ids),
+        specimens=(Specimen(Kind.RAISES, tuple(pass_ids), NodeRef(), reason, settings),),
     )

@@ -11,16 +11,30 @@ from graphfix.pipeline.op_types import check_op_types
 from graphfix.pipeline.removers import opsets_of, with_removers
 from graphfix.pipeline.settings import Settings
 from graphfix.report import Finding
+from graphfix.validity.complaint import Complaint
 from graphfix.validity.examination import examine
 
 
 def findings_of(model: Model, settings: Settings) -> tuple[Finding, ...]:
     """Bind shapes, infer types and check; the model is edited, so the caller gives its own."""
-    assert settings.target is not None
+    return findings_for(model, examined(model, settings), settings)
+
+
+def examined(model: Model, settings: Settings) -> tuple[Complaint, ...]:
+    """Bind shapes and infer types of a model, which is edited; return what is wrong with it."""
     bind_shapes(model, settings.shapes)
-    of_file = file_findings(examine(model).complaints, settings.target)
+    complaints = examine(model).complaints
     infer_types(model, settings.knowing)
     check_op_types(model, settings.op_types)
+    return complaints
+
+
+def findings_for(
+    model: Model, complaints: tuple[Complaint, ...], settings: Settings
+) -> tuple[Finding, ...]:
+    """Check a model that was examined, for whichever target; it is examined once for all."""
+    assert settings.target is not None
+    of_file = file_findings(complaints, settings.target)
     engines = as_told(model, check_model(model, settings.target, settings.assumed))
     found = (*of_file, *engines)
     if settings.installed:

@@ -8,8 +8,9 @@ from time import perf_counter
 from msgspec import structs
 
 from graphfix.checking import file_findings
-from graphfix.pipeline.attempts import failed
-from graphfix.pipeline.blame import Attempt, Blame
+from graphfix.pipeline.attempts import failed, failed_together
+from graphfix.pipeline.binding import bind_shapes
+from graphfix.pipeline.blame import MOST_RUNS, Attempt, Blame
 from graphfix.pipeline.load_findings import findings_of_loading
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.validation import (
@@ -21,6 +22,8 @@ from graphfix.pipeline.validation import (
 from graphfix.pipeline.verifying import on_disk, original_on_disk, verify, verify_in_engine
 from graphfix.report import APPROXIMATE, LOSSY, Finding, Verdict, Verification
 
+_PARTS = 4  # in which passes are left out together
+
 
 def compared(before: Original, attempt: Attempt) -> Attempt:
     """Check the result of an attempt, and compare it with the model as it came."""
@@ -31,6 +34,10 @@ def compared(before: Original, attempt: Attempt) -> Attempt:
     if run.journal.applied_passes() or settings.shapes:
         found = validity_of(model, before.misdeclared)
         fault = new_complaints(before.validity, found)
+        if fault and settings.shapes:  # which may contradict what the file computes
+            bound = before.again()
+            bind_shapes(bound, settings.shapes)
+            fault = new_complaints(validity_of(bound, before.misdeclared), found)
         if fault and (contradicted := contradicted_outputs(before.again())):
             known = before.misdeclared | frozenset(contradicted)
             fault = new_complaints(before.validity, validity_of(model, known))
@@ -65,15 +72,25 @@ def compared(before: Original, attempt: Attempt) -> Attempt:
 
 
 def broken(attempt: Attempt, _: int) -> Blame | None:
-    """Blame the passes that were applied for a result that is wrong, the latest first."""
+    """Blame the passes that were applied for a result that is wrong, the latest first.
+
+    Each alone comes first. Where several are at fault, or a stage that follows from what they did,
+    more and more of the latest are left out together, and in the end all of them.
+    """
     if not attempt.broken:
         return None
     why = attempt.fault or attempt.verification.reason or "the outputs differ"
     reason = f"its result was taken back: {why}"
-    suspects = [
-        failed(attempt.settings, name, reason)
-        for name in reversed(attempt.run.journal.applied_passes())
-    ]
+    latest = attempt.run.journal.applied_passes()[::-1]
+    suspects = [failed(attempt.settings, name, reason) for name in latest]
+    if attempt.fault and len(latest) > 1:
+        shares = dict.fromkeys(-(-len(latest) * part // _PARTS) for part in range(1, _PARTS + 1))
+        together = [
+            failed_together(attempt.settings, latest[:count], reason)
+            for count in shares
+            if count > 1
+        ]
+        suspects = [*suspects[: MOST_RUNS - len(together)], *together]
     return Blame(tuple(suspects), lambda found: not found.broken)
 
 

@@ -29,7 +29,14 @@ from graphfix.worker.limits import (
     more_seconds,
     seconds_left,
 )
-from graphfix.worker.messages import STDERR, Host, Message, read_answer, read_work
+from graphfix.worker.messages import (
+    STDERR,
+    ChildFault,
+    Host,
+    Message,
+    read_answer,
+    read_work,
+)
 from graphfix.worker.standing_child import Standing
 from graphfix.worker.template_handle import Handle, command, environment, forked, is_single_threaded
 from graphfix.worker.template_handle import spawned as spawned_template
@@ -41,6 +48,12 @@ _PATIENCE = 5.0
 _TRIES = 2
 _LOST = "its process could not be started, or its parent was killed"
 _CRASHED = "the engine crashed"
+_TRACEBACK = "Traceback (most recent call last):"
+# How a library says that it was not given memory, or that the machine has nothing left to give.
+_SHORT = (
+    *("MemoryError", "bad_alloc", "failed to map segment", "Cannot allocate memory"),
+    *("No space left on device", "Too many open files", "can't start new thread"),
+)
 _CAN_FORK = hasattr(os, "fork") and hasattr(socket, "send_fds")
 
 
@@ -115,6 +128,9 @@ def ask(
             keeper.spend(time.monotonic() - start if used is None else used)
     if code != 0:
         text = _death(code, folder / STDERR)
+        raised = _raised(folder / STDERR) if code > 0 else ""
+        if raised:
+            raise ChildFault(raised)
         raise Crashed(text) if text.startswith(_CRASHED) else EngineFailed(text)
     return read_answer(folder, answer)
 
@@ -313,6 +329,15 @@ def _spawned(folder: Path, limits: Limits) -> int:
 
 def _late(limits: Limits) -> OutOfTime:
     return OutOfTime(f"took longer than {limits.seconds:.3g} s")
+
+
+def _raised(log: Path) -> str:
+    """Return the exception that ended a child; empty where none did, or it was short of memory."""
+    text = log.read_text(encoding="utf-8", errors="replace").strip() if log.exists() else ""
+    _, found, trace = text.rpartition(_TRACEBACK)
+    if not found or any(word in trace for word in _SHORT):
+        return ""
+    return next((line for line in reversed(trace.splitlines()) if line[:1].strip()), "")
 
 
 def _death(code: int, log: Path) -> str:

@@ -170,6 +170,31 @@ def test_a_fault_of_ours_is_no_error_of_an_engine(
     assert text.partition(":")[0] in trace
 
 
+TRACE = 'Traceback (most recent call last):\n  File "child.py", line 1, in serve\n    x = y\n{}\n'
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "text"),
+    [
+        (TRACE.format("KeyError: 'task'"), ChildFault, "KeyError: 'task'"),
+        ("loud\n" + TRACE.format("ValueError: two\n  lines"), ChildFault, "ValueError: two"),
+        (TRACE.format("MemoryError"), EngineFailed, "ran out of memory"),
+        (
+            TRACE.format("ImportError: libx.so: failed to map segment from shared object"),
+            EngineFailed,
+            "the engine's process ended with code 1: ",
+        ),
+        ("error: no such layer", EngineFailed, "the engine's process ended with code 1: error"),
+    ],
+)
+def test_an_exception_that_ends_a_child_is_a_fault_and_what_an_engine_says_is_not(
+    tmp_path: Path, said: str, kind: type[Exception], text: str
+) -> None:
+    with pytest.raises(kind) as caught:
+        _ask(tmp_path, "ends_after_words", said=said)
+    assert str(caught.value).startswith(text)
+
+
 def test_memory_is_a_share_of_what_is_free_where_nobody_says(tmp_path: Path) -> None:
     free = available_memory()
     assert free is not None

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import onnx
 
 from graphfix.proving.inputs.weights import without_weights
-from graphfix.shape_inference import infer_shapes
+from graphfix.shape_inference import REFUSALS, infer_shapes
 
 
 def declared_sizes(kind: onnx.TypeProto) -> list[int | str] | None:
@@ -33,7 +33,7 @@ def declared_sizes(kind: onnx.TypeProto) -> list[int | str] | None:
 def known_sizes(model: onnx.ModelProto) -> dict[str, list[int | str] | None]:
     """Return what is known of the shape of each tensor; shape inference fills gaps."""
     # It refuses some valid models; declared shapes remain.
-    with contextlib.suppress(Exception):
+    with contextlib.suppress(*REFUSALS):
         model = infer_shapes(without_weights(model))
     graph = model.graph
     result: dict[str, list[int | str] | None] = {

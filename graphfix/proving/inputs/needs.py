@@ -16,7 +16,7 @@ from onnx import GraphProto, ModelProto, NodeProto, TensorProto, TypeProto, Valu
 
 from graphfix.protos import bodies_of, normal_domain
 from graphfix.proving.inputs.weights import without_weights
-from graphfix.shape_inference import infer_shapes
+from graphfix.shape_inference import REFUSALS, infer_shapes
 
 Shapes = Mapping[str, Sequence[int]]
 _ITEM = 4  # bytes of a number whose type is not known
@@ -40,7 +40,7 @@ def peak_bytes(model: ModelProto, shapes: Shapes) -> int:
                 onnx.TensorShapeProto.Dimension(dim_value=n) for n in shapes[info.name]
             )
     # It refuses some valid models, and does not know all operators; what is declared remains.
-    with contextlib.suppress(Exception):
+    with contextlib.suppress(*REFUSALS):
         shown = infer_shapes(shown, data_prop=True)
     weights = {tensor.name for tensor in model.graph.initializer}
     return _Graph(shown.graph, {}, weights).peak()

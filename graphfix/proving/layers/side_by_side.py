@@ -17,7 +17,7 @@ from graphfix.proving.layers.comparison import Comparison, Layer
 from graphfix.proving.verdict.judge import Judge
 from graphfix.proving.whole import comparison as whole
 from graphfix.report import NodeRef, Verdict, Verification
-from graphfix.shape_inference import infer_shapes
+from graphfix.shape_inference import REFUSALS, infer_shapes
 from graphfix.submodels import with_outputs
 
 
@@ -163,7 +163,7 @@ def _known_types(model: ModelProto) -> dict[str, int]:
     slim = without_weights(model)
     try:
         slim = infer_shapes(slim)
-    except Exception:  # it refuses some valid models; declared types remain
+    except REFUSALS:  # it refuses some valid models; declared types remain
         slim = model
     infos = [*slim.graph.value_info, *slim.graph.output, *model.graph.value_info]
     return {info.name: info.type.tensor_type.elem_type for info in infos}

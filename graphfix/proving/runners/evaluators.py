@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import onnx
 
-from graphfix.errors import EngineFailed, UsageError
+from graphfix.errors import EngineFailed, PassBug, UsageError
 from graphfix.protos import all_nodes
 from graphfix.proving.runners.made_up import is_made_up
 from graphfix.proving.values.kinds import Array
@@ -112,6 +112,10 @@ class GivenEvaluators(Evaluators):
         self._loaded.update(functions)
 
 
+# What no input makes a function raise that is written as it should be.
+_FAULTS = (NameError, AttributeError)
+
+
 def call(
     function: Evaluate,
     op: str,
@@ -122,10 +126,16 @@ def call(
     """Call a numpy model and check that it returns as many arrays as the node has outputs.
 
     Where no attribute says which operator is meant, as that of an ATen node does, it is `op`.
+
+    Raises:
+        EngineFailed: It raises, as for inputs that it does not take, or returns too few arrays.
+        PassBug: It is written wrongly: a name or an attribute is not there.
     """
     named = {"operator": op, **attributes}
     try:
         results = tuple(np.asarray(result) for result in function(inputs, named))
+    except _FAULTS as error:
+        raise PassBug(f"the numpy model of {op} failed: {type(error).__name__}: {error}") from error
     except Exception as error:  # whatever a pass file's function raises is a failed run
         raise EngineFailed(f"the numpy model of {op} raised {error!r}", where=op) from error
     if len(results) < count:

@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 import onnx.external_data_helper
 
-from graphfix.errors import EngineFailed, UsageError
+from graphfix.errors import EngineFailed, PassBug, UsageError
 from graphfix.protos import all_nodes, copied
 from graphfix.proving.runners.engine import MissingForm
 from graphfix.proving.runners.evaluators import Evaluators, attribute_value, call, key_of
@@ -115,8 +115,9 @@ class ReferenceEngine:
             onnx.external_data_helper.load_external_data_for_model(copy, folder)
             model = copy
         self._at: list[onnx.NodeProto] = []
+        readable = _readable(model)
         try:
-            self._evaluator = _evaluator_class(evaluators)(_readable(model))
+            self._evaluator = _evaluator_class(evaluators)(readable)
         except (UsageError, MemoryError):
             raise
         except Exception as error:  # it raises whatever its operators raise
@@ -148,7 +149,7 @@ class ReferenceEngine:
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
                 results = self._evaluator.run(None, dict(feed))
-        except (UsageError, EngineFailed, MemoryError):
+        except (UsageError, EngineFailed, MemoryError, PassBug):
             raise
         except Exception as error:  # as above
             text = f"{error} {error.__cause__ or ''}"

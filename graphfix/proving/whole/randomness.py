@@ -10,7 +10,7 @@ from msgspec import Struct
 from graphfix.operators.table import DRAWS_BY_DATA, RANDOM
 from graphfix.protos import all_nodes, copied
 from graphfix.proving.inputs.uses import attribute_of
-from graphfix.shape_inference import infer_shapes
+from graphfix.shape_inference import REFUSALS, infer_shapes
 from graphfix.submodels import add_outputs
 
 
@@ -130,7 +130,7 @@ def without_random(before: onnx.ModelProto, after: onnx.ModelProto) -> WithoutRa
 
 def _types(model: onnx.ModelProto) -> dict[str, onnx.TypeProto]:
     # It refuses some valid models; declared types remain.
-    with contextlib.suppress(Exception):
+    with contextlib.suppress(*REFUSALS):
         model = infer_shapes(model)
     infos = [*model.graph.value_info, *model.graph.output]
     return {info.name: info.type for info in infos if info.type.WhichOneof("value")}

@@ -24,7 +24,7 @@ from graphfix.proving.verdict.judge import Judge
 from graphfix.proving.whole.options import ComparisonOptions
 from graphfix.proving.whole.rounding import ARITHMETIC, LARGEST, Rounding
 from graphfix.proving.whole.samples import Samples
-from graphfix.shape_inference import infer_shapes
+from graphfix.shape_inference import REFUSALS, infer_shapes
 from graphfix.submodels import add_outputs
 
 SAMPLES = 2
@@ -100,7 +100,7 @@ def _weight_in_float16(constant: Constant) -> Array | None:
 
 def _with_types(model: ModelProto) -> ModelProto:
     """Return a copy with the types that inference finds; declared ones where it finds none."""
-    with contextlib.suppress(Exception):  # it refuses some valid models
+    with contextlib.suppress(*REFUSALS):  # it refuses some valid models
         return infer_shapes(model)
     return copied(model)
 

@@ -16,6 +16,7 @@ from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.values.kinds import Feed
 from graphfix.proving.whole.options import ComparisonOptions
 from graphfix.report import Verdict
+from graphfix.worker.messages import ChildFault
 
 HEAD = '<ir_version: 8, opset_import: ["" : 11, "my" : 1]> g'
 SOURCE = """
@@ -30,6 +31,9 @@ def weighted(inputs, attributes):
 
 def broken(inputs, attributes):
     raise RuntimeError("no")
+
+def unwritten(inputs, attributes):
+    return inputs[0].no_such_thing()
 
 def crashing(inputs, attributes):
     import os, signal
@@ -76,6 +80,16 @@ def test_attributes_without_schema_reach_the_function(tmp_path: Path, place: str
     found = run_model(path, [{"x": x}], evaluators={("my", "Weighted"): f"{place}:weighted"})
     np.testing.assert_array_equal(found[0]["y"], [[1, 2, 6]])
     np.testing.assert_array_equal(found[0]["z"], [[6, 6, 7]])
+
+
+def test_a_function_that_is_written_wrongly_is_a_fault_and_no_failing_engine(
+    tmp_path: Path, place: str
+) -> None:
+    path = save(tmp_path / "m.onnx", [node(["y"])], ["y"])
+    with pytest.raises(ChildFault, match="the numpy model of Weighted failed: AttributeError"):
+        compare_files(
+            path, path, ComparisonOptions(evaluators={("my", "Weighted"): f"{place}:unwritten"})
+        )
 
 
 def test_the_rest_keeps_the_semantics_of_its_opset(tmp_path: Path, place: str) -> None:
