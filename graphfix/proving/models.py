@@ -24,7 +24,7 @@ from graphfix.proving.whole.options import (
 )
 from graphfix.proving.whole.rounding import Rounding
 from graphfix.report import Verdict, Verification
-from graphfix.worker.advice import with_option
+from graphfix.worker.advice import names_option, with_option
 from graphfix.worker.limits import Limits, engine_seconds
 from graphfix.worker.messages import is_out_of_memory
 from graphfix.worker.service import Crashed, OutOfTime, ask
@@ -162,7 +162,9 @@ def _tried_smaller(
     error: EngineFailed, task: str, request: ComparisonRequest, limits: Limits, answer: type[T]
 ) -> T | EngineFailed:
     """Ask once more with the smallest inputs, and fewer, where memory or time ran out."""
-    if not limits.held or not (isinstance(error, OutOfTime) or is_out_of_memory(error.message)):
+    # A child that comes to a figure has tried what is smaller.
+    starved = is_out_of_memory(error.message) and not names_option(error.message)
+    if not limits.held or not (isinstance(error, OutOfTime) or starved):
         return error
     few = min(request.options.samples, FEWEST_SAMPLES)
     small = replace(request, options=replace(request.options, samples=few, smallest=True))

@@ -7,8 +7,14 @@ import math
 from graphfix.worker.limits import Limits, more_seconds
 from graphfix.worker.messages import is_out_of_memory
 
+TOO_MUCH = "it needs more memory than a machine has"
 _GIVEN = " gives more"
 _LATE = "took longer than"
+
+
+def names_option(reason: str) -> bool:
+    """Say whether a reason names an option that gives more, or that there is none."""
+    return _GIVEN in reason or TOO_MUCH in reason
 
 
 def with_option(reason: str, limits: Limits) -> str:
@@ -21,7 +27,7 @@ def with_option(reason: str, limits: Limits) -> str:
     Returns:
         The reason as it is where it speaks of something else, or names an option already.
     """
-    if _GIVEN in reason:
+    if names_option(reason):
         return reason
     if is_out_of_memory(reason):
         given = limits.allowed()

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from graphfix.worker.advice import with_option
+from graphfix.worker.advice import TOO_MUCH, with_option
 from graphfix.worker.limits import DEADLINE, ENGINE_MEMORY, ENGINE_SECONDS, Limits
 
 
@@ -17,6 +17,7 @@ from graphfix.worker.limits import DEADLINE, ENGINE_MEMORY, ENGINE_SECONDS, Limi
         ("took longer than 3 s", "; --timeout 120 gives more"),
         ("stopped at Loop 'l' (node 2): took longer than 3 s", "; --timeout 120 gives more"),
         ("ran out of memory: it needs about 5 GiB; --max-memory 6GiB gives more", ""),
+        (f"ran out of memory: {TOO_MUCH}", ""),
         ("the engine crashed (SIGSEGV)", ""),
         ("", ""),
     ],

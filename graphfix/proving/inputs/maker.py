@@ -17,6 +17,7 @@ from graphfix.proving.inputs.ranges import Range, drawn_from
 from graphfix.proving.inputs.uses import Use, consumers, uses_of
 from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, is_integer, numpy_dtype
 
+_MOST_DIMENSIONS = 64 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 32
 _GUESSED_RANKS = (2, 4, 3, 1, 0, 5)
 # More elements than any machine has addresses for.
 _ADDRESSABLE = 1 << 47
@@ -280,6 +281,10 @@ class FeedMaker:
         attempt: int,
         rng: np.random.Generator,
     ) -> Array:
+        if len(shape) > _MOST_DIMENSIONS:
+            raise EngineFailed(
+                f"has {len(shape)} dimensions, arrays {_MOST_DIMENSIONS}", where=name
+            )
         uses = uses_of(name, self._readers)
         dtype = numpy_dtype(elem_type)
         if elem_type == onnx.TensorProto.STRING:

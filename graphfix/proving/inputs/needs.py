@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 
 import onnx
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, TypeProto, ValueInfoProto
@@ -50,11 +51,11 @@ class _Graph:
     """A graph or a body, with the numbers of elements and the bytes of its tensors."""
 
     def __init__(
-        self, graph: GraphProto, outer: Mapping[str, tuple[int, int]], weights: set[str]
+        self, graph: GraphProto, outer: MutableMapping[str, tuple[int, int]], weights: set[str]
     ) -> None:
         self._graph = graph
         self._weights = weights
-        self._sizes = dict(outer)
+        self._sizes = ChainMap[str, tuple[int, int]]({}, outer)
         self._own: dict[str, tuple[int | None, int]] = {}
         for info in (*graph.value_info, *graph.output, *graph.input):
             self._own[info.name] = _size(info)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import onnx
 
 from graphfix.proving.inputs.needs import Shapes, peak_bytes
+from graphfix.worker.advice import TOO_MUCH
 from graphfix.worker.limits import gibibytes, more_memory
 
 # Inputs of fewer elements together are tried without a look at what the model takes.
@@ -16,7 +17,7 @@ _SURE = 2**16
 # and changed. Samples past 128 MiB are in files.
 _KEPT = 3
 _BASE = 2**27
-_SPARE = 1.25
+_ENDLESS = 2**44  # 16 TiB
 _SMALLER = 4
 
 
@@ -59,11 +60,14 @@ class Room:
 
     def needed(self, shapes: Shapes) -> int:
         """Return about how many bytes a comparison takes at these shapes."""
+        if elements(shapes) >= _ENDLESS:
+            return _ENDLESS  # sizes for which no tensor can be named
         key = repr(sorted((name, tuple(shape)) for name, shape in shapes.items()))
         if key not in self._needed:
             peak = peak_bytes(self._model, shapes)
             kept = _KEPT * 8 * elements(shapes)
-            self._needed[key] = int(_SPARE * (peak + kept)) + self._weights + _BASE
+            found = (peak + kept) * 5 // 4 + self._weights + _BASE
+            self._needed[key] = min(found, _ENDLESS)
         return self._needed[key]
 
     def ran_out(self, shapes: Shapes) -> None:
@@ -88,6 +92,9 @@ class Room:
 
     def _note(self, shapes: Shapes) -> None:
         needed = self.needed(shapes)
+        if needed == _ENDLESS:
+            self.short = TOO_MUCH
+            return
         least = max(needed, 2 * (self._memory or 0)) + 2**29
         self.short = (
             f"it needs about {gibibytes(needed)}; --max-memory {math.ceil(least / 2**30)}GiB "

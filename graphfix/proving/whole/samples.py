@@ -85,12 +85,12 @@ class Samples:
         if self._smallest_first:
             guesses = sorted(guesses, key=lambda guess: self._cost(sample, guess[0]))
         for attempt, other_side in guesses:
-            if not self._fits(sample, attempt):
-                passed_over.append((attempt, other_side))
-                continue
             rare = attempt not in self._known and bool(self._known or attempt >= sizes.ATTEMPTS)
             if self._spent() > (_FOR_RARE if rare else 1.0):
                 return None
+            if not self._fits(sample, attempt):
+                passed_over.append((attempt, other_side))
+                continue
             found = self._try(sample, attempt, redraw, other_side=other_side)
             if found is not None:
                 return found

@@ -123,6 +123,21 @@ def test_there_is_room_for_what_fits_and_the_option_is_named_for_what_does_not()
     assert Room(_chain(), size << 30).fits(large)
 
 
+def test_more_than_a_machine_has_is_said_to_be_that() -> None:
+    room = Room(_chain(), 1 << 30)
+    assert not room.fits({"x": (1 << 400, 16, 2, 2)})
+    assert room.short == "it needs more memory than a machine has"
+
+
+def test_an_array_of_more_dimensions_than_there_are_is_not_drawn() -> None:
+    dims = ", ".join(f"d{i}" for i in range(300))
+    model = parser.parse_model(HEAD + f"(float[{dims}] x) => (float[{dims}] y) {{ y = Neg (x) }}")
+    samples = Samples(model, _Hungry(1), FeedMaker(model), None, 5.0, room=Room(model, 1 << 28))
+    assert samples.next(0) is None
+    assert samples.last_error is not None
+    assert samples.last_error.message.startswith("has 300 dimensions, arrays ")
+
+
 class _Hungry:
     """An engine that runs out of memory from some number of elements on."""
 
