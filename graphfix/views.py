@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -322,6 +323,17 @@ class NodeView:
         if declared is None or (self.op == "Constant" and name == "value"):
             return kind  # PyTorch writes a string into `value` for arguments such as norm="ortho"
         return declared
+
+    def written(self) -> dict[str, Any]:
+        """Return all attributes as they are, for a node that is written again with them."""
+        return {name: self.node.attrs[name] for name in self.node.attrs}
+
+    def waive(self, attributes: Sequence[str] = (), inputs: Sequence[int] = ()) -> None:
+        """Say that arguments change nothing here, so that a repair need not read them.
+
+        For what the other arguments of the node make irrelevant; the caller says why. It matters
+        to a node that notes what is read of it, see `graphfix.authoring.accounting`.
+        """
 
     def ref(self, index: int = -1) -> NodeRef:
         """Return the node as reports name it; its index is the one in the file."""

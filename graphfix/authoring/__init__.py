@@ -11,6 +11,12 @@ from typing import TYPE_CHECKING
 
 from graphfix.attributes import AttributeRef as AttributeRef
 from graphfix.authoring.applying import Draft as Draft
+from graphfix.authoring.aten_calls import is_none as is_none
+from graphfix.authoring.aten_calls import named_in as named_in
+from graphfix.authoring.aten_calls import operator_of as operator_of
+from graphfix.authoring.aten_calls import overload_chosen as overload_chosen
+from graphfix.authoring.aten_calls import overloads_called as overloads_called
+from graphfix.authoring.aten_calls import overloads_of_arrays as overloads_of_arrays
 from graphfix.authoring.automatic_pads import automatic_pads as automatic_pads
 from graphfix.authoring.automatic_pads import split_pads as split_pads
 from graphfix.authoring.bits import combined_bits as combined_bits

@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from graphfix.authoring.accounting import AccountedNode, check_read
 from graphfix.authoring.applying import Draft
 from graphfix.authoring.building import Builder, returned_values
 from graphfix.authoring.declaring import Pass, check_emitted
@@ -49,13 +50,16 @@ def draft_rewrite(
     build = Builder(workspace, view, {**declared.default_options(), **(options or {})})
     further: Sequence[Node] = ()
     try:
-        result = declared.function(view if match is None else match, build)
+        accounted = AccountedNode(view.node)
+        result = declared.function(accounted if match is None else match, build)
         results: Sequence[Value | None] = returned_values(result, declared.id)
         check_emitted(declared, [(n.domain or "", n.op) for n in all_nodes(build.nodes)])
         if match is not None:
             results, further = match.aligned(results), match.roots[1:]
         shapes = _shapes(declared, view)
         draft = drafted(view, build, results, f"pass {declared.id}", shapes, further)
+        if match is None:
+            check_read(accounted)
     except (Refuse, PassBug, GraphfixError):
         workspace.release(mark)
         raise

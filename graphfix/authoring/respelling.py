@@ -45,10 +45,14 @@ def respell(
             form has no such input or attribute.
     """
     positional, named = operands(node)
-    attributes: dict[str, Any] = {name: node.node.attrs[name] for name in node.attributes}
-    given: dict[str, Any] = {**attributes, **named}
+    given: dict[str, Any] = {**node.written(), **named}
     for name in drop:
         given.pop(name, None)
+    # An input that is left out or replaced is so because the caller has looked at it.
+    form = form_of(node.op, node.opset, node.domain)
+    names = () if form is None or positional else form.inputs
+    gone = {*drop, *changes}
+    node.waive(inputs=[at for at, name in enumerate(names) if name in gone])
     given.update(changes)
     count = len(node.node.outputs)
     made = build.multi(node.op, *positional, outputs=count, domain=node.domain, **given)

@@ -76,7 +76,7 @@ def widen(node: NodeView, target: Form, build: Builder, narrow: Narrow) -> tuple
         inputs.append(build.Cast(value, to=wider))
     if not by_name:
         raise narrow
-    attributes = {name: node.node.attrs[name] for name in node.attributes}
+    attributes = node.written()
     if any(name not in target.attributes for name in attributes):
         raise Refuse(narrow.reason)
     made = build.multi(node.op, *inputs, outputs=len(node.outputs), **attributes)

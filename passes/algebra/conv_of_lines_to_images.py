@@ -55,7 +55,7 @@ def conv_of_lines_to_images(node: NodeView, build: Builder) -> Value:
         raise Refuse("the indices must not be asked for; they are")
     inputs = [build.Unsqueeze(value, axes=[3]) for value in (x, *weights)]
     inputs += [] if bias is None else [bias]
-    attributes = _widened(node.node.attrs)
+    attributes = _widened(node.written())
     found = build.multi(node.op, *inputs, outputs=1, **attributes)[0]
     return build.Squeeze(found, axes=[3])
 

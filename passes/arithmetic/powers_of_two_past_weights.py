@@ -96,7 +96,7 @@ def _scaled(view: NodeView, power: float, build: Builder) -> Value:
     """Return what a node gives as a multiple of what it gives of operands without factors."""
     x, factor = _split(view.need(0))
     given: list[Value | None] = [x, *view.inputs[1:]]
-    attributes = {name: view.node.attrs[name] for name in view.attributes}
+    attributes = view.written()
     if view.op in _SUMS:
         given, factor = _at_one_scale(view, build)
     elif view.op in _WEIGHTED:

@@ -10,7 +10,9 @@ onnxruntime/python/training/ortmodule/_custom_op_symbolic_registry.py):
   attributes under the names of the schema.
 
 An argument is therefore looked up as an attribute first, and else as the input whose place is the
-argument's own among those that are not attributes.
+argument's own among those that are not attributes. Which overload is called, and so which names
+the arguments have, is told from what is given where the file does not say it; what no overload
+takes is refused, and what a pass does not read is too.
 """
 
 from __future__ import annotations
@@ -18,10 +20,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
 import numpy as np
 from msgspec import Struct
 
-from graphfix.authoring import Array, Motion, NodeView, Refuse, Value, moving
+from graphfix.authoring import (
+    Array,
+    Motion,
+    NodeView,
+    Refuse,
+    Value,
+    is_none,
+    moving,
+    named_in,
+    operator_of,
+    overload_chosen,
+    overloads_called,
+    overloads_of_arrays,
+)
 
 DOMAINS = (
     "",
@@ -66,7 +82,8 @@ class Call(Struct, frozen=True):
 
     def tensor(self, name: str) -> Value | None:
         """Return a tensor argument, or None where it is None."""
-        value = self.node.input(self._place(name))
+        place = self._place(name)
+        value = None if place is None or self.node.has(name) else self.node.input(place)
         return None if value is None or is_none(value) else value
 
     def need(self, name: str) -> Value:
@@ -134,17 +151,22 @@ class Call(Struct, frozen=True):
         value = self.tensor(name)
         return default if value is None else text_of(value, name)
 
-    def _place(self, name: str) -> int:
+    def irrelevant(self, *names: str) -> None:
+        """Say that arguments change nothing here; the caller says why.
+
+        Args:
+            names: Arguments that the repair does not read because of what the others are.
+        """
+        for name in names:
+            place = self._place(name)
+            self.node.waive((name,), () if place is None else (place,))
+
+    def _place(self, name: str) -> int | None:
+        """Return which input an argument is; None where the overload has no such argument."""
+        if name not in self.schema:
+            return None
         before = self.schema[: self.schema.index(name)]
         return sum(not self.node.has(argument) for argument in before)
-
-
-def operator_of(node: NodeView) -> tuple[str, str]:
-    """Return (operator, overload) of an ATen call in any layout."""
-    named = node.attr("operator", "")
-    text = str(named) if named else node.op
-    operator, _, overload = text.removeprefix("aten::").partition(".")
-    return operator, str(node.attr("overload_name", "") or overload)
 
 
 def call_of(node: NodeView, schemas: Schemas) -> Call:
@@ -160,25 +182,47 @@ def call_of(node: NodeView, schemas: Schemas) -> Call:
     called = (node.node.domain or "", node.op, node.overload)
     if called in (node.graph.root.known_functions or ()):
         raise Refuse(f"{node.op} must be PyTorch's operator; it is a local function of the model")
-    operator, overload = operator_of(node)
-    schema = schemas.get(f"{operator}.{overload}", schemas.get(operator))
-    if schema is None:
-        raise Refuse(f"the operator must be one of this pass; it is {operator}")
+    operator, named = operator_of(node)
+    overload, schema = overload_chosen(operator, named, overloads_called(node), schemas)
     return Call(node, operator, overload, schema)
 
 
 class ArrayCall(Struct, frozen=True):
-    """The same look-up on arrays and plain attributes, for numpy models of operators."""
+    """The same look-up on arrays and plain attributes, for numpy models of operators.
+
+    The names of the arguments are those of the overload that PyTorch would call; `schema` stands
+    where its table does not know the operator.
+    """
 
     inputs: Sequence[Any]
     attributes: Mapping[str, Any]
     schema: tuple[str, ...]
 
-    def array(self, name: str) -> Array | None:
-        """Return a tensor argument, or None."""
+    def __post_init__(self) -> None:
+        """Find the overload that takes what is given."""
+        operator, named = named_in(self.attributes)
+        found = overloads_of_arrays(self.inputs, self.attributes)
+        _, schema = overload_chosen(operator, named, found, {operator: self.schema})
+        msgspec.structs.force_setattr(self, "schema", schema)
+
+    def irrelevant(self, *names: str) -> None:
+        """Say that arguments change nothing here, as `Call.irrelevant` does."""
+        for name in names:
+            np.shape(self.given(name))  # which reads it
+
+    def given(self, name: str) -> Any:
+        """Return what stands for an argument as it is, or None."""
+        if name in self.attributes:
+            return self.attributes[name]
+        if name not in self.schema:
+            return None
         before = self.schema[: self.schema.index(name)]
         place = sum(argument not in self.attributes for argument in before)
-        found = self.inputs[place] if place < len(self.inputs) else None
+        return self.inputs[place] if place < len(self.inputs) else None
+
+    def array(self, name: str) -> Array | None:
+        """Return a tensor argument, or None."""
+        found = self.given(name)
         return None if found is None else np.asarray(found)
 
     def need(self, name: str) -> Array:
@@ -208,15 +252,6 @@ class ArrayCall(Struct, frozen=True):
 def flat(value: Any) -> tuple[Any, ...]:
     """Return numbers as a tuple, whatever they stand in."""
     return tuple(np.asarray(value).ravel().tolist())
-
-
-def is_none(value: Value) -> bool:
-    """Say whether a value is TorchScript's None: a Constant or Optional that holds nothing."""
-    producer = value.producer
-    if producer is None or producer.op not in ("Constant", "Optional"):
-        return False
-    written = set(producer.attributes) - {"type", "onnx_name"}
-    return not written and not any(v is not None for v in producer.inputs)
 
 
 def entries_of(value: Value, name: str, depth: int = 0) -> tuple[Any, ...]:

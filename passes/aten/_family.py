@@ -10,9 +10,19 @@ from typing import Any, cast
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value
+from graphfix.authoring import (
+    Array,
+    Builder,
+    InferredType,
+    NodeView,
+    Refuse,
+    Value,
+    named_in,
+    overload_chosen,
+    overloads_of_arrays,
+)
 
-from ._arguments import ArrayCall, Call, Schemas, call_of, operator_of
+from ._arguments import ArrayCall, Call, Schemas, call_of
 
 Shape = tuple[int | str | None, ...]
 Written = Value | tuple[Value | None, ...]
@@ -78,11 +88,11 @@ class Family:
 
     def evaluate(self, inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
         """Compute a call with numpy."""
-        text = str(attributes["operator"]).removeprefix("aten::")
-        operator, _, overload = text.partition(".")
-        found = self.of(operator, str(attributes.get("overload_name", "") or overload))
+        operator, named = named_in(attributes)
+        overloads = overloads_of_arrays(inputs, attributes)
+        overload, schema = overload_chosen(operator, named, overloads, self.schemas)
         with np.errstate(all="ignore"):
-            result = found.model(ArrayCall(inputs, attributes, found.schema))
+            result = self.of(operator, overload).model(ArrayCall(inputs, attributes, schema))
         several: Sequence[Any] = cast("Any", result if isinstance(result, tuple) else (result,))
         return tuple(np.asarray(one) for one in several)
 
@@ -92,10 +102,9 @@ class Family:
         Raises:
             Refuse: The call is none of this family, or none that its entry can write.
         """
-        operator, overload = operator_of(node)
         call = call_of(node, self.schemas)
         with _arguments_of(call):
-            result = self.of(operator, overload).write(build, call)
+            result = self.of(call.operator, call.overload).write(build, call)
         several = result if isinstance(result, tuple) else (result,)
         missing = len(node.outputs) - len(several)
         return (*several, *([None] * missing))[: len(node.outputs)]

@@ -36,8 +36,7 @@ def tensors_in(call: Call, name: str = "tensors") -> list[Value]:
 
 def arrays_in(call: ArrayCall, name: str = "tensors") -> list[Array]:
     """Return the arrays of a list."""
-    before = call.schema[: call.schema.index(name)]
-    given: Any = call.inputs[sum(argument not in call.attributes for argument in before)]
+    given = call.given(name)
     entries: list[Any] = [given] if isinstance(given, np.ndarray) else list(given)
     return [np.asarray(entry) for entry in entries]
 

@@ -6,9 +6,14 @@ from typing import Any
 
 from onnx import TensorProto
 
-from graphfix.authoring import Argument, Refuse, Value
+from graphfix.authoring import (
+    Argument,
+    Refuse,
+    Value,
+    is_none,
+)
 
-from ._arguments import LISTS, entries_of, flat, is_none, text_of
+from ._arguments import LISTS, entries_of, flat, text_of
 
 _MOST_NUMBERS = 64
 

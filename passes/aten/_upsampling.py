@@ -9,9 +9,16 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
-from graphfix.authoring import Array, Builder, NodeView, Refuse, Value
+from graphfix.authoring import (
+    Array,
+    Builder,
+    NodeView,
+    Refuse,
+    Value,
+    operator_of,
+)
 
-from ._arguments import ArrayCall, Call, call_of, operator_of
+from ._arguments import ArrayCall, Call, call_of
 from ._axes import along_axis
 from ._pooling import dimensions_of
 
@@ -146,14 +153,14 @@ def lines_of_arrays(
     x = np.asarray(inputs[0])
     spatial = x.ndim - 2
     operator = f"upsample_{'nearest' if nearest else 'linear'}{spatial}d"
-    vector = ArrayCall(inputs, attributes, schema_of(operator, vector=True))
-    single = ArrayCall(inputs, attributes, schema_of(operator, vector=False))
-    size = vector.entries("output_size") or ()
-    scales = vector.entries("scale_factors") or ()
-    factors: list[float | None] = list(scales) if len(scales) == spatial else [None] * spatial
-    if size and len(scales) != spatial:
-        factors = [single.number(name) for name in single.schema[-spatial:]]
-    align = not nearest and bool(vector.number("align_corners", 0))
+    call = ArrayCall(inputs, attributes, schema_of(operator, vector=False))
+    size = call.entries("output_size") or ()
+    factors: list[float | None] = [None] * spatial
+    if "scale_factors" in call.schema:
+        factors = list(call.entries("scale_factors") or factors)
+    else:
+        factors = [call.number(name) for name in call.schema[-spatial:]]
+    align = not nearest and bool(call.number("align_corners", 0))
     lines: list[tuple[int, float | None]] = []
     for position, factor in enumerate(factors):
         meant = None if factor is None else _meant(float(factor))[0]
@@ -163,27 +170,15 @@ def lines_of_arrays(
 
 
 def _call(node: NodeView, names: Sequence[str]) -> Call:
-    operator, overload = operator_of(node)
+    operator, _ = operator_of(node)
     if operator not in names:
         raise Refuse(f"the operator must be one of this pass; it is {operator}")
-    vector = schema_of(operator, vector=True)
-    single = schema_of(operator, vector=False)
-    call = call_of(node, {operator: vector})
-    if overload == "vec" or node.has("scale_factors"):
-        return call
-    if any(node.has(name) for name in single[-dimensions_of(operator) :]):
-        return call_of(node, {operator: single})
-    # The layout without an overload's name: factors for all axes in one list, or no size at all.
-    factors = call.entries("scale_factors")
-    if call.tensor("output_size") is None and not node.has("output_size"):
-        return call
-    if factors is not None and len(factors) == dimensions_of(operator):
-        return call
-    return call_of(node, {operator: single})
+    vector, single = (schema_of(operator, vector=vector) for vector in (True, False))
+    return call_of(node, {operator: single, f"{operator}.vec": vector})
 
 
 def _scales(call: Call, spatial: int) -> tuple[tuple[float, ...], ...] | None:
-    if call.schema[-1] == "scale_factors":
+    if "scale_factors" in call.schema:
         given = call.entries("scale_factors")
     else:
         each = [call.number(name) for name in call.schema[-spatial:]]

@@ -45,6 +45,7 @@ from ._ordering import as_before, order, widened_to_sort, zeros_like
 
 def _sorted(build: Builder, call: Call, axis: int, *, descending: bool) -> tuple[Value, Value]:
     x, rank = ranked(call)
+    call.irrelevant("stable")  # equal ones keep their order, whether it is asked for or not
     if not rank:
         return build.Identity(x), zeros_like(build, x)
     values, places = order(build, widened_to_sort(build, x), axis, descending=descending)
@@ -75,6 +76,7 @@ def _both(call: Call) -> Sequence[InferredType | None]:
 
 def _argsort_model(call: ArrayCall) -> Any:
     x, axis = call.need("self"), int(call.number("dim", -1))
+    call.irrelevant("stable")
     if not x.ndim:
         return np.zeros((), np.int64)
     if not call.number("descending", 0):

@@ -38,9 +38,17 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import (
+    APPROXIMATE,
+    Builder,
+    NodeView,
+    Refuse,
+    Value,
+    operator_of,
+    rewrite,
+)
 
-from ._arguments import ArrayCall, Call, features, matching, operator_of
+from ._arguments import ArrayCall, Call, features, matching
 from ._arithmetic import (
     Arithmetic,
     Write,

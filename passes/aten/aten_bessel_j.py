@@ -44,9 +44,17 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
-from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value, rewrite
+from graphfix.authoring import (
+    APPROXIMATE,
+    Array,
+    Builder,
+    NodeView,
+    Value,
+    operator_of,
+    rewrite,
+)
 
-from ._arguments import ArrayCall, features, matching, operator_of
+from ._arguments import ArrayCall, features, matching
 from ._axes import widened
 from ._bessel import bessel_j, bessel_y
 from ._emitting import clipped, polynomial

@@ -57,13 +57,15 @@ from graphfix.authoring import (
     copy_nodes,
     has_pytorch,
     infer_proto,
+    is_none,
+    operator_of,
     rewrite,
     run_in_pytorch,
     translated,
     type_name,
 )
 
-from ._arguments import DOMAINS, is_none, operator_of
+from ._arguments import DOMAINS
 from ._pytorch import argument_of, attribute_of, tensors_of
 
 _OWN = frozenset({"operator", "overload_name"})

@@ -72,7 +72,11 @@ class _Geometry:
         self.dilations = _each(call, "dilation", count)
         self.groups = int(call.number("groups", 1))
         self.transposed = "transposed" in call.schema and bool(call.number("transposed", 0))
-        self.further = _each(call, "output_padding", count) if self.transposed else [0] * count
+        self.further = [0] * count
+        if self.transposed:
+            self.further = _each(call, "output_padding", count)
+        else:
+            call.irrelevant("output_padding")  # PyTorch does not look at it either
         if "_mode" in call_name(call):
             given = call.text("padding", "") if isinstance(call, Call) else _text(call, "padding")
             self.pads = self._named(given, kernel)

@@ -157,6 +157,7 @@ def _pdist(build: Builder, call: Call) -> Value:
     x, count = _rows(call)
     (x,) = float_operands(build, [x])
     if count in (0, 1):
+        call.irrelevant("p")  # there are no pairs
         return build.constant(np.zeros(0, x.dtype))
     first, second = _pairs(build, x, count)
     away = build.Sub(build.Gather(x, first, axis=0), build.Gather(x, second, axis=0))

@@ -49,17 +49,11 @@ from graphfix.authoring import (
     Refuse,
     Value,
     need_type,
+    operator_of,
     rewrite,
 )
 
-from ._arguments import (
-    ArrayCall,
-    Call,
-    call_of,
-    features,
-    matching,
-    operator_of,
-)
+from ._arguments import ArrayCall, Call, call_of, features, matching
 from ._axes import widened
 
 NAMES = ("fft_rfft", "view_as_real")

@@ -73,6 +73,7 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     second = inputs[1] if len(inputs) > 1 else None
     plain = "num_groups" in attributes or (second is not None and second.dtype.kind in "iu")
     call = ArrayCall(inputs, attributes, SCHEMAS["group_norm" if plain else "native_group_norm"])
+    call.irrelevant("N", "C", "HxW")
     x = call.need("input")
     groups = int(call.number("num_groups" if plain else "group"))
     eps = float(call.number("eps", DEFAULT_EPS))
@@ -106,6 +107,7 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
 def aten_group_norm(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Normalise over groups, see the module."""
     call = call_of(node, SCHEMAS)
+    call.irrelevant("N", "C", "HxW")  # the sizes of the input, once more
     x = call.need("input")
     rank = floating(x)
     groups = call.number("num_groups" if call.operator == "group_norm" else "group")

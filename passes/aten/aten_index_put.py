@@ -45,11 +45,12 @@ from graphfix.authoring import (
     Refuse,
     Value,
     from_front,
+    is_none,
     like_first,
     rewrite,
 )
 
-from ._arguments import LISTS, Call, call_of, features, is_none, matching
+from ._arguments import LISTS, Call, call_of, features, matching
 from ._family import broadcast, ranked
 from ._pytorch import tensors_of
 

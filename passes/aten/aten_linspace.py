@@ -85,6 +85,7 @@ def _line(build: Builder, call: Call) -> Value:
     if build.opset < 9:
         raise Refuse(f"the opset must be at least 9, which has Where; it is {build.opset}")
     if steps == 0:
+        call.irrelevant(*_ENDS)
         return build.constant(np.zeros(0, dtype))
     start, end = _ends(build, call, dtype)
     if steps == 1:

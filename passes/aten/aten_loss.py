@@ -126,6 +126,7 @@ def _ranking_model(call: ArrayCall, v: list[Any]) -> Any:
 def _poisson(build: Builder, call: Call, v: list[Any]) -> Value:
     x, target = v
     if bool(call.number("log_input", 1)):
+        call.irrelevant("eps")  # no logarithm is taken
         cost = build.Sub(build.Exp(x), build.Mul(target, x))
     else:
         log = build.Log(build.Add(x, held(build, x, call.number("eps", 1e-8))))
@@ -144,6 +145,7 @@ def _poisson(build: Builder, call: Call, v: list[Any]) -> Value:
 def _poisson_model(call: ArrayCall, v: list[Any]) -> Any:
     x, target = v
     if bool(call.number("log_input", 1)):
+        call.irrelevant("eps")
         cost = np.exp(x) - target * x
     else:
         cost = x - target * np.log(x + call.number("eps", 1e-8))

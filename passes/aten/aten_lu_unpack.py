@@ -68,6 +68,7 @@ def _write(build: Builder, call: Call) -> tuple[Value, ...]:
     lower = upper = order = nothing
     if _flag(call, "unpack_data"):
         lower, upper = halves(build, x, rows, columns)
+    call.irrelevant("LU_pivots")  # where they are not asked for
     if _flag(call, "unpack_pivots"):
         numbers = row_order(build, _pivots(call), rows, min(rows, columns))
         order = permutation(build, numbers, rows, x.elem_type)

@@ -43,9 +43,17 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value, rewrite
+from graphfix.authoring import (
+    APPROXIMATE,
+    Array,
+    Builder,
+    NodeView,
+    Value,
+    operator_of,
+    rewrite,
+)
 
-from ._arguments import ArrayCall, features, matching, operator_of
+from ._arguments import ArrayCall, features, matching
 from ._axes import widened
 from ._emitting import clipped
 from ._fitting import Piece, one_piece

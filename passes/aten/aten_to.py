@@ -94,6 +94,8 @@ def _own_dtype(call: Call) -> np.dtype[Any]:
     """Return the type of a tensor of one number."""
     dtype = asked_dtype(call)
     if dtype is not None:
+        if "size" in call.schema:
+            call.irrelevant("self")  # neither its shape nor its type are asked for
         return dtype
     own = call.need("self").dtype if "self" in call.schema else None
     if own is None:
@@ -128,6 +130,7 @@ def _filled_type(call: Call) -> Sequence[InferredType | None]:
 def _filled_model(number: float | None) -> Callable[[ArrayCall], Any]:
     def model(call: ArrayCall) -> Any:
         dtype = asked_dtype(call)
+        call.irrelevant("self")
         value = number if number is not None else call.number("fill_value")
         shape = _sizes(call) if "size" in call.schema else call.need("self").shape
         return np.full(shape, value, dtype if dtype is not None else call.need("self").dtype)

@@ -46,10 +46,11 @@ from graphfix.authoring import (
     Refuse,
     Value,
     listed,
+    operator_of,
     rewrite,
 )
 
-from ._arguments import features, matching, operator_of
+from ._arguments import features, matching
 from ._axes import FLOATS, widened
 from ._upsampling import (
     lines_of_arrays,

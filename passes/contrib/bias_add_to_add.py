@@ -48,8 +48,21 @@ from graphfix.authoring import (
 _DOMAIN = "com.microsoft"
 
 
-def sums(inputs: list[Array | None], _attributes: dict[str, Any]) -> tuple[Array, ...]:
+def _trained(inputs: list[Array | None], attributes: dict[str, Any], place: int) -> None:
+    """Hold a dropout to dropping nothing, whichever share of it would be, and by chance.
+
+    Raises:
+        Refuse: It is trained.
+    """
+    attributes.get("seed")
+    share, mode = (inputs[at] if at < len(inputs) else None for at in (place - 1, place))
+    if mode is not None and mode.any():
+        raise Refuse(f"a dropout of {share} that is trained draws at random")
+
+
+def sums(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
     """Add what is there of the first three inputs."""
+    _trained(inputs, attributes, 4)
     first, *rest = (x for x in inputs[:3] if x is not None)
     result = np.asarray(sum((x.astype(np.float64) for x in rest), first.astype(np.float64)))
     return (result.astype(first.dtype),)
@@ -61,8 +74,9 @@ def kept(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array,
     return result, np.ones(result.shape, np.bool_)
 
 
-def unchanged(inputs: list[Array | None], _: dict[str, Any]) -> tuple[Array, ...]:
+def unchanged(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
     """Give back the data."""
+    _trained(inputs, attributes, 2)
     data = inputs[0]
     assert data is not None  # the schema wants it
     return (data,)
@@ -136,6 +150,8 @@ def bitmask_dropout_to_identity(node: NodeView, build: Builder) -> tuple[Value |
 
 def _not_trained(node: NodeView, build: Builder, place: int) -> None:
     mode = node.input(place)
+    # Nothing is dropped, whichever share of it would be.
+    node.waive(("seed",), (place - 1,))
     if mode is None:
         return
     if build.need_const(mode, "the training mode").any():

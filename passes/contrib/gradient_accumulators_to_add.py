@@ -62,7 +62,7 @@ def numbers(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Arr
     assert new is not None, "its page wants it"
     told = inputs[2] if len(inputs) > 2 else None
     op = attributes["operator"]
-    if op == _ZERO:
+    if op == _ZERO:  # what it waits for, `new`, says nothing of it
         return (np.zeros_like(buffer),)
     if op == FIRST:
         kept = told is not None and not told.reshape(-1)[0]
@@ -81,6 +81,7 @@ def numbers(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Arr
 def gradient_accumulators_to_add(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Add, see the module."""
     if node.op == _ZERO:
+        node.waive(inputs=(1,))  # what it waits for
         return (_zeros(node, build),)
     if node.op == FIRST:
         return (accumulated(node, build),)

@@ -92,6 +92,7 @@ def moe_group_router_to_topk(node: NodeView, build: Builder) -> tuple[Value | No
     scores = build.Sigmoid(logits)
     biased = build.Add(scores, bias)
     if everything:
+        node.waive(("top_k",))  # how many of them are chosen, which is not asked for
         return (None, biased, scores)[: len(node.outputs)]
     best = _need_best(node, experts)
     taken = _taken(build, _within_groups(node, build, biased, experts), best, experts)

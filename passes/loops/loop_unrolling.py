@@ -251,7 +251,7 @@ class _Rounds(Struct):
         if unknown and view.op not in ("Shape", "Size"):
             return None
         before = len(build.nodes)
-        attributes: dict[str, Any] = dict(view.node.attrs)
+        attributes: dict[str, Any] = view.written()
         op = view.op
         if op == "CastLike" and operands[1] is not None and operands[1].elem_type:
             op, attributes, operands = "Cast", {"to": operands[1].elem_type}, operands[:1]

@@ -50,7 +50,7 @@ def recurrent_layout_to_transpose(node: NodeView, build: Builder) -> tuple[Value
         value = operands[place] if place < len(operands) else None
         if value is not None:
             operands[place] = build.Transpose(value, perm=_SWAP)
-    attributes = {name: node.node.attrs[name] for name in node.attributes if name != "layout"}
+    attributes = {name: value for name, value in node.written().items() if name != "layout"}
     made = build.multi(node.op, *operands, outputs=len(node.outputs), **attributes)
     return tuple(
         None if old is None else build.Transpose(value, perm=_SWAP if place else _OUT)

@@ -53,7 +53,7 @@ def recurrent_state_from_outputs(node: NodeView, build: Builder) -> tuple[Value 
     unread = not _is_read(given, 0) if node.op != "LSTM" else given[0] is None
     if not hidden or not unread:
         raise Refuse("a state must be read, and what is computed before it not")
-    attributes = {name: node.node.attrs[name] for name in node.attributes}
+    attributes = node.written()
     made = build.multi(node.op, *node.inputs, outputs=len(given), **attributes)
     state = made[_HIDDEN] if len(made) > _HIDDEN else None
     if node.op != "LSTM":

@@ -100,6 +100,8 @@ def svm_regressor_to_matmul(node: NodeView, build: Builder) -> Value:
         )
     if count:
         x = compared(build, node, x, vectors_of(node, count, x))
+    else:
+        node.waive(("kernel_type", "kernel_params"))  # without vectors there is no kernel
     total = build.Add(build.MatMul(x, build.constant(coefficients.reshape(-1, 1))), rho[:1])
     if not node.attr("one_class", 0):
         return total

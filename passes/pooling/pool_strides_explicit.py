@@ -45,5 +45,5 @@ def pool_strides_explicit(node: NodeView, build: Builder) -> tuple[Value | None,
         del written["pads"]
     if all(map(node.has, written)):
         raise Refuse("strides or pads must be left out; they are written")
-    attributes: dict[str, Any] = {**written, **node.node.attrs}
+    attributes: dict[str, Any] = {**written, **node.written()}
     return tuple(build.multi(node.op, *node.inputs, outputs=len(node.outputs), **attributes))

@@ -62,6 +62,8 @@ def evaluate_quant(inputs: list[Array | None], attributes: dict[str, Any]) -> tu
     x, scale, zero, bits = (np.asarray(given) for given in inputs[:4])
     signed = int(attributes.get("signed", 1))
     if int(bits.item()) == 1 and signed:
+        for name in ("narrow", "rounding_mode"):  # one bit has no other range
+            attributes.get(name)
         y = np.where(x / scale + zero >= 0, np.float32(1), np.float32(-1))
         return (np.asarray((y - zero) * scale, np.float32),)
     bounds = range_of(int(bits.item()), signed, int(attributes.get("narrow", 1)))
@@ -81,6 +83,7 @@ def brevitas_quant_to_round(node: NodeView, build: Builder) -> Value:
     bits, signed = bits_at(node, build, 3), int(node.attr("signed", 1))
     steps = build.Add(build.Div(x, scale), zero)
     if bits == 1 and signed:
+        node.waive(("narrow", "rounding_mode"))  # one bit has no other range, and none between
         return build.Mul(build.Sub(_signs(build, steps), zero), scale)
     low, high = range_of(bits, signed, int(node.attr("narrow", 1)))
     limited = build.Clip(steps, min=np.float32(low), max=np.float32(high))
@@ -160,6 +163,7 @@ def brevitas_trunc_to_floor(node: NodeView, build: Builder) -> Value:
 
 def _requantized(node: NodeView, build: Builder) -> Value:
     """Return what the form of seven inputs gives, which names the scale and range of the result."""
+    node.waive(inputs=(3, 5))  # what QONNX does not look at: the bits, and the zero of the result
     x, scale, zero, coarse = need_floats(node), node.need(1), node.need(2), node.need(4)
     fine, wide = (build.need_const(v, "the scale").astype(np.float64) for v in (scale, coarse))
     ratio = np.exp2(np.round(np.log2(wide / fine))).astype(np.float32)

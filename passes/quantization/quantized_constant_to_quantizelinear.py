@@ -95,7 +95,7 @@ def _in_body(build: Builder, node: NodeView, read: list[Value | None]) -> Sequen
     if not changed or node.op not in _OPERATORS or node.domain or any(node.node.graphs()):
         return None
     operands = [None if value is None else changed.get(value, value) for value in read]
-    attributes = {name: node.node.attrs[name] for name in node.attributes}
+    attributes = node.written()
     return build.multi(node.op, *operands, outputs=len(node.outputs), **attributes)
 
 

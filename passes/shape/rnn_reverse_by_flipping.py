@@ -49,7 +49,7 @@ def rnn_reverse_by_flipping(node: NodeView, build: Builder) -> tuple[Value | Non
         raise Refuse("time must stand first; the batch does (layout)")
     if node.input(_LENGTHS) is not None:
         raise Refuse("all sequences must be of one length; their lengths are given")
-    attributes = {**node.node.attrs, "direction": "forward"}
+    attributes = {**node.written(), "direction": "forward"}
     inputs = [_flipped(build, node.need(0)), *node.inputs[1:]]
     found = build.multi(node.op, *inputs, outputs=len(node.outputs), **attributes)
     wanted = [not is_empty(tensor) for tensor in node.node.outputs]

@@ -98,7 +98,7 @@ def _again(
 ) -> tuple[Value | None, ...]:
     new = build.Squeeze(data, axes=axes) if axes else data
     operands = [new if read == old else read for read in reader.inputs]
-    attributes = {name: reader.node.attrs[name] for name in reader.attributes}
+    attributes = reader.written()
     made = build.multi(reader.op, *operands, outputs=len(reader.outputs), **attributes)
     return tuple(
         value if known is not None else None

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import onnx
 
+from graphfix.authoring import Refuse
+from graphfix.authoring.accounted_models import modelled
 from graphfix.errors import EngineFailed, PassBug, UsageError
 from graphfix.protos import all_nodes
 from graphfix.proving.runners.made_up import is_made_up
@@ -100,7 +102,7 @@ class Evaluators:
         """
         function = self.get(key_of(node))
         attributes = {attribute.name: attribute_value(attribute) for attribute in node.attribute}
-        return call(function, node.op_type, inputs, attributes, len(node.output))
+        return call(function, node, inputs, attributes)
 
 
 class GivenEvaluators(Evaluators):
@@ -118,22 +120,26 @@ _FAULTS = (NameError, AttributeError)
 
 def call(
     function: Evaluate,
-    op: str,
+    node: onnx.NodeProto,
     inputs: list[Array | None],
     attributes: dict[str, object],
-    count: int,
 ) -> tuple[Array, ...]:
     """Call a numpy model and check that it returns as many arrays as the node has outputs.
 
-    Where no attribute says which operator is meant, as that of an ATen node does, it is `op`.
+    It has to read every argument that the node gives, see `modelled`.
 
     Raises:
-        EngineFailed: It raises, as for inputs that it does not take, or returns too few arrays.
+        EngineFailed: It raises, as for inputs that it does not take, leaves out an argument, or
+            returns too few arrays.
         PassBug: It is written wrongly: a name or an attribute is not there.
     """
-    named = {"operator": op, **attributes}
+    op, count = node.op_type, len(node.output)
+    domain = "" if node.domain == "ai.onnx" else node.domain
     try:
-        results = tuple(np.asarray(result) for result in function(inputs, named))
+        found = modelled(function, op, domain, inputs, attributes)
+        results = tuple(np.asarray(result) for result in found)
+    except Refuse as error:
+        raise EngineFailed(error.reason, where=op) from error
     except _FAULTS as error:
         raise PassBug(f"the numpy model of {op} failed: {type(error).__name__}: {error}") from error
     except Exception as error:  # whatever a pass file's function raises is a failed run

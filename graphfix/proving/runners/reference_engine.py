@@ -58,9 +58,7 @@ def _evaluator_class(evaluators: Evaluators) -> Any:
             return evaluators.get(key_of(self.onnx_node))
 
         def _run(self, *args: Any, **kwargs: Any) -> Any:
-            function = self._function()
-            count = len(self.onnx_node.output)
-            return call(function, self.onnx_node.op_type, list(args), kwargs, count)
+            return call(self._function(), self.onnx_node, list(args), kwargs)
 
         def run(self, *args: Any, linked_attributes: Any = None, **_: Any) -> Any:
             values = dict(self.values)
