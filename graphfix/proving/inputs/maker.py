@@ -91,7 +91,7 @@ class FeedMaker:
                     where="--shape",
                     hint=f"its inputs are {', '.join(names) or 'none'}",
                 )
-        flat = _inlined(self.model)
+        flat = inlined(self.model)
         self._readers = consumers(flat.graph)
         self._shapes = known_sizes(flat)
         self._contracted = contracted_sizes(flat.graph, self._shapes)
@@ -154,9 +154,11 @@ class FeedMaker:
             feed[name] = drawn_from(feed[name], low, high, rng, f"--range {name}")
         return feed
 
-    def shapes(self, sample: int, attempt: int = 0) -> dict[str, tuple[int, ...]]:
+    def shapes(
+        self, sample: int, attempt: int = 0, edge: Mapping[str, int] | None = None
+    ) -> dict[str, tuple[int, ...]]:
         """Return the shapes of the inputs that `draw` would draw, where these are known."""
-        chosen = self._sizes(sample, attempt, None)
+        chosen = self._sizes(sample, attempt, edge)
         found: dict[str, tuple[int, ...]] = {}
         for info in self._inputs:
             shape = self._shape_of(info.name, info.type)
@@ -185,6 +187,10 @@ class FeedMaker:
     def edges(self, tried: Sequence[int]) -> list[dict[str, int]]:
         """Return sizes of 0, 1 or both, for the dynamic dimensions together and for each alone."""
         return sizes.edges(list(self._symbols()), tried)
+
+    def free_sizes(self) -> list[str]:
+        """Return the names of the dynamic dimensions, made-up ones for those without."""
+        return list(self._symbols())
 
     def neighbour(self, attempt: int) -> int:
         """Another attempt, in which the dimensions that mattered least have another size."""
@@ -392,7 +398,8 @@ def static_limits(model: onnx.ModelProto) -> dict[str, list[int | None]]:
     return result
 
 
-def _inlined(model: onnx.ModelProto) -> onnx.ModelProto:
+def inlined(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Return a model without local functions; as it is where they cannot be inlined."""
     if not model.functions:
         return model
     try:

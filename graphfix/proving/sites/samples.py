@@ -40,6 +40,7 @@ class Style(StrEnum):
     LARGEST = "largest integer"
     SPECIAL = "special"
     SIZES = "sizes of 0 and 1"
+    TELLING = "sizes next to what they meet"
     DRIVEN = "extreme parameters"
     OWN = "the model's own"
 
@@ -158,10 +159,10 @@ class SampleMaker(FeedMaker):
         rng: np.random.Generator,
     ) -> Array:
         dtype = numpy_dtype(elem_type)
-        if math.prod(shape) > MOST_DRAWN and self.is_dynamic():
-            raise EngineFailed(f"an input of {math.prod(shape)} elements is too big to make")
         if name in self.unread and dtype.isbuiltin == 1:
             return np.zeros(shape, dtype)  # pages that nobody touches cost nothing
+        if math.prod(shape) > MOST_DRAWN and self.is_dynamic():
+            raise EngineFailed(f"an input of {math.prod(shape)} elements is too big to make")
         return super()._tensor(name, elem_type, shape, chosen, style, attempt, rng)
 
     def _restyled(

@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 
 from graphfix.errors import EngineFailed
-from graphfix.proving.inputs.maker import required_inputs
+from graphfix.proving.inputs.maker import inlined, required_inputs
 from graphfix.proving.runners.engine import Engine, MissingForm, MissingOperator
 from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.sites.parameters import driven, parameters_of
@@ -32,6 +32,7 @@ from graphfix.proving.values.kinds import Feed, Value, is_floating, leaves
 from graphfix.proving.verdict.inside import Inside
 from graphfix.proving.verdict.judge import Judge
 from graphfix.proving.verdict.numbers import widened
+from graphfix.proving.whole.further_samples import Further
 from graphfix.proving.whole.samples import Samples, all_finite
 from graphfix.report import APPROXIMATE, EXACT, LOSSY, Accuracy, Certificate, Verdict
 
@@ -45,7 +46,9 @@ _CLAIMED_AFTER = 2
 # Long axes come behind so many samples.
 _LONG_AFTER = 2
 # Samples that say nothing where the original divides by nothing.
-_ODD = frozenset({Style.SIZES, Style.DRIVEN})
+_ODD = frozenset({Style.SIZES, Style.TELLING, Style.DRIVEN})
+# CPU seconds for telling sizes.
+_FURTHER = 0.2
 # A site that has been compared this often, for so many seconds of CPU, has been compared enough:
 # what a certificate looks at does not depend on what else a machine does.
 _PATIENCE = ((6, 0.15), (4, 0.5), (2, 2.0))
@@ -189,7 +192,7 @@ class SiteProof:
                 return found
         if not self._taken:
             return self._nothing(samples)
-        found = None if once else self._look_at_edges(samples) or self._look_at_parameters()
+        found = None if once else self._look_further(samples)
         if found is not None:
             return found
         silent = [o.name for o in self._case.before.graph.output]
@@ -223,6 +226,28 @@ class SiteProof:
                 found = self._look(feed, expected, style)
                 if found is not None:
                     return found
+        return None
+
+    def _look_further(self, samples: Samples) -> Certificate | None:
+        """Compare on sizes and parameters at which a rewrite may go wrong alone."""
+        return (
+            self._look_at_edges(samples)
+            or self._look_at_telling_sizes(samples)
+            or self._look_at_parameters()
+        )
+
+    def _look_at_telling_sizes(self, samples: Samples) -> Certificate | None:
+        """Compare on sizes next to the numbers and ends of types that sizes meet on either side."""
+        attempt = samples.ran_first
+        if self._gentle or attempt is None:
+            return None
+        before = self._case.before
+        further = Further(before, self._maker, self._before, attempt, _FURTHER, self._unread)
+        graphs = [inlined(model).graph for model in (before, self._case.after)]
+        for feed, expected in further.at_telling_sizes(graphs):
+            found = self._look(feed, expected, Style.TELLING)
+            if found is not None:
+                return found
         return None
 
     def _look_at_edges(self, samples: Samples) -> Certificate | None:

@@ -12,7 +12,7 @@ from graphfix.engines.engine import Engine as TargetEngine
 from graphfix.engines.interface import Meant
 from graphfix.errors import EngineFailed, NoDevice
 from graphfix.proving.inputs.exhaustive import every_feed
-from graphfix.proving.inputs.maker import FeedMaker, static_limits
+from graphfix.proving.inputs.maker import FeedMaker, inlined, static_limits
 from graphfix.proving.inputs.room import Room
 from graphfix.proving.runners.engine import Engine, MissingOperator
 from graphfix.proving.runners.first_engine import RunnableModel
@@ -26,6 +26,7 @@ from graphfix.proving.verdict.numbers import cap_of
 from graphfix.proving.whole import randomness
 from graphfix.proving.whole.changed_alike import Pair
 from graphfix.proving.whole.drawing import Chance, Drawing, judged_draws
+from graphfix.proving.whole.further_samples import Further
 from graphfix.proving.whole.informative import InformativeOutputs
 from graphfix.proving.whole.interface import Interface, compare_interfaces
 from graphfix.proving.whole.options import RESULT_FAILS, ComparisonOptions
@@ -36,6 +37,7 @@ from graphfix.written_buffers import giving_buffers
 
 _WATCHED = 0.3  # the part of the time in which a run is watched
 _ALIKE = 0.1  # the part of it for changing constants of both
+_FURTHER = 1.0  # CPU seconds for telling sizes, and for overridden values
 
 
 @dataclass(slots=True)
@@ -230,7 +232,8 @@ class _Comparison:
         self._shelf = Shelf(task.scratch)
         self._feeds: list[Feed] = []
         self._values: list[dict[str, Value]] = []
-        self._edges = 0
+        self._more: dict[str, int] = {}
+        self._further: list[dict[str, Value]] = []
         self._outputs = InformativeOutputs(task.before)
 
     def verdict(self) -> Verification:
@@ -254,28 +257,39 @@ class _Comparison:
             if failed is not None:
                 return failed
         if self._feeds and not self._judge.broken and not self._other_kernels:
-            failed = self._run_edges()
+            failed = self._run_further()
             if failed is not None:
                 return failed
         return self._conclude()
 
-    def _run_edges(self) -> Verification | None:
-        """Run dynamic sizes of 0 and 1; returns a verdict only where the result does not run."""
+    def _run_further(self) -> Verification | None:
+        """Run what usual samples are not; returns a verdict only where the result does not run."""
         task = self._task
+        alone = task.before.turns is None  # each change of turns loads a big model again
+        kinds = [("with sizes of 0 or 1", self._samples.at_edges(task.options.edges, alone=alone))]
+        attempt = self._samples.ran_first
+        if alone and attempt is not None and self._chance is None:
+            before = task.before.proto
+            engine, maker = self._before, self._samples.maker
+            room = self._samples.room
+            further = Further(before, maker, engine, attempt, _FURTHER, room=room)
+            graphs = [inlined(model).graph for model in (before, task.after.proto)]
+            kinds.append(("with sizes next to what they meet", further.at_telling_sizes(graphs)))
+            kinds.append(("with overridden initializers", further.overridden()))
         inside = Inside(task.before)
-        # Each change of turns loads a big model again.
-        for feed, expected in self._samples.at_edges(
-            task.options.edges, alone=task.before.turns is None
-        ):
-            got = self._got(feed)
-            wrong = isinstance(got, Verification) or self._judge.differs(expected, got)
-            if wrong and not inside.is_meant(feed):
-                continue
-            if isinstance(got, Verification):
-                return got
-            self._edges += self._judge.take(feed, expected, got)
-            if self._judge.broken and not self._task.options.lossy:
-                return None
+        for kind, drawn in kinds:
+            for feed, expected in drawn:
+                got = self._got(feed)
+                wrong = isinstance(got, Verification) or self._judge.differs(expected, got)
+                if wrong and not inside.is_meant(feed):
+                    continue
+                if isinstance(got, Verification):
+                    return got
+                if self._judge.take(feed, expected, got):
+                    self._more[kind] = self._more.get(kind, 0) + 1
+                    self._further.append(self._shelf.put(expected))
+                if self._judge.broken and not self._task.options.lossy:
+                    return None
         return None
 
     def _run_range(self, first: int, last: int) -> Verification | None:
@@ -341,8 +355,9 @@ class _Comparison:
         made_up = self._task.before.evaluators.made_up()
         if made_up:
             text += f", made-up functions for {' and '.join(made_up)} in both"
-        if self._edges:
-            text += f" and {self._edges} with sizes of 0 or 1"
+        more = [f"{count} {kind}" for kind, count in self._more.items() if count]
+        if more:
+            text += f" and {' and '.join(more)}"
         if self._outputs.moved:
             text += f", {', '.join(sorted(self._outputs.moved))} with weights changed alike in both"
         if self._judge.noise_used:
@@ -375,7 +390,7 @@ class _Comparison:
             return self._result(
                 Verdict.EQUAL, "compared on every input with which the original runs"
             )
-        silent = self._outputs.silent(self._values)
+        silent = self._outputs.silent([*self._values, *self._further])
         if silent and self._may_change_constants():
             pairs = [(feed, self._interface.fed(feed)) for feed in self._feeds]
             pair = Pair(self._task.before, self._task.after, pairs, self._interface.read)

@@ -31,6 +31,8 @@ class Samples:
     """Draws input sets and keeps those that the original runs with.
 
     Attributes:
+        maker: What draws them.
+        room: Whether there is memory at some sizes; None where nobody says.
         every: All input sets that there are, where they can be listed; then these are drawn, one
             for each number.
         last_error: Why the original did not run with the last set that failed.
@@ -58,11 +60,11 @@ class Samples:
         """
         self._model = model
         self._engine = engine
-        self._maker = maker
+        self.maker = maker
         self._user = read_inputs(inputs, model) if inputs is not None else None
         self._began = time.process_time()
         self._patience = patience
-        self._room = room
+        self.room = room
         self._smallest_first = smallest_first
         self._known: list[int] = []
         self._rescans = 0
@@ -105,7 +107,7 @@ class Samples:
     ) -> tuple[Feed, dict[str, Value]] | None:
         """Draw once and run; None where the original does not run with that."""
         try:
-            feed = self._maker.draw(sample, attempt, redraw, other_side=other_side)
+            feed = self.maker.draw(sample, attempt, redraw, other_side=other_side)
             if sample % 5 == 3 and redraw == 0:
                 feed |= self._overrides(sample)
             self.last_feed = feed
@@ -114,23 +116,23 @@ class Samples:
             self.last_error = error
             return None
         except MemoryError:
-            if self._room is None:
+            if self.room is None:
                 raise
-            shapes = self._maker.shapes(sample, attempt)
-            if not self._maker.is_dynamic():
-                if self._room.grow(shapes):
+            shapes = self.maker.shapes(sample, attempt)
+            if not self.maker.is_dynamic():
+                if self.room.grow(shapes):
                     return self._try(sample, attempt, redraw, other_side=other_side)
                 raise
-            self._room.ran_out(shapes)
+            self.room.ran_out(shapes)
             return None
         if attempt not in self._known:
             self._known.append(attempt)
         return feed, outputs
 
     def _fits(self, sample: int, attempt: int) -> bool:
-        if self._room is None or not self._maker.is_dynamic():
+        if self.room is None or not self.maker.is_dynamic():
             return True
-        return self._room.fits(self._maker.shapes(sample, attempt))
+        return self.room.fits(self.maker.shapes(sample, attempt))
 
     def _smallest(
         self, sample: int, redraw: int, passed_over: list[tuple[int, bool]]
@@ -140,17 +142,17 @@ class Samples:
         Raises:
             MemoryError: That does not suffice.
         """
-        if not passed_over or self._room is None:
+        if not passed_over or self.room is None:
             return None
         attempt, other_side = min(passed_over, key=lambda guess: self._cost(sample, guess[0]))
-        if self._room.grow(self._maker.shapes(sample, attempt)):
+        if self.room.grow(self.maker.shapes(sample, attempt)):
             return self._try(sample, attempt, redraw, other_side=other_side)
         if self.last_error is None:
             raise MemoryError
         return None  # at sizes that fit there is another reason
 
     def _cost(self, sample: int, attempt: int) -> int:
-        return elements(self._maker.shapes(sample, attempt))
+        return elements(self.maker.shapes(sample, attempt))
 
     def at_edges(
         self, tried: Sequence[int], engine: Engine | None = None, *, alone: bool = True
@@ -167,12 +169,12 @@ class Samples:
         """
         if self._user is not None or self.every is not None or not self._known:
             return
-        edges = self._maker.edges(tried)
+        edges = self.maker.edges(tried)
         for number, edge in enumerate(edges if alone else edges[: len(tried)]):
             if self._spent() > _FOR_EDGES:
                 return
             try:
-                feed = self._maker.draw(0, self._known[0], number, edge=edge)
+                feed = self.maker.draw(0, self._known[0], number, edge=edge)
                 outputs = (engine or self._engine).run(feed)
             except EngineFailed:
                 continue
@@ -183,17 +185,23 @@ class Samples:
         """Say whether another sample is likely to be done in time, after so many."""
         return done < FEWEST_SAMPLES or self._spent() * (done + 1) / done <= 1.0
 
+    @property
+    def ran_first(self) -> int | None:
+        """The attempt at sizes with which the original ran first; None for the user's inputs."""
+        free = self._user is None and self.every is None
+        return self._known[0] if free and self._known else None
+
     def _spent(self) -> float:
         """Return which part of the time is over."""
         return (time.process_time() - self._began) / self._patience
 
     def _guesses(self, sample: int) -> Iterator[tuple[int, bool]]:
         """Yield attempts, and whether to take the other side of branches than the sample does."""
-        sides: tuple[bool, ...] = (False, True) if self._maker.has_sides() else (False,)
+        sides: tuple[bool, ...] = (False, True) if self.maker.has_sides() else (False,)
         near = [0, sizes.CONSERVATIVE_FROM]  # a later attempt still means smaller integers
-        if self._maker.is_dynamic():
+        if self.maker.is_dynamic():
             near = self._near(sample) if self._known else []
-            rest = [n for n in range(self._maker.attempts()) if n not in near]
+            rest = [n for n in range(self.maker.attempts()) if n not in near]
             if not self._known:
                 yield from ((n, side) for side in sides for n in rest)
                 return
@@ -219,7 +227,7 @@ class Samples:
             start = first - sizes.FREE_PATTERNS
             others = [sizes.FREE_PATTERNS + (start + 2 * sample + k) % span for k in (0, 1, 2)]
         else:
-            others = [self._maker.neighbour(known[0])]
+            others = [self.maker.neighbour(known[0])]
         return list(dict.fromkeys([*others, *known]))
 
     def _from_user(self, sample: int) -> tuple[Feed, dict[str, Value]] | None:
@@ -240,7 +248,7 @@ class Samples:
             return None
         except MemoryError:
             shapes = {name: v.shape for name, v in feed.items() if isinstance(v, np.ndarray)}
-            if self._room is None or not self._room.grow(shapes):
+            if self.room is None or not self.room.grow(shapes):
                 raise
             return self._run(feed)
 
