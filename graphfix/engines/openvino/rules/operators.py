@@ -9,6 +9,7 @@ import numpy as np
 from graphfix.analysis.shape_only_values import of_shapes_alone
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.engines.openvino.rules.empty_constants import is_read_as_vector
 from graphfix.engines.operands import quantizer_told_at
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
@@ -307,7 +308,11 @@ def _branch_ranks(node: NodeView) -> list[tuple[Value, int, int]]:
     return [
         (result, one.rank, two.rank)
         for result, one, two in found
-        if result is not None and one.rank is not None and two.rank is not None
+        if result is not None
+        and one.rank is not None
+        and two.rank is not None
+        and not is_read_as_vector(one)
+        and not is_read_as_vector(two)
     ]
 
 

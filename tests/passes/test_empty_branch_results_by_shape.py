@@ -1,0 +1,64 @@
+"""empty-branch-results-by-shape: what a branch gives without elements, by its shape."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+
+import graphfix
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+
+PASS = "empty-branch-results-by-shape"
+
+
+def model(then: str, *, kind: str = "float", opset: int = 17) -> str:
+    """Return a graph with an If of which `then` gives `a`, and the other branch Neg of x."""
+    return (
+        f'<ir_version: 8, opset_import: ["" : {opset}]> g ({kind}[1,4] x, bool c)'
+        f" => ({kind}[N,4] y) {{ y = If (c) <then_branch = t () => ({kind}[P,4] a) {{ {then} }},"
+        f" else_branch = e () => ({kind}[Q,4] b) {{ b = Neg (x) }}> }}"
+    )
+
+
+@pytest.mark.parametrize("kind", ["float", "double", "float16", "int64"])
+@pytest.mark.parametrize(
+    "then", ["a = {k}", "k = {k} a = Identity (k)", "k = {k} a = Concat <axis = 0> (k, k)"]
+)
+def test_a_constant_without_elements(kind: str, then: str) -> None:
+    text = model(then.format(k=f"Constant <value = {kind}[0,4] {{}}> ()"), kind=kind)
+    x = np.arange(4).reshape(1, 4).astype(onnx.helper.tensor_dtype_to_np_dtype(_ELEMENT[kind]))
+    feeds = [{"x": x, "c": np.array(taken)} for taken in (True, False)]
+    done = assert_rewrite(PASS, text, feeds=feeds)
+    branch = next(a.g for a in done.after.graph.node[-1].attribute if a.name == "then_branch")
+    assert branch.node[-1].op_type == "ConstantOfShape"
+
+
+_ELEMENT = {"float": 1, "double": 11, "float16": 10, "int64": 7}
+
+
+@pytest.mark.parametrize(
+    "then",
+    [
+        "a = Constant <value = float[1,4] {1, 2, 3, 4}> ()",  # it has elements
+        "s = Constant <value_ints = [0, 4]> () a = ConstantOfShape (s)",
+    ],
+)
+def test_what_is_left_alone(then: str) -> None:
+    assert_untouched(PASS, model(then))
+
+
+def test_below_the_opset_of_the_operator() -> None:
+    text = model("a = Constant <value = float[0,4] {}> ()", opset=8)
+    assert_refused(PASS, text, "ConstantOfShape is of opset 9; the model has 8")
+
+
+def test_openvino_is_given_it_and_a_second_run_has_nothing_to_do() -> None:
+    text = model("a = Constant <value = float[0,4] {}> ()")
+    first = graphfix.run(onnx.parser.parse_model(text), "openvino2026.4")
+    assert [f.feature for f in first.report.findings_before if f.blocks] == [
+        "form:If.empty-constant"
+    ]
+    assert (first.exit_code, first.report.findings_after) == (0, ())
+    again = graphfix.run(first.model, "openvino2026.4")
+    assert [o for o in again.report.outcomes if o.sites] == []
