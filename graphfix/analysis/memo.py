@@ -7,7 +7,7 @@ plain function, asked as often as one likes, and what it found is thrown away by
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Hashable
 from functools import wraps
 from typing import Any, TypeVar, cast
 
@@ -17,8 +17,9 @@ from graphfix.views import NodeView, Value
 
 Subject = Value | NodeView | Graph
 _Subject = TypeVar("_Subject", Value, NodeView, Graph)
-_View = TypeVar("_View", Value, NodeView)
+_Asked = TypeVar("_Asked", bound=Hashable)
 _Answer = TypeVar("_Answer")
+_Steps = Callable[[_Asked], Generator[_Asked, _Answer, _Answer]]
 _MISSING = object()
 
 
@@ -59,11 +60,12 @@ def kept(function: Callable[[_Subject], _Answer]) -> Callable[[_Subject], _Answe
 
 def kept_stepwise(
     in_a_loop: object,
-) -> Callable[[Callable[[_View], Generator[_View, _Answer, _Answer]]], Callable[[_View], _Answer]]:
+) -> Callable[[_Steps[_Asked, _Answer]], Callable[[_Asked], _Answer]]:
     """Keep what a function finds out by asking the same of others, one after another.
 
     The function is written as one that calls itself, with ``yield other`` for the call. It runs
-    without recursion, however long the way is, and what it finds on the way is kept, too.
+    without recursion, however long the way is, and what it finds on the way is kept, too. It is
+    asked about a value or a node, or about a tuple of one and of what else the answer depends on.
 
     Args:
         in_a_loop: The answer of what is asked again before it is known: no valid file has tensors
@@ -72,14 +74,14 @@ def kept_stepwise(
     """
 
     def declare(
-        function: Callable[[_View], Generator[_View, _Answer, _Answer]],
-    ) -> Callable[[_View], _Answer]:
+        function: _Steps[_Asked, _Answer],
+    ) -> Callable[[_Asked], _Answer]:
         @wraps(function)
-        def ask(subject: _View) -> _Answer:
-            answers = answers_about(part_of(subject))
-            answer: Any = answers.get(function, _MISSING)
+        def ask(subject: _Asked) -> _Answer:
+            answers, question = _place(function, subject)
+            answer: Any = answers.get(question, _MISSING)
             if answer is _MISSING:
-                answer = answers[function] = _run(function, subject, in_a_loop)
+                answer = answers[question] = _run(function, subject, in_a_loop)
             return cast("_Answer", answer)
 
         return ask
@@ -87,14 +89,22 @@ def kept_stepwise(
     return declare
 
 
+def _place(function: object, subject: Any) -> tuple[dict[Any, Any], object]:
+    """Return where the answer about a subject is kept, and by which question."""
+    if isinstance(subject, tuple):
+        view, *rest = subject
+        return answers_about(part_of(view)), (function, *rest)
+    return answers_about(part_of(subject)), function
+
+
 def _run(
-    function: Callable[[_View], Generator[_View, _Answer, _Answer]],
-    subject: _View,
+    function: _Steps[_Asked, _Answer],
+    subject: _Asked,
     in_a_loop: object,
 ) -> _Answer:
     """Run what `kept_stepwise` keeps; the frames of the calls are on a list of our own."""
     frames = [(subject, function(subject))]
-    found: dict[_View, _Answer] = {}  # of what was asked on the way
+    found: dict[_Asked, _Answer] = {}  # of what was asked on the way
     running = {subject}
     looped = False
     given: Any = None
@@ -112,7 +122,8 @@ def _run(
             continue
         known: Any = found.get(wanted, _MISSING)
         if known is _MISSING:
-            known = answers_about(part_of(wanted)).get(function, _MISSING)
+            answers, question = _place(function, wanted)
+            known = answers.get(question, _MISSING)
         if known is not _MISSING:
             given = known
         elif wanted in running:
@@ -123,5 +134,6 @@ def _run(
             given = None
     if not looped:
         for each, answer in found.items():
-            answers_about(part_of(each))[function] = answer
+            answers, question = _place(function, each)
+            answers[question] = answer
     return cast("_Answer", given)

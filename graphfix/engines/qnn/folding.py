@@ -5,10 +5,12 @@ Measured: ``facts/asked.json``, the subjects ``constants`` and ``compared-consta
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
+from graphfix.analysis.memo import kept_stepwise
 from graphfix.authoring.views import NodeView, Value
 
 _Wanted = tuple[Value, bool]  # whether its sizes alone are wanted
-_MOST, _MOST_OF_FLOATS = 5000, 200  # values that are looked at; activations are floats, in depth
 _SIZES = frozenset({"Shape", "Size"})
 # onnxruntime's ConstantFolding leaves these out; of Compress and NonZero it was seen.
 _NEVER = frozenset(
@@ -66,18 +68,19 @@ def is_folded(value: Value) -> bool:
     Args:
         value: The tensor; types and shapes of the model are inferred.
     """
-    pending, seen = [(value, False)], {(value, False)}
-    floats = value.dtype is not None and value.dtype.kind == "f"
-    most = _MOST_OF_FLOATS if floats else _MOST
-    while pending:
-        one, sizes_alone = pending.pop()
-        needed = _needed_for_sizes(one) if sizes_alone else _needed(one)
-        if needed is None or len(seen) > most:
+    return _is_known((value, False))
+
+
+@kept_stepwise(in_a_loop=True)
+def _is_known(asked: _Wanted) -> Generator[_Wanted, bool, bool]:
+    """Say whether a tensor, or its sizes alone, is known early."""
+    value, sizes_alone = asked
+    needed = _needed_for_sizes(value) if sizes_alone else _needed(value)
+    if needed is None:
+        return False
+    for entry in needed:
+        if not (yield entry):
             return False
-        for entry in needed:
-            if entry not in seen:
-                seen.add(entry)
-                pending.append(entry)
     return True
 
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from itertools import islice
+
 from graphfix.analysis.constants_with_shapes import known_with_sizes
+from graphfix.analysis.memo import kept_stepwise
+from graphfix.analysis.walking import along_first_inputs
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.ncnn.rules import FACTS, MEASURED, RANK
 from graphfix.engines.ncnn.rules.batches import has_batch
-from graphfix.engines.ncnn.rules.ranks import tells_batches
+from graphfix.engines.ncnn.rules.ranks import sizes_of_batches, tells_batches
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, rule
 
@@ -116,7 +121,7 @@ def operand_of_several_batches(node: NodeView, target: Target) -> Answer:
     if (stored[0].rank or 0) < RANK - 1:  # of rows each operand is asked where it comes from
         same = all(value.rank == _MATRIX for value in values) and (stored[0].dim(0) or 0) > 1
         return same and any(has_batch(value) for value in values if value != stored[0])
-    batches = {Value(tensor).dim(0) for tensor in node.graph.root.inputs}
+    batches = sizes_of_batches(node.graph.root)
     same = all(value.rank == stored[0].rank for value in values)
     several = (stored[0].dim(0) or 0) > 1 and stored[0].dim(0) in batches
     return same and several and tells_batches(node.graph)
@@ -138,7 +143,7 @@ def batches_at_unlike_places(node: NodeView, target: Target) -> Answer:
         return False
     short, full = sorted((shape or () for shape in shapes), key=len)
     ahead = len(full) - len(short)
-    batches = {Value(tensor).dim(0) for tensor in node.graph.root.inputs} - {1}
+    batches = sizes_of_batches(node.graph.root) - {1}
     if not ahead or not short or short[0] not in batches or full[ahead] != short[0]:
         return False
     return full[ahead:] != short and tells_batches(node.graph)
@@ -146,15 +151,7 @@ def batches_at_unlike_places(node: NodeView, target: Target) -> Answer:
 
 def _is_of_conv(value: Value) -> bool:
     """Say whether a Conv is found upwards along first inputs."""
-    for _ in range(_FAR):
-        maker = value.producer
-        if maker is None or maker.op == "Conv":
-            return maker is not None
-        first = maker.input(0)
-        if first is None:
-            return False
-        value = first
-    return False
+    return any(maker.op == "Conv" for maker in islice(along_first_inputs(value), _FAR))
 
 
 @rule(
@@ -174,13 +171,14 @@ def parts_of_the_batch(node: NodeView, target: Target) -> Answer:
     return any(part is not None and _is_attended(part) for part in node.outputs)
 
 
-def _is_attended(value: Value) -> bool:
+@kept_stepwise(in_a_loop=False)
+def _is_attended(value: Value) -> Generator[Value, bool, bool]:
     """Say whether a tensor, its axes counted otherwise, is a query of attention with a mask."""
     for reader in value.consumers:
         y = reader.output(0)
         if y is None:
             continue
-        if reader.op in _LAID_OUT and _is_attended(y):
+        if reader.op in _LAID_OUT and (yield y):
             return True
         if reader.op != "Mul":
             continue

@@ -7,9 +7,12 @@ on from tensor to tensor. Where another axis becomes the batch, the tensor is la
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from itertools import islice
 
 from graphfix.analysis.constants_with_shapes import known_with_sizes
+from graphfix.analysis.memo import kept_stepwise
+from graphfix.analysis.walking import along_first_inputs, walk
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.ncnn.rules import FACTS
 from graphfix.engines.ncnn.rules.constants import is_one_number
@@ -27,19 +30,25 @@ _MATRIX = 2  # what has one axis has no batch
 def has_batch(value: Value | None) -> bool:
     """Say whether pnnx takes the first axis of a tensor, of several sizes, for the batch."""
     size = None if value is None else value.dim(0)
-    if value is None or size is None or size < len(("one", "another")):
+    if value is None or size is None or size in (0, 1):
         return False
-    pending, seen = [value], {value}
-    while pending and len(seen) <= _FAR:
-        each = pending.pop()
-        if any(_begins(reader) and reader.input(0) == each for reader in _live(each)):
+    return _is_of_batches((value, size))
+
+
+@kept_stepwise(in_a_loop=False)
+def _is_of_batches(asked: tuple[Value, int]) -> Generator[tuple[Value, int], bool, bool]:
+    """Say whether an operator that knows its batch reads or makes a tensor, or what it is of."""
+    value, size = asked
+    if any(_begins(reader) and reader.input(0) == value for reader in _live(value)):
+        return True
+    maker = value.producer
+    if maker is None:
+        return False
+    if _begins(maker):
+        return True
+    for operand in _followed(maker, value, size):
+        if (yield operand, size):
             return True
-        maker = each.producer
-        if maker is not None and _begins(maker):
-            return True
-        before = [] if maker is None else _followed(maker, each, size)
-        pending += [operand for operand in before if operand not in seen]
-        seen.update(before)
     return False
 
 
@@ -184,29 +193,22 @@ def _is_put_back(value: Value) -> bool:
     size = value.dim(0)
     if value.rank != _MATRIX or size is None:
         return False
-    for _ in range(_FAR):
-        maker = value.producer
-        if maker is None:
-            return False
-        if maker.op in _COUNTED:
+
+    def first_before(each: Value) -> list[Value]:
+        return [] if each.producer is None else _followed(each.producer, each, size)[:1]
+
+    for each in islice(walk([value], first_before), _FAR):
+        maker = each.producer
+        if maker is not None and maker.op in _COUNTED:
             shape = maker.need(0).static_shape or ()
             rest = [length for length in shape if length != 1]
             return bool(shape) and shape[0] == 1 and rest[:1] == [size] and _was_batch(maker)
-        before = _followed(maker, value, size)
-        if not before:
-            return False
-        value = before[0]
     return False
 
 
 def _was_batch(reshape: NodeView) -> bool:
     """Say whether the first axis was the batch before axes of 1 were put in front of it."""
-    value: Value | None = reshape.need(0)
-    for _ in range(_FAR):
-        maker = None if value is None else value.producer
-        if maker is None:
-            return False
-        if maker.op in _COUNTED and has_batch(maker.input(0)):
-            return True
-        value = maker.input(0)
-    return False
+    return any(
+        maker.op in _COUNTED and has_batch(maker.input(0))
+        for maker in islice(along_first_inputs(reshape.need(0)), _FAR)
+    )

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 from onnx import TensorProto
 
 from graphfix.analysis.constants_with_shapes import known_with_sizes
+from graphfix.analysis.memo import kept_stepwise
+from graphfix.analysis.walking import inputs_of, origin_through
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.common_rules import given_inputs, unbound_ends
@@ -38,19 +42,26 @@ def takes_rows(node: NodeView) -> bool:
 
 def _is_fed(value: Value, reader: NodeView) -> bool:
     """Say whether a tensor is an input of the graph whose axes are counted otherwise."""
-    while value.producer is not None and value.producer.op in _COUNTED:
-        value = value.producer.need(0)
-    return any(value.tensor is given for given in reader.graph.inputs)
+    return _before_counting(value) in inputs_of(reader.graph)
 
 
-def is_of_indices(value: Value | None) -> bool:
+_before_counting = origin_through(lambda maker: maker.op in _COUNTED)
+
+
+@kept_stepwise(in_a_loop=False)
+def is_of_indices(value: Value) -> Generator[Value, bool, bool]:
     """Say whether all that reads integers, but for their sizes, takes rows of a table by them."""
-    if value is None or value.is_graph_output:
-        return False
     users = [user for user in value.consumers if user.op != "Shape"]
-    return bool(users) and all(
-        is_of_indices(user.output(0)) if user.op in _COUNTED else takes_rows(user) for user in users
-    )
+    if value.is_graph_output or not users:
+        return False
+    for user in users:
+        if user.op in _COUNTED:
+            counted = user.output(0)
+            if counted is None or not (yield counted):
+                return False
+        elif not takes_rows(user):
+            return False
+    return True
 
 
 @rule(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from graphfix.analysis.constants_with_shapes import known_with_sizes
+from graphfix.analysis.walking import origin_through
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
 from graphfix.engines.ncnn.rules import FACTS, MEASURED
@@ -77,6 +78,9 @@ def extremes_of_several(node: NodeView, target: Target) -> Answer:
     return len(node.inputs) != 2
 
 
+_behind_signs = origin_through(lambda maker: maker.op in _OF_SIGN)
+
+
 @rule(
     ("Ceil", "Floor"),
     feature="form:{op}.quotient",
@@ -88,9 +92,7 @@ def extremes_of_several(node: NodeView, target: Target) -> Answer:
 def whole_part_of_a_quotient(node: NodeView, target: Target) -> Answer:
     """What divides without a remainder may come out beside the whole number."""
     x = node.input(0)
-    maker = x.producer if x is not None else None
-    while maker is not None and maker.op in _OF_SIGN:
-        maker = None if maker.input(0) is None else maker.need(0).producer
+    maker = None if x is None else _behind_signs(x).producer
     return maker is not None and maker.op == "Div" and Unknown("whether it divides exactly")
 
 

@@ -6,8 +6,10 @@ tells it. What it recognizes as a shuffle of channels or pixels becomes one laye
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from math import prod
 
+from graphfix.analysis.memo import kept, kept_stepwise
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.common_rules import given_inputs
@@ -19,6 +21,7 @@ from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.graph import Graph
 from graphfix.model import Model
 from graphfix.operators.table import REDUCTIONS
+from graphfix.report import Severity
 
 # Operators whose first axis pnnx takes for the batch.
 _OF_BATCHES = frozenset(
@@ -95,14 +98,21 @@ def _keeps_batch(x: Value, y: Value, graph: Graph) -> bool:
     before, after = x.static_shape, y.static_shape
     if before is None or after is None:
         return True
-    batches = {Value(tensor).dim(0) for tensor in graph.root.inputs}
+    batches = sizes_of_batches(graph.root)
     places = [{(size, prod(s[:at])) for at, size in enumerate(s)} for s in (before, after)]
     return any(size in batches for size, _ in places[0] & places[1])
 
 
+@kept
 def tells_batches(graph: Graph) -> bool:
     """Say whether some operator of a graph tells pnnx which axis is the batch."""
     return any(tells_batch(NodeView(node)) for node in graph.nodes)
+
+
+@kept
+def sizes_of_batches(root: Graph) -> frozenset[int | None]:
+    """Return the sizes of the first axes of inputs; None is among them where one is not known."""
+    return frozenset(Value(tensor).dim(0) for tensor in root.inputs)
 
 
 def tells_batch(node: NodeView) -> bool:
@@ -262,8 +272,7 @@ def _without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 def _has_batch(value: Value, graph: Graph) -> bool:
     """Say whether a tensor has an axis as large as the batch of an input."""
-    batches = {Value(tensor).dim(0) for tensor in graph.root.inputs}
-    return any(size in batches for size in value.shape or ())
+    return any(size in sizes_of_batches(graph.root) for size in value.shape or ())
 
 
 @rule(
@@ -279,7 +288,7 @@ def expansion_of_the_batch(node: NodeView, target: Target) -> Answer:
     x, y = node.input(0), node.output(0)
     if x is None or y is None or x.rank != y.rank or x.dim(0) != 1 or y.dim(0) == 1:
         return False
-    batches = {Value(tensor).dim(0) for tensor in node.graph.root.inputs}
+    batches = sizes_of_batches(node.graph.root)
     if (x.rank or 0) < _MATRIX or 1 not in batches or not tells_batches(node.graph):
         return False
     counted = any(reader.op in _JOINED for reader in y.consumers)
@@ -298,19 +307,31 @@ def reshape_from_five_axes(node: NodeView, target: Target) -> Answer:
     y, x = node.output(0), node.input(0)
     if y is None or x is None or y.rank is None or y.rank > RANK:
         return None
-    entered = x
-    judges = {
-        **dict.fromkeys(_OF_AXES, axes_of_five),
-        **dict.fromkeys(_OF_PAIRS, pair_of_five_axes),
-        **dict.fromkeys(_JOINED, reshape_to_five_axes),
-    }
-    while x is not None and (x.rank or 0) > RANK and x.producer is not None:
-        front = x.producer
-        judge = judges.get(front.op)
-        if judge is not None and isinstance(judge.check(front, target), Yes):
-            return Yes(feature=f"rank:{node.op}.{entered.rank}", severity=judge.severity)
-        x = front.input(0)
-    return False
+    severity = _refused_before((x, target))
+    return severity is not None and Yes(feature=f"rank:{node.op}.{x.rank}", severity=severity)
+
+
+@kept_stepwise(in_a_loop=None)
+def _refused_before(
+    asked: tuple[Value, Target],
+) -> Generator[tuple[Value, Target], Severity | None, Severity | None]:
+    """Return how bad the last is that is said along first inputs, as long as axes are five."""
+    value, target = asked
+    front = value.producer
+    if (value.rank or 0) <= RANK or front is None:
+        return None
+    judge = _JUDGES.get(front.op)
+    if judge is not None and isinstance(judge.check(front, target), Yes):
+        return judge.severity
+    x = front.input(0)
+    return None if x is None else (yield x, target)
+
+
+_JUDGES = {
+    **dict.fromkeys(_OF_AXES, axes_of_five),
+    **dict.fromkeys(_OF_PAIRS, pair_of_five_axes),
+    **dict.fromkeys(_JOINED, reshape_to_five_axes),
+}
 
 
 @model_rule(

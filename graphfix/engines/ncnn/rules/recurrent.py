@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from graphfix.analysis.walking import origin_through
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.ncnn.rules import FACTS
 from graphfix.engines.profile import Target
@@ -106,8 +107,8 @@ def _computes_otherwise(node: NodeView) -> bool:
 
 def _has_known_batch(x: Value | None) -> bool:
     """Say whether what makes the sequence leaves the batch where it is: its second axis."""
-    while x is not None and x.producer is not None and x.producer.op not in _LAID_OUT:
-        if x.producer.op not in _PASSED:
-            return False
-        x = x.producer.input(0)
-    return True
+    before = None if x is None else _behind_passed(x).producer
+    return before is None or before.op in _LAID_OUT or before.op in _PASSED
+
+
+_behind_passed = origin_through(lambda maker: maker.op in _PASSED)

@@ -27,7 +27,8 @@ def other_numbers_than_float32(node: NodeView, target: Target) -> Answer:
         return False
     if not isinstance(found, Yes):
         return found
-    if is_of_indices(node.output(0)):
+    output = node.output(0)
+    if output is not None and is_of_indices(output):
         return False
     name = found.feature.rpartition(".")[2]
     # Of bools it counts what is done with them; of all others the type alone has to go.

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from graphfix.analysis.shape_only_values import of_shapes_alone
+from graphfix.analysis.walking import origin_through
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import Array, NodeView, Value
 from graphfix.engines.openvino.rules.empty_constants import is_read_as_vector
@@ -375,13 +376,8 @@ def untyped_loop_state(node: NodeView, target: Target) -> Answer:
     )
 
 
-def _moved(value: Value) -> Value:
-    """Return what a value is that nothing was computed of but another shape."""
-    maker = value.producer
-    while maker is not None and maker.op in _MOVES and not maker.domain:
-        value = maker.need(0)
-        maker = value.producer
-    return value
+# What a value is that nothing was computed of but another shape.
+_moved = origin_through(lambda maker: maker.op in _MOVES and not maker.domain)
 
 
 def _states_around(node: NodeView) -> Iterator[Tensor]:

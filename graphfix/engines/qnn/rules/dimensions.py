@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
+from graphfix.analysis.memo import kept_stepwise
+from graphfix.analysis.walking import operands, origin_through
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.operands import only_reader
 from graphfix.engines.profile import Target
@@ -25,7 +29,6 @@ _OF_ELEMENTS = frozenset(
         *("Sqrt", "Sub", "Tanh"),
     }
 )
-_LOOKED_AT = 200  # nodes before a tensor
 # What becomes SpaceToDepth: of [N, C, H, b, W, b], in both orders of depth.
 _TO_DEPTH = ([0, 1, 3, 5, 2, 4], [0, 3, 5, 1, 2, 4])
 
@@ -96,11 +99,12 @@ def _is_turned_otherwise(node: NodeView) -> bool:
     return kept[0] not in _INNER or not _lies_otherwise(before)
 
 
+_behind_copies = origin_through(lambda maker: maker.op == "Identity")
+
+
 def _is_turned_before(value: Value, sizes: tuple[int, ...]) -> bool:
     """Say whether six dimensions were turned just before, by a turn that is not undone here."""
-    maker = value.producer
-    while maker is not None and maker.op == "Identity":
-        maker = maker.need(0).producer
+    maker = _behind_copies(value).producer
     turn = None if maker is None or maker.op != "Reshape" else maker.need(0).producer
     if turn is None or turn.op != "Transpose" or turn.need(0).rank != _MOST + 1:
         return False
@@ -117,17 +121,13 @@ def _is_to_depth(before: Value, sizes: tuple[int, ...], after: Value) -> bool:
     )
 
 
-def _lies_otherwise(value: Value) -> bool:
+@kept_stepwise(in_a_loop=False)
+def _lies_otherwise(value: Value) -> Generator[Value, bool, bool]:
     """Say whether a tensor comes from an operator on images through those of single elements."""
-    pending, seen = [value], {value}
-    while pending and len(seen) < _LOOKED_AT:
-        maker = pending.pop().producer
-        if maker is None:
-            continue
-        if maker.op in _OF_IMAGES:
+    maker = value.producer
+    if maker is None or maker.op in _OF_IMAGES:
+        return maker is not None
+    for operand in operands(maker) if maker.op in _OF_ELEMENTS else ():
+        if (yield operand):
             return True
-        if maker.op in _OF_ELEMENTS:
-            found = [v for v in maker.inputs if v is not None and v not in seen]
-            pending += found
-            seen.update(found)
     return False

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Generator
 
+from graphfix.analysis.memo import kept_stepwise
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.operands import only_reader
@@ -168,12 +170,18 @@ def tanh_of_a_product(node: NodeView, target: Target) -> Answer:
 
 def _joined_maker(value: Value | None) -> NodeView | None:
     """Return what makes a tensor that one node alone reads."""
-    while value is not None and not value.is_graph_output and len(value.consumers) == 1:
-        maker = value.producer
-        if maker is None or maker.op != "Identity":
-            return maker
-        value = maker.input(0)
-    return None
+    return None if value is None else _maker_read_once(value)
+
+
+@kept_stepwise(in_a_loop=None)
+def _maker_read_once(value: Value) -> Generator[Value, NodeView | None, NodeView | None]:
+    if value.is_graph_output or len(value.tensor.outputs) != 1:
+        return None
+    maker = value.producer
+    if maker is None or maker.op != "Identity":
+        return maker
+    copied = maker.input(0)
+    return None if copied is None else (yield copied)
 
 
 def _is_of_one_channel_each(node: NodeView) -> bool:

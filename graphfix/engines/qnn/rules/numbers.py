@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 
+from graphfix.analysis.memo import kept
+from graphfix.analysis.walking import origin_through
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
+from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.qnn.folding import is_folded
 from graphfix.engines.qnn.rules.provider import PROVIDER
@@ -298,14 +300,16 @@ def places_in_float16(node: NodeView, target: Target) -> Answer:
 def rounded_images(node: NodeView, target: Target) -> Answer:
     """Halves between whole pixels, as linear resizing by 2 makes them, are rounded up or down."""
     value = node.input(0)
-    while value is not None and (maker := value.producer) is not None:
-        if maker.op in _SCALED:
-            linear = maker.attr("mode", "nearest") != "nearest"
-            return Unknown("whether pixels are whole numbers") if linear else None
-        if maker.op not in ("Add", "Clip", "Div", "Identity", "Mul", "Sub"):
-            return None
-        value = maker.input(0)
-    return None
+    maker = None if value is None else _before_arithmetic(value).producer
+    if maker is None or maker.op not in _SCALED:
+        return None
+    linear = maker.attr("mode", "nearest") != "nearest"
+    return Unknown("whether pixels are whole numbers") if linear else None
+
+
+_before_arithmetic = origin_through(
+    lambda maker: maker.op in ("Add", "Clip", "Div", "Identity", "Mul", "Sub")
+)
 
 
 @rule(
@@ -321,8 +325,16 @@ def weight_that_is_turned_for_one(node: NodeView, target: Target) -> Answer:
     weight = node.input(1)
     if weight is None or not weight.is_constant:
         return None
-    others = [user for user in weight.consumers if user != node and user.input(1) == weight]
+    uses = _uses_as_weight(weight)
     if node.op == "ConvTranspose":
-        return any(user.op == "Conv" for user in others)
-    turned = bool(node.attr("transB", 0))
-    return any(user.op == "Gemm" and bool(user.attr("transB", 0)) != turned for user in others)
+        return ("Conv", False) in uses
+    return ("Gemm", not node.attr("transB", 0)) in uses
+
+
+@kept
+def _uses_as_weight(weight: Value) -> frozenset[tuple[str, bool]]:
+    """Return which operators have a tensor for their weight, and whether they turn it."""
+    users = [user for user in weight.consumers if user.input(1) == weight]
+    return frozenset(
+        (user.op, user.op == "Gemm" and bool(user.attr("transB", 0))) for user in users
+    )

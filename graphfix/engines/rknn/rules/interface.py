@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 from graphfix.analysis.constants_with_shapes import known_with_sizes
+from graphfix.analysis.memo import kept_stepwise
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.operands import is_stored
 from graphfix.engines.profile import Target
@@ -173,14 +174,19 @@ def _outputs(graph: Graph) -> Iterator[Value]:
     yield from (Value(tensor) for tensor in graph.outputs)
 
 
-def _origin(value: Value) -> Value:
+@kept_stepwise(in_a_loop=None)
+def _before_copies(value: Value) -> Generator[Value, Value | None, Value | None]:
     maker = value.producer
-    while maker is not None and maker.op in _COPIES and not maker.domain:
-        before = maker.input(0)
-        if before is None or maker.node.outputs[0] is not value.tensor:
-            break
-        value, maker = before, before.producer
-    return value
+    if maker is None or maker.op not in _COPIES or maker.domain:
+        return value
+    before = maker.input(0)
+    if before is None or maker.node.outputs[0] is not value.tensor:
+        return value
+    return (yield before)
+
+
+def _origin(value: Value) -> Value:
+    return _before_copies(value) or value
 
 
 SPARSE_INITIALIZER = ignores_sparse_initializers(versions="rknn", source=TOOLKIT)

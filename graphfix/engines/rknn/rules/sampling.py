@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 import numpy as np
 
 from graphfix.analysis.constants_with_shapes import known_with_sizes
+from graphfix.analysis.memo import kept_stepwise
+from graphfix.analysis.walking import operands
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.grids_of_nan import reads_grids_of_nan_otherwise
@@ -12,7 +16,6 @@ from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
 from graphfix.engines.rule import WRONG, Answer, rule
 
-_MOST = 200  # tensors that are looked at
 # Images of noise up to the first side were right, and from the second on they were wrong.
 _SIDES, _SIDES_OF_NEAREST, _SIDES_OF_PIXELS = (64, 96), (16, 32), (17, 32)
 _ARITHMETIC = frozenset({"Add", "Div", "Mul", "Sub"})
@@ -74,20 +77,19 @@ def _beyond(node: NodeView, sides: tuple[int, int]) -> bool | Unknown:
     return longest >= wrong
 
 
-def _counts_pixels(grid: Value) -> bool:
+@kept_stepwise(in_a_loop=False)
+def _counts_pixels(grid: Value) -> Generator[Value, bool, bool]:
     """Say whether a grid is made of a sum with numbers of pixels."""
-    pending, seen = [grid], {grid}
-    while pending and len(seen) < _MOST:
-        maker = pending.pop().producer
-        if maker is None or maker.domain or maker.op not in _ARITHMETIC | _MOVES:
-            continue
-        given = [value for value in maker.inputs if value is not None]
-        known = [value for value in given if known_with_sizes(value)]
-        if maker.op in ("Add", "Sub") and any(map(_are_pixels, known)):
+    maker = grid.producer
+    if maker is None or maker.domain or maker.op not in _ARITHMETIC | _MOVES:
+        return False
+    given = operands(maker)
+    known = [value for value in given if known_with_sizes(value)]
+    if maker.op in ("Add", "Sub") and any(map(_are_pixels, known)):
+        return True
+    for value in given[:1] if maker.op in ("Reshape", "Squeeze", "Unsqueeze") else given:
+        if value not in known and (yield value):
             return True
-        read = given[:1] if maker.op in ("Reshape", "Squeeze", "Unsqueeze") else given
-        pending += [value for value in read if value not in seen and value not in known]
-        seen.update(read)
     return False
 
 
@@ -96,14 +98,16 @@ def _are_pixels(known: Value) -> bool:
     array = known.array()
     if array is not None:
         return array.dtype.kind in "fiu" and bool((np.abs(array) >= _SIDES_OF_PIXELS[0]).any())
-    pending, seen = [known], {known}
-    while pending and len(seen) < _MOST:
-        maker = pending.pop().producer
-        if maker is None:
-            continue
-        if maker.op == "Range":
+    return _has_range(known)
+
+
+@kept_stepwise(in_a_loop=False)
+def _has_range(value: Value) -> Generator[Value, bool, bool]:
+    """Say whether a Range has a part in a tensor."""
+    maker = value.producer
+    if maker is None or maker.op == "Range":
+        return maker is not None
+    for operand in operands(maker):
+        if (yield operand):
             return True
-        given = [value for value in maker.inputs if value is not None and value not in seen]
-        pending += given
-        seen.update(given)
     return False

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from graphfix.analysis.constants_with_shapes import known_with_sizes
+from graphfix.analysis.memo import kept
+from graphfix.analysis.walking import origin_through
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
@@ -101,12 +103,23 @@ def _rms(value: Value | None, *, summed: bool = False) -> float | None:
 
     None where they are not known, or are no floats.
     """
-    while value is not None and (maker := value.producer) is not None and maker.op == "Identity":
-        value = maker.input(0)  # exporters share constants so
-    array = value.array() if value is not None else None
+    # Exporters share constants by an Identity.
+    found = None if value is None else _squares(_behind_copies(value))
+    if found is None:
+        return None
+    mean, count, rows = found
+    return math.sqrt(mean * (count / rows if summed else 1.0))
+
+
+_behind_copies = origin_through(lambda maker: maker.op == "Identity")
+
+
+@kept
+def _squares(value: Value) -> tuple[float, int, int] | None:
+    """Return the mean of the squares of a constant in float16, how many it has, and its rows."""
+    array = value.array()
     if array is None or array.dtype.kind != "f" or not array.size:
         return None
     with np.errstate(over="ignore"):
         squares = np.square(array.astype(np.float16).astype(np.float64))
-    per_channel = squares.size / len(squares) if summed else 1.0
-    return math.sqrt(float(squares.mean()) * per_channel)
+    return float(squares.mean()), squares.size, len(squares) if squares.ndim else 1

@@ -5,12 +5,16 @@ The models were built with tensorrt-rtx 1.4.0, 1.5.0, 1.6.1 and 1.7.1 for comput
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
+from graphfix.analysis.memo import kept_stepwise
+from graphfix.analysis.walking import behind
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, REJECT, Answer, Yes, rule
 from graphfix.engines.tensorrt.rules.parsed import engine_type, is_weights
-from graphfix.graph import Graph, Tensor
+from graphfix.graph import Graph
 
 _LARGEST_HEAD = 256
 _BUILT = "tensorrt-rtx 1.7.1, built for compute capability 8.6"
@@ -131,20 +135,17 @@ def if_in_loop_in_if(node: NodeView, target: Target) -> Answer:
         return None
     condition = node.node.inputs[0]
     return not any(maker.graph is body for maker in condition.inputs) or not _varies(
-        condition, body
+        (Value(condition), body)
     )
 
 
-def _varies(tensor: Tensor, body: Graph) -> bool:
+@kept_stepwise(in_a_loop=False)
+def _varies(asked: tuple[Value, Graph]) -> Generator[tuple[Value, Graph], bool, bool]:
     """Say whether a tensor is computed from a variable of the loop that a body belongs to."""
-    variables = {id(known) for known in body.inputs}
-    front, seen = [tensor], {id(tensor)}
-    while front:
-        found = front.pop()
-        if id(found) in variables:
+    value, body = asked
+    if any(value.tensor is known for known in body.inputs):
+        return True
+    for operand in behind(value):
+        if (yield operand, body):
             return True
-        for maker in found.inputs:
-            fresh = [each for each in maker.inputs if id(each) not in seen]
-            seen.update(id(each) for each in fresh)
-            front += fresh
     return False

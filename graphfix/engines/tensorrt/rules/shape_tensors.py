@@ -7,11 +7,14 @@ of layers only (NvInfer.h 8.6.1, ITensor, IGatherLayer, IScatterLayer).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from itertools import islice
 
 from onnx import TensorProto
 
-from graphfix.authoring.views import NodeView
+from graphfix.analysis.memo import kept_stepwise
+from graphfix.analysis.walking import behind, inputs_of, operands, results, walk
+from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.common_rules import given_inputs
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, REJECT, Answer, Yes, model_rule, rule
@@ -81,40 +84,46 @@ _FLOAT_LAYERS = {
 }
 
 
-def gives_shape(tensor: Tensor) -> bool:
-    """Say whether the values of a tensor end in a size, a bound or a length."""
-    return next(_users(tensor), None) is not None
+@kept_stepwise(in_a_loop=False)
+def gives_shape(value: Value) -> Generator[Value, bool, bool]:
+    """Say whether the numbers of a tensor end in a size, a bound or a length."""
+    for user in value.consumers:
+        if _is_shape_of(value, user):
+            return True
+        for result in _handed_on(value, user):
+            if (yield result):
+                return True
+    return False
 
 
 def shape_users(node: Node) -> list[Node]:
     """Return the nodes whose sizes, bounds or lengths the values of a node end in."""
-    found = {id(user): user for tensor in node.outputs for user in _users(tensor)}
-    return list(found.values())
+    found: dict[NodeView, None] = {}
+    for start in NodeView(node).outputs:
+        for value in islice(walk([] if start is None else [start], _onward), _LIMIT):
+            found |= dict.fromkeys(user for user in value.consumers if _is_shape_of(value, user))
+    return [view.node for view in found]
 
 
-def _users(tensor: Tensor) -> Iterator[Node]:
-    seen = {id(tensor)}
-    front = [tensor]
-    while front and len(seen) < _LIMIT:
-        found = front.pop()
-        for user in found.outputs:
-            op = user.op
-            shapes = _SHAPE_INPUTS.get(op)
-            first = op in _FIRST
-            if shapes is None and not first and op not in _ALL:
-                continue
-            position = next(i for i, other in enumerate(user.inputs) if other is found)
-            if shapes is not None and position in shapes:
-                yield user
-                continue
-            if first and position:
-                continue
-            if not first and op not in _ALL:
-                continue
-            for output in user.outputs:
-                if id(output) not in seen:
-                    seen.add(id(output))
-                    front.append(output)
+def _onward(value: Value) -> Iterator[Value]:
+    for user in value.consumers:
+        yield from _handed_on(value, user)
+
+
+def _place(value: Value, user: NodeView) -> int:
+    return next(i for i, other in enumerate(user.node.inputs) if other is value.tensor)
+
+
+def _is_shape_of(value: Value, user: NodeView) -> bool:
+    shapes = _SHAPE_INPUTS.get(user.op)
+    return shapes is not None and _place(value, user) in shapes
+
+
+def _handed_on(value: Value, user: NodeView) -> list[Value]:
+    """Return what a node computes of the numbers of a tensor, as far as sizes are made so."""
+    if user.op in _FIRST:
+        return [] if _place(value, user) or _is_shape_of(value, user) else results(user)
+    return results(user) if user.op in _ALL and not _is_shape_of(value, user) else []
 
 
 def _rank(tensor: Tensor) -> int:
@@ -143,7 +152,7 @@ def shape_of_rank_2(node: NodeView, target: Target) -> Answer:
     computed = [t for t in raw.inputs if t.inputs] if raw.op in _ALL else raw.inputs[:1]
     if any(_rank(tensor) >= 2 and tensor.inputs for tensor in computed):
         return None  # said where the second dimension comes from
-    if not gives_shape(output):
+    if not gives_shape(Value(output)):
         return None
     return Yes(feature=f"shape:{raw.op}.rank{_rank(output)}")
 
@@ -161,7 +170,7 @@ def shape_of_rank_2(node: NodeView, target: Target) -> Answer:
 def no_shape_tensor(node: NodeView, target: Target) -> Answer:
     """{op} stands in the computation of a shape, which the engine cannot do."""
     for output in node.node.outputs:
-        if output.elem_type in _INTEGERS and output.outputs and gives_shape(output):
+        if output.elem_type in _INTEGERS and output.outputs and gives_shape(Value(output)):
             layer = _LAYERS[node.op]
             return Yes(
                 feature=f"shape:{node.op}.shape-tensor",
@@ -188,22 +197,19 @@ def shape_of_floats(node: NodeView, target: Target) -> Answer:
         return None
     if raw.inputs[0].elem_type in _INTEGERS or raw.outputs[0].elem_type not in _INTEGERS:
         return None
-    if not gives_shape(raw.outputs[0]):
+    if not gives_shape(Value(raw.outputs[0])):
         return None
-    front, seen = [raw.inputs[0]], {id(raw.inputs[0])}
-    while front and len(seen) < _LIMIT:
-        for maker in front.pop().inputs:
-            layer = _FLOAT_LAYERS.get(maker.op)
-            if layer is not None and (target.level < (9, 0) or layer != "IActivationLayer"):
-                return Yes(
-                    feature=f"shape:{maker.op}.shape-tensor",
-                    text=f"[graph.cpp::symbolicExecute] Error Code 4: Internal Error ({maker.name}:"
-                    f" an {layer} cannot be used to compute a shape tensor)",
-                )
-            for tensor in maker.inputs:
-                if id(tensor) not in seen:
-                    seen.add(id(tensor))
-                    front.append(tensor)
+    for value in islice(walk([Value(raw.inputs[0])], behind), _LIMIT):
+        maker = value.producer
+        layer = None if maker is None else _FLOAT_LAYERS.get(maker.op)
+        if maker is None or layer is None:
+            continue
+        if target.level < (9, 0) or layer != "IActivationLayer":
+            return Yes(
+                feature=f"shape:{maker.op}.shape-tensor",
+                text=f"[graph.cpp::symbolicExecute] Error Code 4: Internal Error ({maker.name}:"
+                f" an {layer} cannot be used to compute a shape tensor)",
+            )
     return None
 
 
@@ -221,23 +227,17 @@ def shape_of_loop_variable(node: NodeView, target: Target) -> Answer:
     graph = node.node.graph
     if graph.parent is None or graph.parent.op not in ("Loop", "Scan"):
         return None
-    variables = {id(tensor) for tensor in graph.inputs}
     wanted = _SHAPE_INPUTS[node.op]
-    used = enumerate(node.node.inputs)
-    front: list[Tensor] = [t for i, t in used if i in wanted and isinstance(t, Variable)]
-    seen = {id(tensor) for tensor in front}
-    while front and len(seen) < _LIMIT:
-        found = front.pop()
-        if id(found) in variables:
-            return Yes(feature=f"shape:{node.op}.loop-variable")
-        for maker in found.inputs:
-            if maker.op not in _ALL and maker.op not in _FIRST:
-                continue
-            for tensor in maker.inputs:
-                if id(tensor) not in seen:
-                    seen.add(id(tensor))
-                    front.append(tensor)
+    taken = [v for i, v in enumerate(node.inputs) if i in wanted and v is not None]
+    sizes = [value for value in taken if isinstance(value.tensor, Variable)]
+    if any(value in inputs_of(graph) for value in islice(walk(sizes, _behind_sizes), _LIMIT)):
+        return Yes(feature=f"shape:{node.op}.loop-variable")
     return None
+
+
+def _behind_sizes(value: Value) -> list[Value]:
+    maker = value.producer
+    return operands(maker) if maker is not None and maker.op in _ALL | _FIRST else []
 
 
 _FLOATS = frozenset({TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE})
@@ -261,7 +261,7 @@ def shape_input_of_floats(model: Model, target: Target) -> list[Answer]:
         for tensor in given_inputs(model)
         if tensor.elem_type in _FLOATS
         and _rank(tensor) < 2
-        and (gives_shape(tensor) or (scales and _gives_scales(tensor)))
+        and (gives_shape(Value(tensor)) or (scales and _gives_scales(tensor)))
     ]
 
 

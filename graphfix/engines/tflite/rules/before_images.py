@@ -6,10 +6,13 @@ has: Unsqueeze counts its axes as if they were first, and QLinearConv takes what
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from itertools import islice
 
 import numpy as np
 
+from graphfix.analysis.memo import kept_stepwise
+from graphfix.analysis.walking import operands, walk
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
@@ -27,6 +30,7 @@ _LEAVING = frozenset({
     "Clip", "Concat", "DequantizeLinear", "Dropout", "LogSoftmax", "Pad", "QuantizeLinear", "Slice",
     "Softmax",
 })  # fmt: skip
+_HANDING = (ELEMENTWISE | _LEAVING) - PICTURES
 
 
 @rule(
@@ -78,25 +82,21 @@ def convolution_of_bytes(node: NodeView, target: Target) -> Answer:
     )
 
 
-def _lies_as_input(value: Value) -> bool:
+@kept_stepwise(in_a_loop=False)
+def _lies_as_input(value: Value) -> Generator[Value, bool, bool]:
     """Say whether a tensor lies as an input of the graph, whose channels onnx2tf puts last."""
-    pending, seen = [value], {value}
-    while pending and len(seen) < _MOST:
-        one = pending.pop()
-        maker = one.producer
-        if maker is None:
-            if not one.is_constant and (one.rank or 0) >= _LINE:
+    maker = value.producer
+    if maker is None:
+        return not value.is_constant and (value.rank or 0) >= _LINE
+    given = operands(maker)
+    computed = [v for v in given if not v.is_constant]
+    same = maker.op == "Reshape" and maker.need(0).shape == value.shape
+    keeps = maker.op in _LEAVING or (maker.op in REDUCTIONS and maker.attr("keepdims", 1))
+    alone = maker.op in ELEMENTWISE and len(computed) == 1 and all(map(_is_number, given))
+    if same or keeps or alone:
+        for operand in computed if maker.op == "Concat" else computed[:1]:
+            if (yield operand):
                 return True
-            continue
-        given = [v for v in maker.inputs if v is not None]
-        computed = [v for v in given if not v.is_constant]
-        same = maker.op == "Reshape" and maker.need(0).shape == one.shape
-        keeps = maker.op in _LEAVING or (maker.op in REDUCTIONS and maker.attr("keepdims", 1))
-        alone = maker.op in ELEMENTWISE and len(computed) == 1 and all(map(_is_number, given))
-        if same or keeps or alone:
-            read = computed if maker.op == "Concat" else computed[:1]
-            pending += [v for v in read if v not in seen]
-            seen.update(read)
     return False
 
 
@@ -107,16 +107,15 @@ def _is_number(value: Value) -> bool:
 
 def _pictures_behind(value: Value | None) -> Iterator[NodeView]:
     """Yield the operators of images that read a tensor, or what pointwise operators make of it."""
-    pending = [] if value is None else [value]
-    seen = set(pending)
-    while pending and len(seen) < _MOST:
-        for reader in pending.pop().consumers:
+
+    def handed_on(one: Value) -> Iterator[Value]:
+        for reader in one.consumers:
             result = reader.output(0)
-            if reader.op in PICTURES:
-                yield reader
-            elif reader.op in ELEMENTWISE | _LEAVING and result is not None and result not in seen:
-                seen.add(result)
-                pending.append(result)
+            if reader.op in _HANDING and result is not None:
+                yield result
+
+    for one in islice(walk([] if value is None else [value], handed_on), _MOST):
+        yield from (reader for reader in one.consumers if reader.op in PICTURES)
 
 
 def _said(reader: NodeView, x: Value, axis: int) -> object:

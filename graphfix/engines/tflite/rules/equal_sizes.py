@@ -11,12 +11,14 @@ axes anew by their sizes where the first one moves.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from math import prod
 from pathlib import Path
 
 from graphfix.analysis.constants_with_shapes import known_with_sizes
+from graphfix.analysis.memo import kept_stepwise
 from graphfix.analysis.shape_only_values import counted_late
+from graphfix.analysis.walking import behind
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.common_rules import given_inputs
@@ -36,7 +38,6 @@ _UNASKING = frozenset({"GatherND", "MatMul"})
 _TRIED = frozenset({"LayerNormalization", "Reshape", "Softmax", "Unsqueeze", *REDUCTIONS})
 _TRIED_WITH_CONSTANTS = frozenset({"Add", "Div", "Mul", "Sub"})
 _LINES = 3  # the rank
-_MOST = 200  # nodes that are looked at
 _FEW = 64  # numbers that are compared
 
 
@@ -166,20 +167,14 @@ def _is_tried(node: NodeView) -> bool:
     return constants or node.op in _TRIED
 
 
-def varies(value: Value) -> bool:
+@kept_stepwise(in_a_loop=False)
+def varies(value: Value) -> Generator[Value, bool, bool]:
     """Say whether numbers of a tensor differ where all inputs are ones: weights differ."""
-    pending, seen = [value], {value}
-    while pending and len(seen) < _MOST:
-        one = pending.pop()
-        if one.is_constant:
-            if _differs(one):
-                return True
-            continue
-        maker = one.producer
-        for operand in maker.inputs if maker is not None else ():
-            if operand is not None and operand not in seen:
-                seen.add(operand)
-                pending.append(operand)
+    if value.is_constant:
+        return _differs(value)
+    for operand in behind(value):
+        if (yield operand):
+            return True
     return False
 
 

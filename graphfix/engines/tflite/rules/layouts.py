@@ -7,10 +7,12 @@ operators do not ask how their input lies, and some cannot bring what has other 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 from graphfix.analysis.constants_with_shapes import known_with_sizes
+from graphfix.analysis.memo import kept_stepwise
+from graphfix.analysis.walking import operands, walk
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
@@ -31,7 +33,6 @@ _KEEPING = frozenset(
 _MIXING = ELEMENTWISE | {"Concat"}
 _MISREADING = ("CumSum", "Einsum", "Flatten", "GatherND", "NonZero", "Trilu", "Unsqueeze")
 _CHANNELS_FIRST = [0, 3, 1, 2]
-_MOST = 200  # nodes that are looked at
 
 
 _SUMS = frozenset({"Add", "Div", "Mul", "Sub"})
@@ -178,14 +179,16 @@ def _makes_an_image(node: NodeView) -> bool:
 
 def readers_by_number(value: Value) -> Iterator[NodeView]:
     """Walk what reads a tensor, or what is computed of it and constants number by number."""
-    pending = [value]
-    for one in pending:
+
+    def handed_on(one: Value) -> Iterator[Value]:
         for reader in one.consumers:
-            yield reader
             result = reader.output(0)
-            computed = [v for v in reader.inputs if v is not None and not known_with_sizes(v)]
+            computed = [v for v in operands(reader) if not known_with_sizes(v)]
             if reader.op in ELEMENTWISE and len(computed) == 1 and result is not None:
-                pending.append(result)
+                yield result
+
+    for one in walk([value], handed_on):
+        yield from one.consumers
 
 
 def _is_tried(reader: NodeView) -> bool:
@@ -210,18 +213,15 @@ def _is_padded_evenly(reader: NodeView) -> bool:
     return pads[:half] == pads[half:]
 
 
-def _is_behind_a_picture(value: Value) -> bool:
+@kept_stepwise(in_a_loop=False)
+def _is_behind_a_picture(value: Value) -> Generator[Value, bool, bool]:
     """Say whether an operator of images stands before a tensor."""
-    pending, seen = [value], {value}
-    while pending and len(seen) < _MOST:
-        maker = pending.pop().producer
-        if maker is None:
-            continue
-        if maker.op in PICTURES:
+    maker = value.producer
+    if maker is None or maker.op in PICTURES:
+        return maker is not None
+    for operand in operands(maker):
+        if (yield operand):
             return True
-        more = [v for v in maker.inputs if v is not None and v not in seen]
-        pending += more
-        seen.update(more)
     return False
 
 
@@ -230,21 +230,19 @@ def _image_of(node: NodeView) -> Value | None:
     return next((v for v in node.inputs if v is not None and lies_as_image(v)), None)
 
 
-def lies_as_image(value: Value) -> bool:
+@kept_stepwise(in_a_loop=False)
+def lies_as_image(value: Value) -> Generator[Value, bool, bool]:
     """Say whether a tensor comes of a picture through nodes that keep the channels last."""
-    pending, seen = [value], {value}
-    while pending and len(seen) < _MOST:
-        one = pending.pop()
-        maker = one.producer
-        if maker is None or one.rank not in _RANKS:
-            continue
-        if maker.op in PICTURES:
+    maker = value.producer
+    if maker is None or value.rank not in _RANKS:
+        return False
+    if maker.op in PICTURES:
+        return True
+    given = operands(maker)
+    keeps = maker.op in _KEEPING or (maker.op in REDUCTIONS and maker.attr("keepdims", 1))
+    for operand in given[:1] if keeps else given if maker.op in _MIXING else ():
+        if (yield operand):
             return True
-        given = [operand for operand in maker.inputs if operand is not None]
-        keeps = maker.op in _KEEPING or (maker.op in REDUCTIONS and maker.attr("keepdims", 1))
-        read = given[:1] if keeps else given if maker.op in _MIXING else []
-        pending += [operand for operand in read if operand not in seen]
-        seen.update(read)
     return False
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 import numpy as np
 
 from graphfix.analysis.constants_with_shapes import known_with_sizes
+from graphfix.analysis.memo import kept_stepwise
+from graphfix.analysis.walking import operands
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import Array, NodeView, Value
 from graphfix.engines.profile import Target
@@ -14,7 +18,6 @@ from graphfix.operators.table import ELEMENTWISE
 
 _ASKED = f"{MEASURED}: facts/asked.json"
 _SCATTERS = ("ScatterElements", "ScatterND")
-_MOST = 40  # nodes that are looked at
 _LINES = 3  # the rank
 # What hands on numbers that are fed, so that they are as often the same as they were.
 _HANDING = ELEMENTWISE | {
@@ -113,21 +116,15 @@ def places_joined_of_ones(node: NodeView, target: Target) -> Answer:
     return last and all(shape == (1,) * _LINES for shape in shapes)
 
 
-def _hangs_on_what_is_fed(indices: Value) -> bool:
+@kept_stepwise(in_a_loop=False)
+def _hangs_on_what_is_fed(indices: Value) -> Generator[Value, bool, bool]:
     """Say whether indices are numbers that are fed to the graph, moved and computed with."""
-    pending, seen = [indices], {indices}
-    while pending and len(seen) < _MOST:
-        one = pending.pop()
-        maker = one.producer
-        if maker is None:
-            if not one.is_constant:
-                return True
-            continue
-        given = [operand for operand in maker.inputs if operand is not None]
-        moved = given[:1] if maker.op in ("Reshape", "Expand", "Slice", "Tile") else given
-        if maker.op == "Gather":
-            moved = given[1:]
-        if maker.op in _HANDING:
-            pending += [operand for operand in moved if operand not in seen]
-            seen.update(moved)
+    maker = indices.producer
+    if maker is None or maker.op not in _HANDING:
+        return maker is None and not indices.is_constant
+    given = operands(maker)
+    moved = given[:1] if maker.op in ("Reshape", "Expand", "Slice", "Tile") else given
+    for operand in given[1:] if maker.op == "Gather" else moved:
+        if (yield operand):
+            return True
     return False

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 from graphfix.analysis.constants_with_shapes import known_with_sizes
+from graphfix.analysis.walking import results, walk
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.common_rules import given_inputs
@@ -137,17 +139,17 @@ def range_to_an_input(model: Model, target: Target) -> list[Answer]:
 
 def _read_by(model: Model, readers: Mapping[str, tuple[int, ...]]) -> Iterator[Yes]:
     """Yield the nodes that read a number that is fed, or what is computed with numbers from it."""
+
+    def reads(node: NodeView, value: Value) -> bool:
+        return any(node.input(place) == value for place in readers.get(node.op, ()))
+
+    def handed_on(value: Value) -> Iterator[Value]:
+        for node in value.consumers:
+            if not reads(node, value) and (node.op in ELEMENTWISE or node.op == "Identity"):
+                yield from (result for result in results(node) if result.rank == 0)
+
     for tensor in given_inputs(model):
-        pending = [Value(tensor)] if Value(tensor).rank == 0 else []
-        seen = {*pending}
-        while pending:
-            one = pending.pop()
-            for node in one.consumers:
-                if any(node.input(place) == one for place in readers.get(node.op, ())):
-                    message = f"{node.op} reads {tensor.name}, which has no axes and gets one"
-                    yield Yes(node=node, message=message)
-                elif node.op in ELEMENTWISE or node.op == "Identity":
-                    given = [value for value in node.outputs if value is not None]
-                    more = [value for value in given if value.rank == 0 and value not in seen]
-                    seen.update(more)
-                    pending += more
+        for one in walk([Value(tensor)] if Value(tensor).rank == 0 else [], handed_on):
+            for node in filter(partial(reads, value=one), one.consumers):
+                message = f"{node.op} reads {tensor.name}, which has no axes and gets one"
+                yield Yes(node=node, message=message)

@@ -6,6 +6,7 @@ Its ``ops/Reshape.py`` looks for a Reshape to six dimensions, a Transpose and a 
 from __future__ import annotations
 
 from graphfix.analysis.constants_with_shapes import known_with_sizes
+from graphfix.analysis.walking import origin_through
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
@@ -15,7 +16,6 @@ from graphfix.operators.table import ELEMENTWISE
 
 _PERM = [0, 1, 3, 5, 2, 4]
 _IMAGE, _CUT = 4, 6  # ranks
-_MOST = 200  # nodes that are looked at
 
 
 @rule(
@@ -69,9 +69,9 @@ def blocks_of_no_image(node: NodeView, target: Target) -> Answer:
 
 def _maker_behind_numbers(value: Value) -> NodeView | None:
     """Return the first node before a tensor that does more than compute one number of each."""
-    for _ in range(_MOST):
-        maker = value.producer
-        if maker is None or maker.op not in ELEMENTWISE or len(maker.inputs) != 1:
-            return maker
-        value = maker.need(0)
-    return None
+    return _before_numbers(value).producer
+
+
+_before_numbers = origin_through(
+    lambda maker: maker.op in ELEMENTWISE and len(maker.node.inputs) == 1
+)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
+from graphfix.analysis.memo import kept_stepwise
 from graphfix.analysis.shape_only_values import of_shapes_alone
+from graphfix.analysis.walking import operands
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, Answer, rule
 from graphfix.operators.table import ELEMENTWISE, REDUCTIONS
 
 _BOUNDS = (1, 2)  # inputs of Slice
-_MOST = 100  # nodes that are looked at
 _KEEPS = frozenset({
     *ELEMENTWISE, *REDUCTIONS, "Concat", "Identity", "LogSoftmax", "MatMul", "Slice", "Softmax",
     "Squeeze", "Transpose", "Unsqueeze",
@@ -53,21 +56,20 @@ def _infers(node: NodeView) -> bool:
     return shape is not None and bool((shape <= 0).any())
 
 
-def _sliced_late(value: Value) -> Value | None:
+@kept_stepwise(in_a_loop=None)
+def _sliced_late(value: Value) -> Generator[Value, Value | None, Value | None]:
     """Return what a Slice of computed bounds gives that is behind a value; None for none.
 
     The importer does not know the shape of what comes of it.
     """
-    pending, seen = [value], {value}
-    while pending and len(seen) < _MOST:
-        one = pending.pop()
-        maker = one.producer
-        if maker is None or maker.domain or maker.op not in _KEEPS:
-            continue
-        bounds = [maker.input(place) for place in _BOUNDS] if maker.op == "Slice" else []
-        if any(bound is not None and not of_shapes_alone(bound) for bound in bounds):
-            return one
-        given = [operand for operand in maker.inputs if operand is not None]
-        pending += [operand for operand in given if operand not in seen]
-        seen.update(given)
+    maker = value.producer
+    if maker is None or maker.domain or maker.op not in _KEEPS:
+        return None
+    bounds = [maker.input(place) for place in _BOUNDS] if maker.op == "Slice" else []
+    if any(bound is not None and not of_shapes_alone(bound) for bound in bounds):
+        return value
+    for operand in reversed(operands(maker)):
+        found = yield operand
+        if found is not None:
+            return found
     return None
