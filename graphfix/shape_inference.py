@@ -28,6 +28,7 @@ from msgspec import Struct
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto
 
 from graphfix.names_apart import may_have_bodies, put_apart, put_back
+from graphfix.piecewise_inference import has_many_bodies, infer_in_pieces
 from graphfix.protos import all_graphs, all_nodes, bodies_of, copied, nodes_of_model
 
 _LARGE = 1 << 20  # bytes of a model from which on its memory is worth a look
@@ -228,6 +229,11 @@ def _inferred(raw: bytes, options: dict[str, bool]) -> ModelProto:
     if not any(name in raw for name in _NAMES):
         _give_back(raw)
         try:
+            if has_many_bodies(raw):
+                return infer_in_pieces(
+                    ModelProto.FromString(raw),
+                    lambda model: onnx.shape_inference.infer_shapes(model, **options),
+                )
             return onnx.shape_inference.infer_shapes(raw, **options)
         finally:
             _give_back(raw)

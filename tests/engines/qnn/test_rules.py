@@ -293,4 +293,6 @@ def test_a_deep_chain_is_walked_without_recursion() -> None:
     assert [f.feature for f in check(model_of(graph), Q) if f.blocks] == ["op:Sinh"]
     early = f"(float[2] x) => (float[2] y) <int64[2] t0 = {{1, 2}}> {{ {chain} c = Cast <to = 1> "
     found = check(model_of(early + "(t1500) s = Sinh (c) y = Add (s, x) }"), Q)
-    assert [f.feature for f in found if f.blocks] == ["op:Sinh"]  # too far to look
+    assert not [
+        f.feature for f in found if f.blocks
+    ]  # onnxruntime folds what is constant, Sinh too
