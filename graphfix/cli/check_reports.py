@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from json import loads
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from graphfix.cli.many_models import Told, many_json
 from graphfix.cli.reports import Views, json_text
+from graphfix.printing import shell_line
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -40,7 +40,7 @@ def views_of(path: str, proto: ModelProto, request: CheckRequest, result: CheckR
             explanations=result.explanations,
             named=result.named,
             loaded_by=result.loaded_by,
-            command=shlex.join(["graphfix", "run", path, "--target", target]),
+            command=shell_line(["graphfix", "run", path, "--target", target]),
         )
         return rendered(page)
 

@@ -9,6 +9,7 @@ from collections.abc import Generator
 from contextlib import contextmanager, redirect_stdout
 from typing import TextIO
 
+from graphfix.printing import for_terminal, printable
 from graphfix.rendering.style import PLAIN, Style
 
 
@@ -95,11 +96,11 @@ def style_for(stream: TextIO) -> Style:
 
 def one_line(text: str) -> str:
     """Fold line breaks and other control characters away, so that an error is one line."""
-    folded = " ".join(text.split())
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in folded)
+    return printable(" ".join(text.split()))
 
 
 def _encodable(text: str, stream: TextIO) -> str:
-    """Escape what the stream's encoding cannot write."""
+    """Escape what the stream's encoding cannot write, and what acts on a terminal."""
     encoding = stream.encoding or "utf-8"
+    text = for_terminal(text)
     return text.encode(encoding, "backslashreplace").decode(encoding)

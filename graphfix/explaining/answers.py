@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from graphfix.files import CheckRequest, check_file
 from graphfix.model import Model
 from graphfix.pipeline.documented_errors import guarded
 from graphfix.pipeline.removers import passes_removing
+from graphfix.printing import shell_line
 from graphfix.registry import all_passes
 from graphfix.report import Finding, NodeRef
 
@@ -79,7 +79,7 @@ def explain_log(
     answers = tuple(_answer(m, reading, findings, name, model is not None) for m in reading.matches)
     nearest = tuple(_answer(m, reading, findings, name, model is not None) for m in reading.nearest)
     words = ["graphfix", "reduce", name, "--fails", "YOUR COMMAND {}"]
-    return Explained(reading, answers, nearest, shlex.join(words))
+    return Explained(reading, answers, nearest, shell_line(words))
 
 
 def _answer(
@@ -91,12 +91,12 @@ def _answer(
         passes = _removers(match)
     command = ""
     if passes and reading.target:
-        command = shlex.join(["graphfix", "run", name, "--target", reading.target])
+        command = shell_line(["graphfix", "run", name, "--target", reading.target])
     cause = found[0].message if found else _filled(match.message.cause, match)
     advice = match.message.advice
     if not seen and not passes and not advice and reading.target:
         words = ["graphfix", "check", name, "--target", reading.target]
-        advice = f"`{shlex.join(words)}` says what is at that node"
+        advice = f"`{shell_line(words)}` says what is at that node"
     if seen and not found and not advice and match.message.rule:
         where = reading.target or "any target"
         advice = f"no rule for {where} finds this in MODEL, which may not be the file of the log"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from graphfix.engines.interface import NextStep
 from graphfix.rendering.grouping import distinct, few_reasons, group_findings, node_label
 from graphfix.rendering.next_steps import next_steps, replay_line, reproduced_at
-from graphfix.rendering.style import capped, count, size
+from graphfix.rendering.style import capped, count, printable, size
 from graphfix.rendering.text_report import intent_of, left_title, number
 from graphfix.rendering.wording import EXIT_CODES, headline
 from graphfix.report import FileFacts, Finding, Outcome, Report, Reproduced, Status, Verification
@@ -137,7 +137,7 @@ def _section(title: str, body: str) -> str:
 
 
 def _bullets(texts: Sequence[str], *, raw: bool = False) -> str:
-    return "\n".join(f"- {text if raw else _cell(text)}" for text in texts)
+    return "\n".join(f"- {_outside_code(text) if raw else _cell(text)}" for text in texts)
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -147,15 +147,24 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
+def _outside_code(text: str) -> str:
+    """Return a sentence with its code as it is, and what is around it as text."""
+    parts = " ".join(text.split()).split("`")
+    return "`".join(
+        printable(part) if place % 2 else _cell(f"x{part}x")[1:-1]
+        for place, part in enumerate(parts)
+    )
+
+
 def _cell(text: str) -> str:
     """Return text that neither ends a table cell nor becomes markup."""
-    flat = " ".join(text.split())
-    for char in "\\`*_[]<>|":
+    flat = printable(" ".join(text.split()))
+    for char in "\\`*_[]<>|#~":
         flat = flat.replace(char, f"\\{char}")
     return flat
 
 
 def _code(text: str) -> str:
     """Return a name as code; a bar would end the cell even there, a backtick the code."""
-    flat = " ".join(text.split()).replace("|", "\\|")
+    flat = printable(" ".join(text.split())).replace("|", "\\|")
     return f"`{flat.replace('`', chr(39))}`" if flat else ""

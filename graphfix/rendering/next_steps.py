@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Sequence
 
+from graphfix.printing import in_code, shell_line, shell_word
 from graphfix.registry import shipped_passes
 from graphfix.rendering.grouping import distinct, node_label
 from graphfix.rendering.style import capped
@@ -48,7 +48,7 @@ def replay_line(made: Reproduced) -> str:
     """Return the command that shows the fault again; empty where there is no folder."""
     if not made.folder:
         return ""
-    return shlex.join(["graphfix", "replay", made.folder])
+    return shell_line(["graphfix", "replay", made.folder])
 
 
 def _sizes(report: Report) -> str:
@@ -62,9 +62,9 @@ def _sizes(report: Report) -> str:
             example = 1 if axis == 0 else max(_EXAMPLE - len(known) + (1 in known.values()), 1)
             key = place * _EXAMPLE + axis if dim is None else dim
             dims.append(dim if isinstance(dim, int) else known.setdefault(key, example))
-        options.append(f"--shape {shlex.quote(f'{name}=' + 'x'.join(map(str, dims)))}")
+        options.append(f"--shape {shell_word(f'{name}=' + 'x'.join(map(str, dims)))}")
         sizes = ", ".join("?" if dim is None else str(dim) for dim in shape)
-        declared.append(f"{name} is [{sizes}]")
+        declared.append(f"{in_code(name)} is [{in_code(sizes)}]")
     told = f"`{' '.join(options)}` with your own sizes fixes what is open ({'; '.join(declared)})"
     return f"{told}; passes that refused for want of a size may act then."
 
@@ -98,9 +98,9 @@ def _aliases(left: Sequence[Finding]) -> Sequence[str]:
         if kind not in ("op", "domain") or finding.rule == UNTYPED or finding.removed_by:
             continue
         if domain and form_of(op, newest_opset()) is not None:
-            found.append(f"{full}={op}")
+            found.append(in_code(f"{full}={op}"))
         elif domain != _CONTRIB and f"op:{_CONTRIB}::{op}" in known:
-            found.append(f"{full}={_CONTRIB}::{op}")
+            found.append(in_code(f"{full}={_CONTRIB}::{op}"))
     return distinct(found)
 
 
@@ -117,14 +117,14 @@ def next_steps(report: Report, exit_code: int) -> tuple[str, ...]:
     left = problems(report.findings_after)
     refused = [o for o in report.outcomes if o.status is Status.REFUSED]
     steps += _consents(report) if left else []
-    untyped = distinct(f.feature.removeprefix("op:") for f in left if f.rule == UNTYPED)
+    untyped = distinct(in_code(f.feature.removeprefix("op:")) for f in left if f.rule == UNTYPED)
     if untyped:
         steps.append(
             f"What {capped(untyped, 3)} gives is not known; `--op-type {untyped[0]}=like:0` says "
             "that it is of the type and shape of its input 0, other forms are in "
             "`graphfix run --help`."
         )
-    missing = distinct(f.missing for f in left if f.rule != UNTYPED)
+    missing = distinct(in_code(f.missing) for f in left if f.rule != UNTYPED)
     if missing:
         steps.append(f"Some problems hang on what the file does not say ({capped(missing, 3)}).")
     wanting = [m for m in missing if not m.startswith("dtype")]
@@ -134,7 +134,7 @@ def next_steps(report: Report, exit_code: int) -> tuple[str, ...]:
     unrepaired = [
         f for f in left if f.feature.startswith("op:") and f.rule != UNTYPED and not f.removed_by
     ]
-    own = distinct(f.feature.removeprefix("op:") for f in unrepaired if _is_foreign(f))
+    own = distinct(in_code(f.feature.removeprefix("op:")) for f in unrepaired if _is_foreign(f))
     if own:
         steps.append(
             f"If your engine has {capped(own, 3)} as a plugin, say so: "

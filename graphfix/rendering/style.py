@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
+from graphfix.printing import printable as printable
+
 WIDTH = 80
 
 _CODES = {"bold": "1", "red": "31", "green": "32", "yellow": "33", "cyan": "36", "dim": "2"}
@@ -25,11 +27,6 @@ class Style(Struct, frozen=True):
 
 
 PLAIN = Style()
-
-
-def printable(text: str) -> str:
-    """Escape control characters: names come out of files that nobody checked."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def wrap(text: str, indent: str = "", first: str | None = None) -> list[str]:

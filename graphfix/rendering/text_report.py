@@ -46,7 +46,7 @@ def report_text(
         style: Colours or none.
     """
     said = headline(report, exit_code, dry_run=dry_run)
-    lines = [style.paint(said.word, _TONES[said.tone], "bold"), *wrap(said.sentence), ""]
+    lines = [style.paint(said.word, _TONES[said.tone], "bold"), *wrap(printable(said.sentence)), ""]
     lines += _files(report, dry_run)
     for title, body in (
         (

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import shlex
 from pathlib import PurePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from graphfix.engines.engine import Engine
 from graphfix.engines.interface import NextStep, Written
+from graphfix.printing import shell_line
 
 if TYPE_CHECKING:
     from graphfix.engines.profile import Target
@@ -44,5 +44,5 @@ class MNN(Engine):
         """Return the line that converts the file with MNN's own converter."""
         model = str(PurePath(written.path).with_suffix(".mnn"))
         words = ["MNNConvert", "-f", "ONNX", "--modelFile", written.path, "--MNNModel", model]
-        line = " ".join(shlex.quote(word) for word in [*words, "--bizCode", "graphfix"])
+        line = shell_line([*words, "--bizCode", "graphfix"])
         return NextStep(line, "convert it for MNN")

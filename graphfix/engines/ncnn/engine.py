@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import shlex
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from graphfix.engines.engine import Engine
 from graphfix.engines.interface import NextStep, Written
+from graphfix.printing import shell_word
 
 if TYPE_CHECKING:
     from graphfix.authoring.views import NodeView
@@ -57,4 +57,4 @@ class NCNN(Engine):
 
     def next_step(self, written: Written, target: Target) -> NextStep:
         """Return the line that converts the file with pnnx, which reads the sizes of inputs."""
-        return NextStep(f"pnnx {shlex.quote(written.path)} fp16=0", "Convert it")
+        return NextStep(f"pnnx {shell_word(written.path)} fp16=0", "Convert it")

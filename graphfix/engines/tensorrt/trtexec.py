@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 
 from graphfix.engines.interface import Input, NextStep, Written
 from graphfix.engines.profile import Target
+from graphfix.printing import shell_line
 
 _EXPLICIT_BATCH_MAJOR = 7
 _PROGRAMS = {"trt": "trtexec", "trt-rtx": "tensorrt_rtx"}
@@ -55,7 +55,7 @@ def trtexec_line(
         words += [f"--{which}Shapes={shapes}" for which in ("min", "opt", "max")]
     option = "--staticPlugins" if target.level >= (8, 6) else "--plugins"
     words += [f"{option}={library}" for library in plugins]
-    line = " ".join(shlex.quote(word) for word in words)
+    line = shell_line(words)
     if shipped:
         line += f"  # with {', '.join(shipped)} of libnvinfer_plugin, which trtexec loads"
     return line

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from graphfix.engines.engine import Engine
 from graphfix.engines.interface import NextStep, Written
+from graphfix.printing import shell_line
 
 if TYPE_CHECKING:
     from graphfix.authoring.views import NodeView
@@ -71,7 +71,7 @@ class TFLite(Engine):
             if not all(isinstance(size, int) for size in shape)
         ]
         words += ["-ois", *sizes] if sizes else []
-        line = " ".join(map(shlex.quote, words))
+        line = shell_line(words)
         return NextStep(line, "Convert it", "Put a size for each <name>." if sizes else "")
 
 
