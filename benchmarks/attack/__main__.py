@@ -36,6 +36,8 @@ from graphfix import edits
 from graphfix.registry import all_passes
 
 SECONDS = 180
+# What onnxruntime says where it has no kernel, or takes a stored value that is overridden for known.
+OF_THE_RUNTIME = ("NOT_IMPLEMENTED", "op_kernel.cc:87")
 Row = dict[str, Any]
 
 
@@ -107,6 +109,11 @@ def examine(case: Case, job: Job, judge: Judge) -> Row:
         return {**row, "status": "exception"}
     if row.pop("same"):
         return {**row, "status": "unchanged", "feeds": 0}
+    if job.how == "items":
+        rulings = judge.rule_items(
+            case.model.SerializeToString(), after.SerializeToString(), case.feeds
+        )
+        return _finished(row, rulings, case, loose=loose, start=start)
     rulings = judge.rule(
         case.model.SerializeToString(),
         after.SerializeToString(),
@@ -115,6 +122,10 @@ def examine(case: Case, job: Job, judge: Judge) -> Row:
         inputs=job.inputs,
         outputs=job.outputs,
     )
+    return _finished(row, rulings, case, loose=loose, start=start)
+
+
+def _finished(row: Row, rulings: list[Ruling], case: Case, *, loose: bool, start: float) -> Row:
     wild = case.undefined | (case.wide if loose else frozenset[int]())
     if not _stands_for_special(row["passes"]):
         wild |= case.special
@@ -131,7 +142,7 @@ def _stop(number: int, frame: object) -> None:
 
 def _done(model: onnx.ModelProto, job: Job) -> tuple[onnx.ModelProto, Row, bool]:
     """Return what comes out, what is to be told of it, and whether it is approximate."""
-    if job.how == "edit":
+    if job.how in ("edit", "items"):
         done = edits.edit(model, job.arguments["edits"])
         after = done.model.to_proto()
         return after, {"exit": done.exit_code, "passes": [], "same": after == model}, False
@@ -160,8 +171,8 @@ def _stands_for_special(ids: list[str]) -> bool:
 def _status(rulings: list[Ruling], wild: frozenset[int]) -> Row:
     judged = [k for k, ruling in enumerate(rulings) if ruling.status != "original fails"]
     wrong = [k for k in judged if rulings[k].status != "equal"]
-    if wrong and "NOT_IMPLEMENTED" in rulings[wrong[0]].text:
-        return {"status": "no kernel", "text": rulings[wrong[0]].text, "feeds": 0}
+    if wrong and any(text in rulings[wrong[0]].text for text in OF_THE_RUNTIME):
+        return {"status": "runtime", "text": rulings[wrong[0]].text, "feeds": 0}
     hard = [k for k in wrong if k not in wild]
     if hard:
         first = rulings[hard[0]]

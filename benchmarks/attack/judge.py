@@ -66,10 +66,32 @@ class Judge:
         found = self._ask(after, fed, [other for _, other in outputs]) if wanted else []
         results = dict(zip(wanted, found, strict=True))
         return [
-            _rule(item, results[k], loose) if k in results
+            _rule(item, results[k], loose=loose) if k in results
             else Ruling("original fails", str(item)[:200])
             for k, item in enumerate(originals)
         ]  # fmt: skip
+
+    def rule_items(self, before: bytes, after: bytes, feeds: Sequence[Any]) -> list[Ruling]:
+        """Say whether a model of free batch computes what one of batch 1 did for each item.
+
+        Args:
+            before: The original.
+            after: The result.
+            feeds: What the result is fed; the first axis is the batch.
+        """
+        most = max(len(next(iter(feed.values()))) for feed in feeds)
+        longest = next(feed for feed in feeds if len(next(iter(feed.values()))) == most)
+        rows = [{k: v[i : i + 1] for k, v in longest.items()} for i in range(most)]
+        items = self._ask(before, rows, ())
+        if any(isinstance(item, str) for item in items):
+            return [Ruling("original fails", str(items[0])[:200])]
+        rulings: list[Ruling] = []
+        fed = [{k: v[: len(feed[k])] for k, v in longest.items()} for feed in feeds]
+        for feed, found in zip(fed, self._ask(after, fed, ()), strict=True):
+            count = len(next(iter(feed.values())))
+            wanted = [np.concatenate(parts) for parts in zip(*items[:count], strict=True)]
+            rulings.append(_rule(wanted, found, loose=False))
+        return rulings
 
     def _ask(self, model: bytes, feeds: Sequence[Any], outputs: Sequence[str]) -> list[Any]:
         """Return the outputs for each feed, or what went wrong."""
@@ -156,7 +178,7 @@ def _portable(value: Any) -> Any:
     return [_portable(v) for v in value] if isinstance(value, list) else value
 
 
-def _rule(left: list[Any], right: Any, loose: bool) -> Ruling:
+def _rule(left: list[Any], right: Any, *, loose: bool) -> Ruling:
     if isinstance(right, str):
         return Ruling("raises", right[:300])
     if len(left) != len(right):

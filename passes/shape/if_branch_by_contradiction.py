@@ -38,7 +38,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import onnx
-from onnx import GraphProto, ModelProto, NodeProto
+from onnx import GraphProto, ModelProto, NodeProto, ValueInfoProto
 
 from graphfix.authoring import (
     Editor,
@@ -128,6 +128,7 @@ def _is_possible(plain: ModelProto, view: NodeView, name: str) -> bool:
         certain.CopyFrom(model)
         _leave_out(certain.graph, around)
         certain.opset_import.add(domain=_UNKNOWN, version=1)
+        _excuse_rows(certain)
         try:
             typed = infer_shapes(certain, strict_mode=True, data_prop=True)
         except onnx.shape_inference.InferenceError:
@@ -135,6 +136,36 @@ def _is_possible(plain: ModelProto, view: NodeView, name: str) -> bool:
         if not _follow(model, typed):
             break
     return True
+
+
+def _excuse_rows(model: ModelProto) -> None:
+    """Leave out every Gemm whose first operand is a vector, again until there is none.
+
+    ONNX wants a matrix there, and its inference fails; onnxruntime takes the vector for its only
+    row, so that such a model gives a result.
+    """
+    found = True
+    while found:
+        try:
+            typed = infer_shapes(model, data_prop=True)
+        except onnx.shape_inference.InferenceError:
+            return
+        ranks = {info.name: len(info.type.tensor_type.shape.dim) for info in _shaped(typed.graph)}
+        found = False
+        for node in _nodes(model.graph):
+            if node.op_type == "Gemm" and not node.domain and ranks.get(node.input[0]) == 1:
+                node.op_type, node.domain, found = "Unknown", _UNKNOWN, True
+                del node.attribute[:]
+
+
+def _shaped(graph: GraphProto) -> Iterator[ValueInfoProto]:
+    """Yield what is said of tensors of known rank, in bodies too."""
+    for infos in (graph.input, graph.value_info, graph.output):
+        yield from (info for info in infos if info.type.tensor_type.HasField("shape"))
+    for node in graph.node:
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                yield from _shaped(attribute.g)
 
 
 def _around(view: NodeView) -> set[str] | None:

@@ -53,6 +53,18 @@ def test_only_one_rank_fits(opset: int) -> None:
     assert done.ops[-2:] == ["Squeeze", "Gemm"]
 
 
+def test_a_vector_is_a_row_of_gemm_for_onnxruntime() -> None:
+    # ONNX's inference refuses the branch of rank 1; onnxruntime runs it.
+    other = SQUEEZE.replace("Identity (x)", "Reshape (x, m1)").replace("C] b)", "0] b)")
+    behind = "m1 = Constant <value_ints = [-1]> () " + other.replace("[A, B, 0] b", "[A] b")
+    made = parse(
+        '<ir_version: 8, opset_import: ["" : 17]> g (float[2, 3, T] x, float[3, 4] w) => '
+        "(float[A, 4] y) <int64 two = {2}, int64 one = {1}, int64[1] last = {-1}> "
+        f"{{ {behind} y = Gemm (h, w) }}"
+    )
+    assert_refused(PASS, made, "both branches")
+
+
 def test_it_follows_conditions_that_become_known() -> None:
     behind = (
         "r = Shape (h) k = Size (r) d = Equal (k, two) "

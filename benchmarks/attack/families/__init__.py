@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from benchmarks.attack.building import Case
-from benchmarks.attack.families import control, forms, overrides, sizes
+from benchmarks.attack.families import control, edited, forms, overrides, sizes
 
 FAMILIES: dict[str, Callable[[], Iterator[Case]]] = {
     "sizes": sizes.cases,
@@ -13,4 +13,6 @@ FAMILIES: dict[str, Callable[[], Iterator[Case]]] = {
     "layers": forms.layers,
     "control": control.cases,
     "overrides": overrides.cases,
+    "edits": edited.renamed,
+    "dynamic": edited.dynamic,
 }
