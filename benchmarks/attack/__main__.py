@@ -36,7 +36,7 @@ from graphfix import edits
 from graphfix.registry import all_passes
 
 SECONDS = 180
-# What onnxruntime says where it has no kernel, or takes a stored value that is overridden for known.
+# What onnxruntime says where it has no kernel, or takes a stored value for one that stays.
 OF_THE_RUNTIME = ("NOT_IMPLEMENTED", "op_kernel.cc:87")
 Row = dict[str, Any]
 

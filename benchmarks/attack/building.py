@@ -184,7 +184,7 @@ def _as_branches(core: GraphProto) -> GraphProto:
 
 
 def _as_loop(core: GraphProto) -> GraphProto:
-    own = [i for i in core.input]
+    own = list(core.input)
     trip = helper.make_tensor_value_info("iteration", TensorProto.INT64, [])
     keep = helper.make_tensor_value_info("keep", TensorProto.BOOL, [])
     goes = helper.make_tensor_value_info("goes", TensorProto.BOOL, [])

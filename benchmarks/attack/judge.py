@@ -14,7 +14,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import onnxruntime  # type: ignore[import-untyped]
@@ -144,7 +144,8 @@ def _read(source: int, count: int) -> bytes:
 def _serve() -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    onnxruntime.set_default_logger_severity(4)
+    engine: Any = onnxruntime
+    engine.set_default_logger_severity(4)
     while True:
         try:
             model, feeds, outputs = pickle.load(sys.stdin.buffer)
@@ -153,12 +154,12 @@ def _serve() -> None:
         session: Any = None
         error = ""
         try:
-            options = onnxruntime.SessionOptions()
-            options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+            options = engine.SessionOptions()
+            options.graph_optimization_level = engine.GraphOptimizationLevel.ORT_DISABLE_ALL
             options.intra_op_num_threads = options.inter_op_num_threads = 1
             options.enable_cpu_mem_arena = False
             options.log_severity_level = 4
-            session = onnxruntime.InferenceSession(model, options, ["CPUExecutionProvider"])
+            session = engine.InferenceSession(model, options, ["CPUExecutionProvider"])
         except Exception as problem:
             error = f"does not load: {problem}"
         for feed in feeds:
@@ -175,7 +176,11 @@ def _serve() -> None:
 
 def _portable(value: Any) -> Any:
     """Return a value as the pipe takes it."""
-    return [_portable(v) for v in value] if isinstance(value, list) else value
+    return [_portable(part) for part in value] if _is_list(value) else value
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list)
 
 
 def _rule(left: list[Any], right: Any, *, loose: bool) -> Ruling:
@@ -191,8 +196,8 @@ def _rule(left: list[Any], right: Any, *, loose: bool) -> Ruling:
 
 
 def _difference(one: Any, other: Any, loose: bool) -> str:
-    if isinstance(one, list) or isinstance(other, list):
-        if not (isinstance(one, list) and isinstance(other, list)) or len(one) != len(other):
+    if _is_list(one) or _is_list(other):
+        if not (_is_list(one) and _is_list(other)) or len(one) != len(other):
             return "another sequence"
         texts = [_difference(a, b, loose) for a, b in zip(one, other, strict=True)]
         return next((text for text in texts if text), "")
@@ -201,10 +206,7 @@ def _difference(one: Any, other: Any, loose: bool) -> str:
     a, b = np.asarray(one), np.asarray(other)
     if a.dtype != b.dtype or a.shape != b.shape:
         return f"{b.dtype}{list(b.shape)} instead of {a.dtype}{list(a.shape)}"
-    if a.dtype.kind != "f":
-        wrong = a != b
-    else:
-        wrong = _far(a, b, loose)
+    wrong = _far(a, b, loose) if a.dtype.kind == "f" else a != b
     if not np.any(wrong):
         return ""
     at = np.flatnonzero(wrong)[0]
@@ -222,7 +224,7 @@ def _far(a: Any, b: Any, loose: bool) -> Any:
         size = np.abs(one[finite]).max(initial=0.0) if finite.any() else 0.0
         far &= np.abs(one - other) > relative * 1e-1 * min(size, 1e30) + 1e-37
         same = (np.isnan(one) & np.isnan(other)) | (one == other)
-    return np.where(finite, far, ~same)
+    return cast("Any", np.where(finite, far, ~same))
 
 
 if __name__ == "__main__":

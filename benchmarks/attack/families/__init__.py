@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from benchmarks.attack.building import Case
-from benchmarks.attack.families import control, edited, forms, overrides, sizes
+from benchmarks.attack.families import control, edited, forms, overrides, sequences, sizes
 
 FAMILIES: dict[str, Callable[[], Iterator[Case]]] = {
     "sizes": sizes.cases,
     "forms": forms.cases,
     "layers": forms.layers,
+    "ranks": forms.ranks,
     "control": control.cases,
+    "sequences": sequences.cases,
     "overrides": overrides.cases,
     "edits": edited.renamed,
     "dynamic": edited.dynamic,

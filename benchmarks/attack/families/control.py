@@ -1,4 +1,4 @@
-"""Bodies and functions: rounds of 0, conditions of sizes, names shared on purpose, attributes given.
+"""Bodies and functions: no rounds, conditions of sizes, names shared on purpose, attributes given.
 
 Each model is text for `onnx.parser`, put together from parts; what differs between them is which
 condition, which number of rounds, which names, and what the body does with what stands around it.
@@ -9,7 +9,9 @@ from __future__ import annotations
 import itertools
 import random
 import re
+import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,43 +19,23 @@ import onnx
 
 from benchmarks.attack.building import Case, Feed, Job, opset, passes, target
 
+_PARTS: dict[str, dict[str, Any]] = tomllib.loads(
+    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+)
 _HEAD = '<ir_version: {ir}, opset_import: ["" : {opset}{more}]>\n'
-TARGETS = ("trt8", "ort-1.10", "openvino", "tflite", "trt10", "ncnn", "trt7.0", "ort", "qnn", "rknn",
-           "mnn", "opencv", "tract", "tvm", "trt5.1", "trt11")  # fmt: skip
+TARGETS = (
+    *("trt8", "ort-1.10", "openvino", "tflite", "trt10", "ncnn", "trt7.0", "ort", "qnn", "rknn"),
+    *("mnn", "opencv", "tract", "tvm", "trt5.1", "trt11"),
+)
 PASSES = (
-    "inline-functions", "if-elimination", "if-to-where", "loop-unrolling", "loop-to-scan", "loop-to-rounds",
-    "fold-constants", "common-subexpressions", "loop-counter-to-state", "loops-named-apart", "constants-named-apart",
-    "repeated-node-names", "outer-constants-into-bodies", "identity-elimination", "dead-code", "sort-nodes",
-    "if-branch-by-contradiction", "constant-to-initializer", "loop-state-declaration", "repeated-constants",
-    "declared-shape-correction", "declared-type-correction", "unused-opset-imports", "simplify",
-)  # fmt: skip
-CONDITIONS = {
-    "input": ("", "cond"),
-    "size": ("s = Shape(x) zi = Constant<value_ints=[0]>() n = Gather(s, zi) k = Constant<value_ints=[{k}]>()"
-             " c1 = {op}(n, k) one = Constant<value_ints=[1]>() cond_ = Reshape(c1, one)", "cond_"),
-    "scalar": ("s = Shape(x) zi = Constant<value_int=0>() n = Gather(s, zi) k = Constant<value_int={k}>()"
-               " cond_ = {op}(n, k)", "cond_"),
-    "true": ("cond_ = Constant<value = bool {{1}}>()", "cond_"),
-    "rank": ("s = Shape(x) r = Size(s) k = Constant<value_int=2>() cond_ = Equal(r, k)", "cond_"),
-    "mod": ("s = Shape(x) zi = Constant<value_int=0>() n = Gather(s, zi) two = Constant<value_int=2>()"
-            " m = Mod(n, two) zero = Constant<value_int=0>() cond_ = Equal(m, zero)", "cond_"),
-    "any": ("b = Cast<to=9>(x) f = Cast<to=1>(b) mx = ReduceMax<keepdims=0>(f) cond_ = Cast<to=9>(mx)", "cond_"),
-}  # fmt: skip
-BRANCHES = {
-    "shared": ("t = Relu(x) o = Neg(t)", "t = Neg(x) o = Exp(t)"),
-    "outer": ("o = Identity(x)", "o = Identity(x)"),
-    "same": ("t = Abs(x) o = Add(t, x)", "t = Abs(x) o = Add(t, x)"),
-    "shapes": ("o = Unsqueeze(x, ax)", "t = Unsqueeze(x, ax) o = Concat<axis=0>(t, t)"),
-    "ranks": ("o = Unsqueeze(x, ax)", "o = Identity(x)"),
-    "flat": ("m = Constant<value_ints=[-1]>() o = Reshape(x, m)", "o = Identity(x)"),
-    "nan": ("o = Sqrt(x)", "t = Neg(x) o = Log(t)"),
-    "const": ("o = Constant<value_floats=[1.0]>()", "o = Constant<value_floats=[2.0, 3.0]>()"),
-}  # fmt: skip
-READERS = {
-    "none": ("y = Identity(h)",), "neg": ("y = Neg(h)",), "add": ("y = Add(h, h)",),
-    "x": ("y = Add(h, x)",), "shape": ("hs = Shape(h) y = Cast<to=1>(hs)",), "twice": ("q = Abs(h) y = Mul(q, h)",),
-    "gemm": ("w = Constant<value = float[3,2] {1,2,3,4,5,6}>() y = Gemm(h, w)",),
-}  # fmt: skip
+    *("inline-functions", "if-elimination", "if-to-where", "loop-unrolling", "loop-to-scan"),
+    *("loop-to-rounds", "fold-constants", "common-subexpressions", "loop-counter-to-state"),
+    *("loops-named-apart", "constants-named-apart", "repeated-node-names"),
+    *("outer-constants-into-bodies", "identity-elimination", "dead-code", "sort-nodes"),
+    *("if-branch-by-contradiction", "constant-to-initializer", "loop-state-declaration"),
+    *("repeated-constants", "declared-shape-correction", "declared-type-correction"),
+    *("unused-opset-imports", "simplify"),
+)
 
 
 def cases() -> Iterator[Case]:
@@ -77,171 +59,167 @@ def _xs(*shapes: tuple[int, ...]) -> list[Any]:
 
 
 def _ifs() -> Iterator[Case]:
-    for place, (cond, branch, reader) in enumerate(itertools.product(CONDITIONS, BRANCHES, READERS)):
+    kinds = (_PARTS["conditions"], _PARTS["branches"], _PARTS["readers"])
+    for place, (cond, branch, reader) in enumerate(itertools.product(*kinds)):
         draw = random.Random(f"if {place}")
         version = draw.choice((13, 16, 18))
         k, op = draw.choice((1, 2, 6, 77, 300)), draw.choice(("Equal", "Less", "Greater"))
-        before, name = CONDITIONS[cond]
-        one, other = BRANCHES[branch]
+        before, name = _PARTS["conditions"][cond]
+        one, other = _PARTS["branches"][branch]
         if draw.random() < 0.3:
             one, other = other, one
         dims = draw.choice(("N, 3", "N", "N, M"))
-        if reader in ("gemm",):
+        if reader == "gemm":
             dims = "N, 3"
-        inner = f"h = If ({name}) <then_branch = then () => (float o) {{ {one} }}, else_branch = else () => (float o) {{ {other} }}>"
+        inner = _chosen("h", name, one, other)
         if draw.random() < 0.25:
-            deep = inner.replace("h = If", "o = If").replace("(float o) {", "(float o) {")
-            inner = f"h = If (cond) <then_branch = then2 () => (float o) {{ {deep} }}, else_branch = else2 () => (float o) {{ o = Identity(x) }}>"
-        text = _HEAD.format(ir=8, opset=version, more="")
-        text += f"g (bool cond, float[{dims}] x) => (float y) <int64[1] ax = {{0}}> {{ {before.format(k=k, op=op)} {inner} {READERS[reader][0]} }}"
-        sizes = [(n,) if dims == "N" else (n, 3) if dims == "N, 3" else (n, 2) for n in (3, 1, 2, 5, 6, 7, 77, 300, 0)]
-        feeds = [{"cond": np.array(c), "x": x} for x, c in zip(_xs(*sizes), itertools.cycle((True, False)), strict=False)]
-        yield from _case(f"if-{place}", text, feeds, _jobs(draw, version))
+            deep = inner.replace("h = If", "o = If")
+            inner = _chosen("h", "cond", deep, "o = Identity(x)", number="2")
+        text = _HEAD.format(ir=8, opset=version, more="") + (
+            f"g (bool cond, float[{dims}] x) => (float y) <int64[1] ax = {{0}}> "
+            f"{{ {before.format(k=k, op=op)} {inner} {_PARTS['readers'][reader]} }}"
+        )
+        behind: tuple[int, ...] = {"N": (), "N, 3": (3,), "N, M": (2,)}[dims]
+        sizes = [(n, *behind) for n in (3, 1, 2, 5, 6, 7, 77, 300, 0)]
+        conditions = itertools.cycle((True, False))
+        feeds = [
+            {"cond": np.array(c), "x": x} for x, c in zip(_xs(*sizes), conditions, strict=False)
+        ]
+        yield _case(f"if-{place}", text, feeds, _jobs(draw, version))
 
 
-TRIPS = {
-    "input": ("", "trips"), "const0": ("m = Constant<value_int=0>()", "m"), "const2": ("m = Constant<value_int=2>()", "m"),
-    "neg": ("m = Constant<value_int=-3>()", "m"), "size": ("s = Shape(x) zi = Constant<value_int=0>() m = Gather(s, zi)", "m"),
-    "min": ("three = Constant<value_int=3>() s = Shape(x) zi = Constant<value_int=0>() n = Gather(s, zi) m = Min(n, three)", "m"),
-    "none": ("", ""), "vector": ("m = Constant<value_ints=[2]>()", "m"),
-}  # fmt: skip
-STARTS = {"none": ("", ""), "true": ("st = Constant<value = bool {1}>()", "st"), "false": ("st = Constant<value = bool {0}>()", "st"),
-          "input": ("", "cond")}  # fmt: skip
-GOES = {
-    "on": "g_ = Identity(c)", "true": "g_ = Constant<value = bool {1}>()", "false": "g_ = Constant<value = bool {0}>()",
-    "count": "lim = Constant<value_int=2>() g_ = Less(i, lim)", "state": "bb = ReduceMax<keepdims=0>(sn) ten = Constant<value_float=9.0>() g_ = Less(bb, ten)",
-    "not": "g_ = Not(c)",
-}  # fmt: skip
-STEPS = {
-    "add": "f = Cast<to=1>(i) t = Add(s_, f) sn = Add(t, x) v = Neg(sn)",
-    "grow": "sn = Concat<axis=0>(s_, x) vv = ReduceSum<keepdims=0>(sn) v = Identity(vv)",
-    "pass": "sn = Identity(s_) v = Identity(x)",
-    "swap": "sn = Neg(s_) v = Identity(s_)",
-    "slice": "i1 = Constant<value_ints=[1]>() st_ = Reshape(i, i1) en = Add(st_, i1) ze = Constant<value_ints=[0]>() v = Slice(x, st_, en, ze) sn = Add(s_, s_)",
-    "size": "sh = Shape(s_) q = ReduceProd<keepdims=0>(sh) v = Cast<to=1>(q) sn = Concat<axis=0>(s_, s_)",
-    "outer": "t = Mul(s_, w) sn = Add(t, x) v = Mul(t, w)",
-}  # fmt: skip
+def _chosen(result: str, condition: str, one: str, other: str, number: str = "") -> str:
+    return (
+        f"{result} = If ({condition}) <then_branch = then{number} () => (float o) {{ {one} }}, "
+        f"else_branch = else{number} () => (float o) {{ {other} }}>"
+    )
 
 
 def _loops() -> Iterator[Case]:
-    for place, (trip, start, goes, step) in enumerate(itertools.product(TRIPS, STARTS, GOES, STEPS)):
+    kinds = (_PARTS["trips"], _PARTS["starts"], _PARTS["goes"], _PARTS["steps"])
+    for place, (trip, start, goes, step) in enumerate(itertools.product(*kinds)):
         draw = random.Random(f"loop {place}")
         if draw.random() > 0.25:
             continue
         version = draw.choice((13, 16, 18))
         if trip == "none" and goes in ("on", "true", "state") and start != "false":
-            continue
-        a, m = TRIPS[trip]
-        b, st = STARTS[start]
+            continue  # it would not end
+        a, m = _PARTS["trips"][trip]
+        b, st = _PARTS["starts"][start]
         name = draw.choice(("v", "v", "y2", "inner"))
-        body = STEPS[step]
+        body = _PARTS["steps"][step]
         scan = draw.random() < 0.7
         outs = "(bool g_, float sn, float v)" if scan else "(bool g_, float sn)"
         results = "y, ys" if scan else "y"
-        text = _HEAD.format(ir=8, opset=version, more="")
         gives = "(float y, float ys)" if scan else "(float y)"
-        text += (
-            f"g (int64 trips, bool cond, float[N] x) => {gives} <float[1] w = {{2.0}}> {{ {a} {b} x0 = Abs(x) "
-            f"{results} = Loop ({m}, {st}, x0) <body = body (int64 i, bool c, float s_) => {outs} {{ {body} {GOES[goes]} }}> }}"
+        text = _HEAD.format(ir=8, opset=version, more="") + (
+            f"g (int64 trips, bool cond, float[N] x) => {gives} <float[1] w = {{2.0}}> "
+            f"{{ {a} {b} x0 = Abs(x) {results} = Loop ({m}, {st}, x0) <body = body "
+            f"(int64 i, bool c, float s_) => {outs} {{ {body} {_PARTS['goes'][goes]} }}> }}"
         )
         if name != "v":
             text = text.replace("float v)", f"float {name})").replace(" v = ", f" {name} = ")
-        feeds: list[Feed] = []
-        for x, t, c in zip(_xs((3,), (1,), (2,), (5,), (4,)), (2, 1, 3, 1, 2), (True, True, True, False, True), strict=True):
-            feeds.append({"x": x, "trips": np.array(t, np.int64), "cond": np.array(c)})
-        yield from _case(f"loop-{place}", text, feeds, _jobs(draw, version, 2))
+        xs = _xs((3,), (1,), (2,), (5,), (4,))
+        given = zip(xs, (2, 1, 3, 1, 2), (True, True, True, False, True), strict=True)
+        feeds: list[Feed] = [
+            {"x": x, "trips": np.array(t, np.int64), "cond": np.array(c)} for x, t, c in given
+        ]
+        yield _case(f"loop-{place}", text, feeds, _jobs(draw, version, 2))
 
 
 def _scans() -> Iterator[Case]:
     place = 0
     for axis, way, out_axis, out_way, step, dims in itertools.product(
         (0, 1, -1), (0, 1), (0, 1, -1), (0, 1), ("add", "first", "size"), ("N, M", "4, 3")
-    ):  # fmt: skip
+    ):
         place += 1
         draw = random.Random(f"scan {place}")
         if draw.random() > 0.5:
             continue
         version = draw.choice((11, 13, 16, 18))
         body = {
-            "add": "sn = Add(s_, e) v = Mul(e, e)", "first": "sn = Identity(s_) v = Add(e, s_)",
+            "add": "sn = Add(s_, e) v = Mul(e, e)",
+            "first": "sn = Identity(s_) v = Add(e, s_)",
             "size": "sh = Shape(e) q = Cast<to=1>(sh) sn = Add(s_, q) v = Identity(e)",
-        }[step]  # fmt: skip
-        text = _HEAD.format(ir=8, opset=version, more="")
-        text += (
-            f"g (float[{dims}] x, float[K] s0) => (float y, float ys) {{ y, ys = Scan <num_scan_inputs = 1, scan_input_axes = [{axis}],"
-            f" scan_input_directions = [{way}], scan_output_axes = [{out_axis}], scan_output_directions = [{out_way}],"
-            f" body = body (float s_, float e) => (float sn, float v) {{ {body} }}> (s0, x) }}"
+        }[step]
+        text = _HEAD.format(ir=8, opset=version, more="") + (
+            f"g (float[{dims}] x, float[K] s0) => (float y, float ys) {{ y, ys = Scan "
+            f"<num_scan_inputs = 1, scan_input_axes = [{axis}], scan_input_directions = [{way}], "
+            f"scan_output_axes = [{out_axis}], scan_output_directions = [{out_way}], body = body "
+            f"(float s_, float e) => (float sn, float v) {{ {body} }}> (s0, x) }}"
         )
         sizes = [(4, 3), (2, 2), (1, 1), (5, 2)] if dims == "N, M" else [(4, 3)] * 2
-        feeds = []
+        feeds: list[Feed] = []
         for x in _xs(*sizes):
             rest = x.shape[1] if axis == 0 else x.shape[0]
-            feeds.append({"x": x, "s0": np.arange(rest if draw.random() < 0.5 else 1).astype(np.float32)})
-        yield from _case(f"scan-{place}", text, feeds, _jobs(draw, version, 2))
+            feeds.append(
+                {"x": x, "s0": np.arange(rest if draw.random() < 0.5 else 1).astype(np.float32)}
+            )
+        yield _case(f"scan-{place}", text, feeds, _jobs(draw, version, 2))
 
 
 def _functions() -> Iterator[Case]:
-    bodies = {
-        "attr": ("F <alpha> (a) => (b)", "b = LeakyRelu<alpha: float = @alpha>(a)", "F<alpha = {v}>({x})"),
-        "default": ("F <alpha: float = 0.3> (a) => (b)", "b = LeakyRelu<alpha: float = @alpha>(a)", "F{d}({x})"),
-        "axis": ("F <ax> (a) => (b)", "b = Softmax<axis: int = @ax>(a)", "F<ax = {i}>({x})"),
-        "const": ("F <k: int = 2> (a) => (b)", "c = Constant<value_int: int = @k>() f = Cast<to = 1>(c) b = Mul(a, f)", "F{k}({x})"),
-        "size": ("F (a) => (b)", "s = Shape(a) f = Cast<to = 1>(s) p = ReduceProd<keepdims=0>(f) b = Mul(a, p)", "F({x})"),
-        "optional": ("F (a, lo, hi) => (b)", "b = Clip(a, lo, hi)", "F({x}, {lo})"),
-        "names": ("F (x) => (y)", "t = Relu(x) y = Neg(t)", "F({x})"),
-        "unused": ("F (a) => (b, c)", "b = Abs(a) c = Neg(b)", "F({x})"),
-        "through": ("F (a) => (a)", "u = Abs(a)", "F({x})"),
-        "shape": ("F (a) => (b)", "n = Shape(a) m = Constant<value_ints=[-1]>() r = Reshape(a, m) e = Expand(r, m1) m1 = Constant<value_ints=[1]>() b = Reshape(e, n)", "F({x})"),
-        "if": ("F (a) => (b)", "s = Size(a) k = Constant<value_int = 6>() c = Less(s, k) b = If(c) <then_branch = tb () => (float o) {{ o = Neg(a) }}, else_branch = eb () => (float o) {{ o = Exp(a) }}>", "F({x})"),
-        "dropped": ("F (a) => (b)", "b, mask = Dropout(a)", "F({x})"),
-    }  # fmt: skip
-    for place, (kind, twice, around) in enumerate(itertools.product(bodies, ("once", "twice", "chain", "other"), ("main", "if", "loop"))):
+    ways = (("once", "twice", "chain", "other"), ("main", "if", "loop"))
+    for place, (kind, how, around) in enumerate(itertools.product(_PARTS["functions"], *ways)):
         draw = random.Random(f"function {place}")
         version = draw.choice((13, 16, 18))
-        head, body, call = bodies[kind]
-        body = body.replace("{{", "{").replace("}}", "}")
-
-        def called(x: str) -> str:
-            value = draw.choice(("0.5", "-0.25", "0.0"))
-            return "local." + call.format(
-                v=value, x=x, i=draw.choice((0, 1, -1)), lo=draw.choice(("lo", "", "lo")),
-                d=draw.choice(("", f"<alpha = {value}>")), k=draw.choice(("", "<k = 5>", "<k = 0>")),
-            )  # fmt: skip
-
-        if twice == "once":
-            nodes = f"y = {called('x')}"
-        elif twice == "twice":
-            nodes = f"p = {called('x')} q = {called('z')} e = ReduceSum<keepdims=0>(q) y = Add(p, e)"
-        elif twice == "chain":
-            nodes = f"p = {called('x')} y = {called('p')}"
+        head, body, call = _PARTS["functions"][kind]
+        if how == "once":
+            nodes = [f"y = {_called(draw, call, 'x')}"]
+        elif how == "twice":
+            nodes = [f"p = {_called(draw, call, 'x')}", f"q = {_called(draw, call, 'z')}"]
+            nodes += ["e = ReduceSum<keepdims=0>(q)", "y = Add(p, e)"]
+        elif how == "chain":
+            nodes = [f"p = {_called(draw, call, 'x')}", f"y = {_called(draw, call, 'p')}"]
         else:
-            nodes = f"t = Abs(x) b = {called('t')} y = Add(b, t)"
+            nodes = ["t = Abs(x)", f"b = {_called(draw, call, 't')}", "y = Add(b, t)"]
+        inner = " ".join([*nodes[:-1], nodes[-1].replace("y = ", "y_ = ", 1)])
+        text = " ".join(nodes)
         if around == "if":
-            nodes = f"y = If(cond) <then_branch = t1 () => (float y_) {{ {nodes.replace(' y = ', ' y_ = ').replace('y = ', 'y_ = ', 1) if not nodes.startswith('y = ') else 'y_ = ' + nodes[4:]} }}, else_branch = e1 () => (float y_) {{ y_ = Neg(x) }}>"
+            text = (
+                f"y = If(cond) <then_branch = t1 () => (float y_) {{ {inner} }}, "
+                "else_branch = e1 () => (float y_) { y_ = Neg(x) }>"
+            )
         elif around == "loop":
-            inner = "y_ = " + nodes[4:] if nodes.startswith("y = ") else nodes.replace(" y = ", " y_ = ")
-            nodes = f"m = Constant<value_int=2>() tr = Constant<value = bool {{1}}>() y = Loop(m, tr) <body = bo (int64 i, bool c) => (bool g_, float y_) {{ {inner} g_ = Identity(c) }}>"
-        text = _HEAD.format(ir=9, opset=version, more=', "local" : 1')
-        text += f"g (bool cond, float[N, 2] x, float[K] z, float lo) => (float y) {{ {nodes} }}\n"
-        text += f'<domain: "local", opset_import: ["" : {version}]>\n{head} {{ {body} }}'
+            text = (
+                "m = Constant<value_int=2>() tr = Constant<value = bool {1}>() y = Loop(m, tr) "
+                f"<body = bo (int64 i, bool c) => (bool g_, float y_) {{ {inner} "
+                "g_ = Identity(c) }>"
+            )
+        text = _HEAD.format(ir=9, opset=version, more=', "local" : 1') + (
+            f"g (bool cond, float[N, 2] x, float[K] z, float lo) => (float y) {{ {text} }}\n"
+            f'<domain: "local", opset_import: ["" : {version}]>\n{head} {{ {body} }}'
+        )
         xs, zs = _xs((3, 2), (1, 2), (2, 2), (5, 2), (0, 2)), _xs((2,), (4,), (1,), (3,), (6,))
-        feeds = [{"x": x, "z": z, "lo": np.array(-0.5, np.float32), "cond": np.array(c)} for x, z, c in zip(xs, zs, (True, False, True, True, True), strict=True)]
-        yield from _case(f"function-{place}-{kind}", text, feeds, _jobs(draw, version, 3))
+        feeds = [
+            {"x": x, "z": z, "lo": np.array(-0.5, np.float32), "cond": np.array(c)}
+            for x, z, c in zip(xs, zs, (True, False, True, True, True), strict=True)
+        ]
+        yield _case(f"function-{place}-{kind}", text, feeds, _jobs(draw, version, 3))
 
 
-def _case(name: str, text: str, feeds: list[Feed], jobs: list[Job]) -> Iterator[Case]:
+def _called(draw: random.Random, call: str, x: str) -> str:
+    value = draw.choice(("0.5", "-0.25", "0.0"))
+    return "local." + call.format(
+        v=value,
+        x=x,
+        i=draw.choice((0, 1, -1)),
+        lo=draw.choice(("lo", "", "lo")),
+        d=draw.choice(("", f"<alpha = {value}>")),
+        k=draw.choice(("", "<k = 5>", "<k = 0>")),
+    )
+
+
+def _case(name: str, text: str, feeds: list[Feed], jobs: list[Job]) -> Case:
     text = re.sub(r"\bfloat (?=[a-z_]+\d*_?[,)])(?!lo\b)", "float[] ", text)
-    try:
-        model = onnx.parser.parse_model(text)
-    except Exception as error:  # the text is ours: say so
-        raise ValueError(f"{name}: {error}\n{text}") from None
-    taken = {i.name for i in model.graph.input}
+    model = onnx.parser.parse_model(text)
     used = {n for node in _nodes(model) for n in node.input}
-    for unused in [i for i in model.graph.input if i.name not in used and i.name in ("cond", "trips", "lo", "z")]:
+    spare = {"cond", "trips", "lo", "z"} - used
+    for unused in [i for i in model.graph.input if i.name in spare]:
         model.graph.input.remove(unused)
-        taken.discard(unused.name)
+    taken = {i.name for i in model.graph.input}
     fed = [{k: v for k, v in feed.items() if k in taken} for feed in feeds]
-    yield Case(name, "control", model, fed, jobs)
+    return Case(name, "control", model, fed, jobs)
 
 
 def _nodes(model: onnx.ModelProto) -> Iterator[onnx.NodeProto]:

@@ -1,6 +1,6 @@
 """Stored values that a caller overrides, in value and in shape, in every role that they can have.
 
-The initializer `w` is an input too. Its declaration gives no shape, a symbol or the stored shape; it
+The initializer `w` is an input too. Its declaration gives no shape, symbols or the stored one; it
 is read as it is, behind a node, or only its shape is; at the top, in a body, by a function.
 """
 
@@ -12,21 +12,51 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from onnx import helper
+from onnx import helper, numpy_helper
 
 from benchmarks.attack.building import Case, Feed, Job, Net, feeds_in, opset, passes, target
 
-TARGETS = ("trt8", "ort-1.10", "openvino", "tflite", "trt10", "ncnn", "trt7.0", "ort", "qnn", "rknn",
-           "mnn", "opencv", "tract", "tvm", "trt5.1", "trt11")  # fmt: skip
-PASSES = ("fold-constants", "simplify", "dead-code", "if-elimination", "repeated-constants", "identity-elimination",
-          "conv-bias-fusion", "gemm-fusion", "batch-normalization-folding", "common-subexpressions", "constant-to-initializer",
-          "reshape-shape-to-constant", "expand-shape-to-constant", "loop-unrolling", "filled-weights-to-constant")  # fmt: skip
+TARGETS = (
+    "trt8",
+    "ort-1.10",
+    "openvino",
+    "tflite",
+    "trt10",
+    "ncnn",
+    "trt7.0",
+    "ort",
+    "qnn",
+    "rknn",
+    "mnn",
+    "opencv",
+    "tract",
+    "tvm",
+    "trt5.1",
+    "trt11",
+)
+PASSES = (
+    "fold-constants",
+    "simplify",
+    "dead-code",
+    "if-elimination",
+    "repeated-constants",
+    "identity-elimination",
+    "conv-bias-fusion",
+    "gemm-fusion",
+    "batch-normalization-folding",
+    "common-subexpressions",
+    "constant-to-initializer",
+    "reshape-shape-to-constant",
+    "expand-shape-to-constant",
+    "loop-unrolling",
+    "filled-weights-to-constant",
+)
 X1, X2 = (4,), (3, 4)
 
 
 @dataclass(frozen=True)
 class Role:
-    """What reads `w`: the operator, where `w` stands, the other inputs, and the values fed for w."""
+    """What reads `w`: the operator, where it stands, the other inputs, and what is fed for it."""
 
     op: str
     inputs: tuple[Any, ...]  # "x", "w", or (value, dtype)
@@ -66,8 +96,18 @@ ROLES = (
     Role("ScatterElements", ("x", "w", ([[9.0, 8.0]], _F)), _I, ([[0, 1]], [[2, 0]])),
     Role("Clip", ("x", "w"), _F, (-1.0, 0.5)),
     Role("Clip", ("x", (-1.0, _F), "w"), _F, (1.0, 0.0)),
-    Role("Where", ("w", "x", (0.0, _F)), _B, ([True, False, True, True], [[False]], [[True], [False], [True]])),
-    Role("Where", (([True, False, True, True], _B), "x", "w"), _F, (0.0, [1.0, 2.0, 3.0, 4.0], [[[1.0]]])),
+    Role(
+        "Where",
+        ("w", "x", (0.0, _F)),
+        _B,
+        ([True, False, True, True], [[False]], [[True], [False], [True]]),
+    ),
+    Role(
+        "Where",
+        (([True, False, True, True], _B), "x", "w"),
+        _F,
+        (0.0, [1.0, 2.0, 3.0, 4.0], [[[1.0]]]),
+    ),
     Role("Add", ("x", "w"), _F, (0.0, [1.0, 2.0, 3.0, 4.0], [[[1.0]], [[2.0]]])),
     Role("Mul", ("w", "x"), _F, (1.0, [0.0], [[[1.0]], [[2.0]]])),
     Role("Sub", ("x", "w"), _F, ([0.0], [[1.0], [2.0], [3.0]])),
@@ -77,14 +117,32 @@ ROLES = (
     Role("Max", ("x", "w"), _F, (float("-inf"), [0.0, 0.5, 1.0, -1.0])),
     Role("Equal", ("xi", "w"), _I, (0, [1, 2, 3, 0]), gives=9),
     Role("PRelu", ("x", "w"), _F, ([0.1], [0.1, 0.2, -0.5, 1.0])),
-    Role("MatMul", ("x", "w"), _F, ([[1.0], [2.0], [3.0], [4.0]], [1.0, 2.0, 3.0, 4.0], [[[1.0, 0.0]] * 4] * 2)),
+    Role(
+        "MatMul",
+        ("x", "w"),
+        _F,
+        ([[1.0], [2.0], [3.0], [4.0]], [1.0, 2.0, 3.0, 4.0], [[[1.0, 0.0]] * 4] * 2),
+    ),
     Role("Gemm", ("x", ([[1.0, 2.0]] * 4, _F), "w"), _F, ([0.5, 1.0], 2.0, [[1.0], [2.0], [3.0]])),
     Role("Gemm", ("x", "w"), _F, ([[1.0, 2.0]] * 4, [[1.0]] * 4)),
-    Role("Conv", ("x", "w"), _F, ([[[1.0, 2.0]]], [[[1.0]], [[2.0]]], [[[1.0, -1.0, 0.5]]]), x=(2, 1, 5)),
+    Role(
+        "Conv",
+        ("x", "w"),
+        _F,
+        ([[[1.0, 2.0]]], [[[1.0]], [[2.0]]], [[[1.0, -1.0, 0.5]]]),
+        x=(2, 1, 5),
+    ),
     Role("Conv", ("x", ([[[1.0, 2.0]]] * 2, _F), "w"), _F, ([0.0, 0.0], [1.0, 2.0]), x=(2, 1, 5)),
-    Role("BatchNormalization", ("x", "w", ([0.0] * 4, _F), ([0.0] * 4, _F), ([1.0] * 4, _F)), _F, ([1.0] * 4, [2.0, 0.0, 1.0, 3.0])),
+    Role(
+        "BatchNormalization",
+        ("x", "w", ([0.0] * 4, _F), ([0.0] * 4, _F), ([1.0] * 4, _F)),
+        _F,
+        ([1.0] * 4, [2.0, 0.0, 1.0, 3.0]),
+    ),
     Role("LayerNormalization", ("x", "w"), _F, ([1.0] * 4, [2.0, 0.0, 1.0, 3.0])),
-    Role("Resize", ("x", None, "w"), _F, ([1.0, 2.0], [2.0, 1.0], [1.0, 0.5]), (("mode", "nearest"),)),
+    Role(
+        "Resize", ("x", None, "w"), _F, ([1.0, 2.0], [2.0, 1.0], [1.0, 0.5]), (("mode", "nearest"),)
+    ),
     Role("Resize", ("x", None, None, "w"), _I, ([3, 8], [6, 2]), (("mode", "nearest"),)),
     Role("QuantizeLinear", ("x", "w", (3, np.uint8)), _F, (0.1, 2.0), gives=2),
     Role("QuantizeLinear", ("x", (0.1, _F), "w"), np.uint8, (3, 128), gives=2),
@@ -92,14 +150,35 @@ ROLES = (
     Role("Trilu", ("x", "w"), _I, (0, 1, -1)),
     Role("Compress", ("x", "w"), _B, ([True, False, True], [False, True], [True])),
     Role("Concat", ("x", "w"), _F, ([[1.0] * 4], [[1.0] * 4] * 3), (("axis", 0),)),
-    Role("Einsum", ("x", "w"), _F, ([[1.0], [2.0], [3.0], [4.0]], [[1.0, 0.0]] * 4), (("equation", "ij,jk->ik"),)),
+    Role(
+        "Einsum",
+        ("x", "w"),
+        _F,
+        ([[1.0], [2.0], [3.0], [4.0]], [[1.0, 0.0]] * 4),
+        (("equation", "ij,jk->ik"),),
+    ),
     Role("NonZero", ("w",), _F, ([1.0, 0.0], [[0.0, 2.0, 3.0]]), gives=7),
     Role("Identity", ("w",), _F, ([1.0, 0.0], [[0.0, 2.0, 3.0]])),
     Role("Dropout", ("x", (0.5, _F), "w"), _B, (False,)),
     Role("GatherElements", ("x", "w"), _I, ([[0, 1]], [[2, 0], [1, 1]])),
     Role("Softmax", ("w",), _F, ([1.0, 0.0], [[0.0, 2.0, 3.0], [1.0, 1.0, 1.0]])),
 )
-WAYS = ("plain", "identity", "cast", "joined", "added", "shape", "size", "rank", "equal", "reshaped", "broadcast", "if", "loop", "expand")
+WAYS = (
+    "plain",
+    "identity",
+    "cast",
+    "joined",
+    "added",
+    "shape",
+    "size",
+    "rank",
+    "equal",
+    "reshaped",
+    "broadcast",
+    "if",
+    "loop",
+    "expand",
+)
 
 
 def cases() -> Iterator[Case]:
@@ -136,11 +215,21 @@ def _case(place: int, role: Role, way: str, declared: str) -> Case | None:
     elif way == "broadcast":
         after = net.add("Expand", w, net.add("Shape", w))
     elif way == "expand" and np.dtype(role.kind).kind == "f":
-        after = net.add("Mul", net.add("ConstantOfShape", net.add("Shape", w), value=helper.make_tensor("v", elem, [1], [1])), w)
+        after = net.add(
+            "Mul",
+            net.add(
+                "ConstantOfShape",
+                net.add("Shape", w),
+                value=helper.make_tensor("v", elem, [1], [1]),
+            ),
+            w,
+        )
     scope = draw.choice(("main", "main", "function", "if", "loop"))
     if way in ("shape", "size", "rank", "equal", "if", "loop"):
         _derived(net, way, w)
-        scope = draw.choice(("main", "function", "if", "loop")) if way not in ("if", "loop") else "main"
+        scope = (
+            draw.choice(("main", "function", "if", "loop")) if way not in ("if", "loop") else "main"
+        )
     elif way in ("plain", "identity", "reshaped", "broadcast") or after != "w":
         inputs: list[str] = []
         for given in role.inputs:
@@ -169,16 +258,22 @@ def _case(place: int, role: Role, way: str, declared: str) -> Case | None:
     for value in (None, *values):
         feed: Feed = {"x": xs} if net.inputs else {}
         if value is not None:
-            fits = declared == "none" or (declared == "stored" and value.shape == stored.shape) or (
-                declared == "symbol" and value.ndim == stored.ndim
-            )  # fmt: skip
+            fits = (
+                declared == "none"
+                or (declared == "stored" and value.shape == stored.shape)
+                or (declared == "symbol" and value.ndim == stored.ndim)
+            )
             if not fits:
                 continue
             feed["w"] = value
         feeds.append(feed)
     jobs: list[Job] = [target(name) for name in draw.sample(TARGETS, 2)]
-    jobs.append(draw.choice((passes(draw.choice(PASSES)), opset(draw.choice((11, 12, 13, 20, 21))))))
-    return Case(f"{place}-{role.op}-{way}-{declared}", "overrides", model, feeds_in(scope, feeds), jobs)
+    jobs.append(
+        draw.choice((passes(draw.choice(PASSES)), opset(draw.choice((11, 12, 13, 20, 21)))))
+    )
+    return Case(
+        f"{place}-{role.op}-{way}-{declared}", "overrides", model, feeds_in(scope, feeds), jobs
+    )
 
 
 def _derived(net: Net, way: str, w: str) -> None:
@@ -188,7 +283,9 @@ def _derived(net: Net, way: str, w: str) -> None:
         net.give(net.add("Cast", shape, to=1), 1)
     elif way == "size":
         size = net.add("Size", w)
-        net.give(net.add("Mul", net.add("Cast", size, to=1), net.add("ReduceSum", "x", keepdims=0)), 1)
+        net.give(
+            net.add("Mul", net.add("Cast", size, to=1), net.add("ReduceSum", "x", keepdims=0)), 1
+        )
     elif way == "rank":
         net.give(net.add("Sub", net.add("Size", shape), net.hold(1)), 7)
     elif way == "equal":
@@ -199,25 +296,45 @@ def _derived(net: Net, way: str, w: str) -> None:
         count = net.add("Size", w)
         if way == "if":
             test = net.add("Less", count, net.hold(3))
-            bodies = {}
+            bodies: dict[str, Any] = {}
             for key, op in (("then_branch", "Neg"), ("else_branch", "Exp")):
                 out = f"o{key}"
-                bodies[key] = helper.make_graph([helper.make_node(op, ["x"], [out])], key, [], [helper.make_tensor_value_info(out, 1, None)])
+                bodies[key] = helper.make_graph(
+                    [helper.make_node(op, ["x"], [out])],
+                    key,
+                    [],
+                    [helper.make_tensor_value_info(out, 1, None)],
+                )
             net.give(net.add("If", test, **bodies), 1)
         else:
             body = helper.make_graph(
-                [helper.make_node("Identity", ["c"], ["g"]), helper.make_node("Add", ["s", "s"], ["n"])], "b",
-                [helper.make_tensor_value_info("i", 7, []), helper.make_tensor_value_info("c", 9, []), helper.make_tensor_value_info("s", 1, None)],
-                [helper.make_tensor_value_info("g", 9, []), helper.make_tensor_value_info("n", 1, None)],
-            )  # fmt: skip
+                [
+                    helper.make_node("Identity", ["c"], ["g"]),
+                    helper.make_node("Add", ["s", "s"], ["n"]),
+                ],
+                "b",
+                [
+                    helper.make_tensor_value_info("i", 7, []),
+                    helper.make_tensor_value_info("c", 9, []),
+                    helper.make_tensor_value_info("s", 1, None),
+                ],
+                [
+                    helper.make_tensor_value_info("g", 9, []),
+                    helper.make_tensor_value_info("n", 1, None),
+                ],
+            )
             net.give(net.add("Loop", count, "", "x", body=body), 1)
 
 
 def _with_w(net: Net, scope: str, stored: Any, elem: int, declared: str) -> Any:
     """Return the model with the initializer w at the top, which is an input too."""
-    from onnx import numpy_helper
-
-    dims = None if declared == "none" else list(stored.shape) if declared == "stored" else [f"W{k}" for k in range(stored.ndim)]
+    dims = (
+        None
+        if declared == "none"
+        else list(stored.shape)
+        if declared == "stored"
+        else [f"W{k}" for k in range(stored.ndim)]
+    )
     info = helper.make_tensor_value_info("w", elem, dims)
     if scope == "function":
         net.inputs.append(info)

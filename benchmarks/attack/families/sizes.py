@@ -8,20 +8,72 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from onnx import TensorProto, helper
 
-from benchmarks.attack.building import SCOPES, Array, Case, Feed, Net, feeds_in, opset, passes, target
+from benchmarks.attack.building import (
+    SCOPES,
+    Array,
+    Case,
+    Feed,
+    Net,
+    feeds_in,
+    opset,
+    passes,
+    target,
+)
 
 KINDS = {
-    "int64": 7, "int32": 6, "int16": 5, "int8": 3, "uint8": 2, "uint16": 4, "uint32": 12,
-    "uint64": 13, "float": 1, "double": 11, "float16": 10,
-}  # fmt: skip
-_DTYPES = {1: np.float32, 2: np.uint8, 3: np.int8, 4: np.uint16, 5: np.int16, 6: np.int32,
-           7: np.int64, 10: np.float16, 11: np.float64, 12: np.uint32, 13: np.uint64}  # fmt: skip
+    "int64": 7,
+    "int32": 6,
+    "int16": 5,
+    "int8": 3,
+    "uint8": 2,
+    "uint16": 4,
+    "uint32": 12,
+    "uint64": 13,
+    "float": 1,
+    "double": 11,
+    "float16": 10,
+}
+_DTYPES = {
+    1: np.float32,
+    2: np.uint8,
+    3: np.int8,
+    4: np.uint16,
+    5: np.int16,
+    6: np.int32,
+    7: np.int64,
+    10: np.float16,
+    11: np.float64,
+    12: np.uint32,
+    13: np.uint64,
+}
+Pool = list[tuple[str, int, int]]  # name, element type, rank
 SIZES = (0, 1, 2, 3, 5, 6, 7, 8, 127, 128, 129, 255, 256, 257, 2049, 32767, 32768, 65535, 65536)
-NUMBERS = (0, 1, -1, 2, 3, 5, 6, 7, 8, 100, 127, 128, 255, 256, 2048, 32768, 65536, 1 << 24, 1 << 31)
+NUMBERS = (
+    0,
+    1,
+    -1,
+    2,
+    3,
+    5,
+    6,
+    7,
+    8,
+    100,
+    127,
+    128,
+    255,
+    256,
+    2048,
+    32768,
+    65536,
+    1 << 24,
+    1 << 31,
+)
 TARGETS = ("trt8", "ort-1.10", "openvino", "tflite", "trt10", "ncnn", "trt7.0", "ort")
 
 
@@ -45,7 +97,7 @@ def _program(seed: int) -> Case | None:
     second = draw.random() < 0.4
     if second:
         net.take("z", kind, (draw.choice(("N", "K", None)),))
-    pool: list[tuple[str, int, int]] = []  # name, element type, rank
+    pool: Pool = []  # name, element type, rank
     for source, rank in (("x", len(symbols)), *((("z", 1),) if second else ())):
         _measure(net, draw, source, rank, pool)
     for _ in range(draw.randint(1, 6)):
@@ -63,12 +115,12 @@ def _program(seed: int) -> Case | None:
     return Case(f"{seed}", "sizes", model, feeds, jobs)
 
 
-def _measure(net: Net, draw: random.Random, source: str, rank: int, pool: list) -> None:  # type: ignore[type-arg]
+def _measure(net: Net, draw: random.Random, source: str, rank: int, pool: Pool) -> None:
     how = draw.choice(("gather", "scalar", "size", "slice", "whole", "split"))
     if how == "size":
         pool.append((net.add("Size", source), 7, 0))
         return
-    attrs = {}
+    attrs: dict[str, Any] = {}
     if net.opset >= 15 and draw.random() < 0.3:
         attrs = {"start": draw.choice((0, -1)), **({"end": rank} if draw.random() < 0.5 else {})}
     shape = net.add("Shape", source, **attrs)
@@ -93,16 +145,39 @@ def _cast(net: Net, name: str, elem: int, to: int) -> str:
 
 _FLOATING = (1, 10, 11)
 _ARITHMETIC = {
-    "Add": 1, "Sub": 1, "Mul": 1, "Div": 1, "Mod": 0, "Min": 1, "Max": 1, "Pow": 1,
-}  # fmt: skip
+    "Add": 1,
+    "Sub": 1,
+    "Mul": 1,
+    "Div": 1,
+    "Mod": 0,
+    "Min": 1,
+    "Max": 1,
+    "Pow": 1,
+}
 
 
-def _step(net: Net, draw: random.Random, pool: list) -> None:  # type: ignore[type-arg]
+def _step(net: Net, draw: random.Random, pool: Pool) -> None:
     name, elem, rank = draw.choice(pool[-4:])
     how = draw.choice(
-        ("cast", "cast", "binary", "binary", "binary", "constant", "constant", "where", "unary",
-         "concat", "reduce", "reshape", "gather", "compare", "clip", "range")
-    )  # fmt: skip
+        (
+            "cast",
+            "cast",
+            "binary",
+            "binary",
+            "binary",
+            "constant",
+            "constant",
+            "where",
+            "unary",
+            "concat",
+            "reduce",
+            "reshape",
+            "gather",
+            "compare",
+            "clip",
+            "range",
+        )
+    )
     if how == "cast":
         to = draw.choice(list(KINDS.values()))
         pool.append((_cast(net, name, elem, to), to, rank))
@@ -124,18 +199,22 @@ def _step(net: Net, draw: random.Random, pool: list) -> None:  # type: ignore[ty
             right = net.hold(value if rank2 == 0 else [value], _DTYPES[typed])
             if draw.random() < 0.3 and op not in ("Div", "Mod", "Pow"):
                 left, right = right, left
-        attrs = {"fmod": 1} if op == "Mod" and (typed in _FLOATING or draw.random() < 0.3) else {}
-        pool.append((net.add(op, left, right, **attrs), typed, max(rank, rank2)))
+        more: dict[str, Any] = (
+            {"fmod": 1} if op == "Mod" and (typed in _FLOATING or draw.random() < 0.3) else {}
+        )
+        pool.append((net.add(op, left, right, **more), typed, max(rank, rank2)))
     elif how == "where":
         other, elem2, rank2 = draw.choice(pool)
-        value = net.hold(draw.choice(NUMBERS[:-1]))
+        limit = net.hold(draw.choice(NUMBERS[:-1]))
         mine = _cast(net, name, elem, 7)
         op = draw.choice(("Equal", "Greater", "Less"))
-        test = net.add(op, mine, value)
+        test = net.add(op, mine, limit)
         if draw.random() < 0.2:
             test = net.add("Not", test)
         theirs = _cast(net, other, elem2, 7)
-        pool.append((net.add("Where", test, theirs, net.hold(draw.choice(NUMBERS))), 7, max(rank, rank2)))
+        pool.append(
+            (net.add("Where", test, theirs, net.hold(draw.choice(NUMBERS))), 7, max(rank, rank2))
+        )
     elif how == "unary":
         op = draw.choice(("Neg", "Abs", "Floor", "Ceil", "Sqrt", "Round", "Sign", "Reciprocal"))
         typed = (elem if elem in (6, 7, 1) else 7) if op in ("Neg", "Abs", "Sign") else 1
@@ -159,13 +238,15 @@ def _step(net: Net, draw: random.Random, pool: list) -> None:  # type: ignore[ty
     elif how == "gather" and rank == 1:
         pool.append((net.add("Gather", name, net.hold(draw.choice((0, -1)))), elem, 0))
     elif how == "compare":
-        value = net.hold(draw.choice(NUMBERS[:-1]))
-        test = net.add(draw.choice(("Equal", "Greater", "Less")), _cast(net, name, elem, 7), value)
+        limit = net.hold(draw.choice(NUMBERS[:-1]))
+        test = net.add(draw.choice(("Equal", "Greater", "Less")), _cast(net, name, elem, 7), limit)
         pool.append((net.add("Cast", test, to=draw.choice((6, 7, 1))), 7, rank))
         pool[-1] = (pool[-1][0], net.nodes[-1].attribute[0].i, rank)
     elif how == "clip" and net.opset >= 12:
         low, high = sorted(draw.sample(NUMBERS[:-1], 2))
-        pool.append((net.add("Clip", _cast(net, name, elem, 7), net.hold(low), net.hold(high)), 7, rank))
+        pool.append(
+            (net.add("Clip", _cast(net, name, elem, 7), net.hold(low), net.hold(high)), 7, rank)
+        )
     elif how == "range" and rank == 0:
         some = net.add("Min", _cast(net, name, elem, 7), net.hold(draw.choice((6, 300))))
         pool.append((net.add("Range", net.hold(0), some, net.hold(draw.choice((1, 2)))), 7, 1))
@@ -179,10 +260,10 @@ def _use(net: Net, draw: random.Random, name: str, elem: int, rank: int) -> None
     """Give the value out, or let something of the first input depend on it."""
     how = draw.choice(("out", "out", "out", "mul", "slice", "fill", "if", "tile", "reshape", "pad"))
     if how == "out" or rank > 1:
-        net.add("Identity" if draw.random() < 0.5 else "Cast", name, out="y",
-                **({"to": elem} if net.nodes[-1].op_type else {}))  # fmt: skip
-        if net.nodes[-1].op_type == "Identity":
-            del net.nodes[-1].attribute[:]
+        if draw.random() < 0.5:
+            net.add("Identity", name, out="y")
+        else:
+            net.add("Cast", name, out="y", to=elem)
         net.give("y", elem)
         return
     whole = _cast(net, name, elem, 7)
@@ -193,13 +274,18 @@ def _use(net: Net, draw: random.Random, name: str, elem: int, rank: int) -> None
         net.give("y", 1)
         return
     if how == "if":
-        test = net.add(draw.choice(("Greater", "Less", "Equal")), first, net.hold(draw.choice(NUMBERS[:-1])))
-        branches = {
+        test = net.add(
+            draw.choice(("Greater", "Less", "Equal")), first, net.hold(draw.choice(NUMBERS[:-1]))
+        )
+        branches: dict[str, Any] = {
             key: helper.make_graph(
-                [helper.make_node("Constant", [], [f"k{key}"], value_float=value)], key, [],
-                [helper.make_tensor_value_info(f"k{key}", 1, [])])
+                [helper.make_node("Constant", [], [f"k{key}"], value_float=value)],
+                key,
+                [],
+                [helper.make_tensor_value_info(f"k{key}", 1, [])],
+            )
             for key, value in (("then_branch", 1.0), ("else_branch", 2.0))
-        }  # fmt: skip
+        }
         net.add("If", test, out="y", **branches)
         net.give("y", 1, [])
         return
@@ -242,6 +328,6 @@ def _feeds(draw: random.Random, symbols: tuple[object, ...], kind: int, second: 
     return feeds
 
 
-def _ramp(dims: list[int], dtype: type) -> Array:
+def _ramp(dims: list[int], dtype: Any) -> Array:
     count = int(np.prod(dims, dtype=np.int64))
     return (np.arange(count) % 7).astype(dtype).reshape(dims)
