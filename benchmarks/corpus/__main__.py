@@ -42,6 +42,7 @@ from benchmarks.children import graphfix_main
 from benchmarks.corpus.acceptance import verdicts_of
 from benchmarks.corpus.row import Job, Row, run_job
 from benchmarks.corpus.table import summary, table
+from benchmarks.ended import FAULT
 from graphfix._version import __version__
 
 _VERSIONED = ("graphfix", "onnx", "onnxruntime", "onnx-graphsurgeon", "onnxsim", "numpy")
@@ -166,7 +167,7 @@ def is_bad(row: Row) -> bool:
     """Say whether a row must not be there in a release."""
     return (
         row.traceback
-        or row.code in (2, 5, 70)
+        or row.code in (2, FAULT, 70)
         or row.code < 0
         or (row.written and row.verification == "mismatch")
         or row.reference in ("mismatch", "does not run")

@@ -11,7 +11,8 @@ as it is and has inputs or outputs of types that the engine does not bind, graph
 types that it has declared. Several engines share the inputs and what onnxsim writes. A further run
 goes on behind the rows of the last, ``results/engines-E.tsv``, and with ``--again`` asks once more
 about what graphfix did not make equal or `check` did not foresee; the pages are
-``results/engines-E.md``. It needs POSIX: graphfix and onnxsim run in forked children.
+``results/engines-E.md``. It ends with 1 where graphfix ended in a fault. It needs POSIX: graphfix
+and onnxsim run in forked children.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ import onnx
 
 from benchmarks import RESULTS
 from benchmarks.children import call_in_child, graphfix_main
+from benchmarks.ended import code_with
 from benchmarks.engines.kernels import Asker, difference, family_of
 from benchmarks.engines.page import table
 from benchmarks.engines.rows import FORMS, POSSIBLY, Row, append, read, write
@@ -244,8 +246,8 @@ def _called(call: Callable[[], int], folder: Path) -> tuple[int, str]:
     return -1 if ended.timed_out else ended.code, ended.stdout
 
 
-def main() -> None:
-    """Run from the command line."""
+def main() -> int:
+    """Run from the command line; return the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--engine", required=True, nargs="+", metavar="TARGET")
@@ -289,9 +291,13 @@ def main() -> None:
             tried = None if drawn is None else Tried(path, name, *drawn, Path(made))
             for book in left:
                 book.add(tried, name, graphfix)
+    codes: list[int] = []
     for book in books.values():
         page = _in(given.output or RESULTS, book.engine, "md")
-        page.write_text(table(book.engine, book.closed()), encoding="utf-8")
+        rows = book.closed()
+        page.write_text(table(book.engine, rows), encoding="utf-8")
+        codes += [row.code for row in rows if row.runs]
+    return code_with(codes)
 
 
 def _in(place: Path, engine: str, suffix: str) -> Path:
@@ -331,4 +337,4 @@ class Book:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

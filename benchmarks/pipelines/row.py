@@ -17,7 +17,6 @@ from typing import Any
 
 from msgspec import Struct
 
-FAULT = 5
 KILLED = -9
 # As `graphfix.worker` and `graphfix.proving` say that a limit was met.
 _LIMIT = re.compile(r"took longer than|ran out of memory|used up|does not fit|GiB available")

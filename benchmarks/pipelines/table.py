@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from statistics import median
 
-from benchmarks.pipelines.row import FAULT, Row
+from benchmarks.ended import FAULT
+from benchmarks.pipelines.row import Row
 
 MEDIAN_SECONDS, MOST_SECONDS = 3.0, 15.0
 _CODES = (0, 1, 3, 4, 5)

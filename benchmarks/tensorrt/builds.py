@@ -11,6 +11,7 @@ lines, so that a run goes on where it stopped; ``--every 10`` takes each tenth f
 from __future__ import annotations
 
 import json
+import sys
 import tempfile
 from argparse import ArgumentParser
 from collections.abc import Iterator
@@ -22,9 +23,10 @@ import onnx
 
 import graphfix
 from benchmarks import RESULTS
+from benchmarks.ended import code_with
 from graphfix.engines.engine import engine_of
 from graphfix.engines.hosting.host import Host, Refused
-from graphfix.errors import EngineFailed, GraphfixError
+from graphfix.errors import EngineFailed, GraphfixError, PassBug
 from graphfix.proving.inputs.maker import FeedMaker
 from graphfix.proving.models import run_model
 from graphfix.worker.service import OutOfTime
@@ -68,7 +70,7 @@ def row(file: Path, name: str, runs: bool, builder: Builder) -> dict[str, Any]:
     found: dict[str, Any] = {"name": name, "runs": runs, "before": builder.objection(file, sizes)}
     try:
         result = graphfix.run(file, _TARGET)
-    except GraphfixError as error:
+    except (GraphfixError, PassBug) as error:
         return {**found, "exit": error.exit_code}
     found["exit"] = result.exit_code
     if result.exit_code == 0:
@@ -139,18 +141,20 @@ def table(found: list[dict[str, Any]]) -> Iterator[str]:
             yield f"\n- exit code 0 and not built: {each['name']}: {each['after']}"
 
 
-def main() -> None:
-    """Run from the command line."""
+def main() -> int:
+    """Run from the command line; return the exit code."""
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("corpus", type=Path)
     parser.add_argument("--every", type=int, default=1, metavar="N")
     parser.add_argument("--rows", type=Path, default=Path("rtx-builds.jsonl"))
     parser.add_argument("-o", "--output", type=Path, default=RESULTS / "rtx-builds.md")
     options = parser.parse_args()
-    lines = list(table(list(rows(options.corpus, options.every, options.rows))))
+    found = list(rows(options.corpus, options.every, options.rows))
+    lines = list(table(found))
     options.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
     print("\n".join(lines))
+    return code_with(each["exit"] for each in found)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -32,6 +32,7 @@ if __name__ == "__main__":  # who imports this keeps the environment as it is
 
 from benchmarks import RESULTS
 from benchmarks.children import graphfix_main
+from benchmarks.ended import code_with
 from benchmarks.wild.fetching import fetch
 from benchmarks.wild.gathering import gathered
 from benchmarks.wild.judging import blocking, runs, with_graphfix, with_tools
@@ -115,10 +116,11 @@ def main(words: Sequence[str]) -> int:
         return _gather(given)
     if given.command == "page":
         earlier = given.output.read_text(encoding="utf-8") if given.output.is_file() else ""
-        text = page(networks(), Rows(given.rows), earlier)
+        kept = Rows(given.rows)
+        text = page(networks(), kept, earlier)
         given.output.write_text(text, encoding="utf-8")
         print(f"written: {given.output}")
-        return 0
+        return code_with(row.get("code") for kind in kept.kinds() for row in kept.of(kind))
     there = sum(network.at(given.folder).is_file() for network in networks())
     if not there:
         print(f"no network of the list is in {given.folder}; `fetch` brings them", file=sys.stderr)
@@ -131,7 +133,7 @@ def main(words: Sequence[str]) -> int:
     if given.command == "run":
         main_of_graphfix, (name,) = graphfix_main(), names
         measure(given, name, rows, lambda p: with_graphfix(p, name, main_of_graphfix), names)
-        return 0
+        return code_with(row["code"] for row in rows.of(name))
     running = {row["sha256"] for row in rows.of("runs") if row["runs"]}
 
     def of_tools(path: Path) -> Fact:
