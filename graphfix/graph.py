@@ -48,18 +48,9 @@ class Variable:
     """
 
     __slots__ = (
-        "draft",
-        "drafted_reader",
-        "elem_type",
-        "info",
-        "inputs",
-        "kept",
-        "name",
-        "opaque",
-        "output_count",
-        "outputs",
-        "shape",
-    )
+        "draft", "drafted_reader", "elem_type", "info", "inputs", "kept", "name", "opaque",
+        "output_count", "outputs", "shape",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -124,15 +115,9 @@ class Constant:
     """
 
     __slots__ = (
-        "declared",
-        "inputs",
-        "kept",
-        "name",
-        "output_count",
-        "outputs",
-        "overridable",
+        "declared", "inputs", "kept", "name", "output_count", "outputs", "overridable",
         "weights",
-    )
+    )  # fmt: skip
 
     def __init__(self, name: str, weights: Weights) -> None:
         """Make an initializer that nothing uses yet."""
@@ -220,21 +205,9 @@ class Node:
     """
 
     __slots__ = (
-        "attrs",
-        "domain",
-        "graph",
-        "index",
-        "inherit",
-        "inputs",
-        "kept",
-        "name",
-        "notes",
-        "op",
-        "origin",
-        "outputs",
-        "overload",
-        "proto",
-    )
+        "attrs", "domain", "graph", "index", "inherit", "inputs", "kept", "name", "notes", "op",
+        "origin", "outputs", "overload", "proto",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -339,21 +312,9 @@ class Graph:
     """
 
     __slots__ = (
-        "attribute",
-        "base_dir",
-        "initializers",
-        "inputs",
-        "kept",
-        "known_functions",
-        "name",
-        "nodes",
-        "opsets",
-        "outputs",
-        "parent",
-        "producer",
-        "proto",
-        "redeclared",
-    )
+        "attribute", "base_dir", "initializers", "inputs", "kept", "known_functions", "name",
+        "nodes", "opsets", "outputs", "parent", "producer", "proto", "redeclared",
+    )  # fmt: skip
 
     def __init__(
         self,

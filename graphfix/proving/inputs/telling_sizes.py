@@ -100,6 +100,7 @@ def _numbers(seen: _Seen) -> Iterator[float]:
     ends = list(seen.ends)
     yield from ends
     yield from marks
+    yield from (2 * end for end in ends)  # signed integers come round to what they were
     scales = [1 / mark for mark in seen.marks if 0 < mark < 1][:_MOST_MARKS]
     if seen.products:
         yield from (isqrt(number) for number in (*ends, *map(int, marks)) if number > 3)

@@ -139,16 +139,21 @@ def _other_values(stored: Array, sizes: list[int | str] | None) -> Iterator[Arra
     wide = stored.astype(np.float64 if stored.dtype.kind == "f" else object)
     for other in (wide + 1, wide - 1, wide * 2, wide * 0, wide * 0 + 1, wide * -1):
         yield _held(other, stored)
-    if stored.ndim == 1:
+    if stored.ndim == 1 and stored.size:
         yield stored[::-1].copy()
         yield np.roll(stored, 1)
+        once = np.ones_like(stored)  # of a shape: as many elements, on one axis
+        for axis in (0, -1):
+            once[axis] = np.prod(stored)
+            yield once.copy()
+            once[axis] = 1
     if sizes is None or (len(sizes) == 1 and isinstance(sizes[0], str)):
         flat = stored.ravel()
         one = np.ones(1, stored.dtype)
         yield np.concatenate([flat, one])
         yield np.concatenate([one, flat])
         yield np.concatenate([flat, flat])
-        yield flat[:-1].copy()
+        yield flat[: max(len(flat) - 1, 0)].copy()
         yield np.prod(flat, keepdims=True).astype(stored.dtype)
     elif any(isinstance(size, str) for size in sizes):
         for axis in (axis for axis, size in enumerate(sizes) if isinstance(size, str)):

@@ -51,7 +51,7 @@ def test_what_differs_beyond_a_size_alone_is_found(body: str, size: int, tmp_pat
 
 def test_how_often_is_said(tmp_path: Path) -> None:
     body = of_size("a = Cast <to = 2> (n) y = Cast <to = 11> (a)")
-    assert "3 with sizes next to what they meet" in compared(body, body, tmp_path).method
+    assert "6 with sizes next to what they meet" in compared(body, body, tmp_path).method
     assert "next to" not in compared(SAME, SAME, tmp_path).method
 
 
