@@ -97,7 +97,8 @@ def sources_of(unit: str) -> dict[str, str]:
         found[stem] = text
         for node in ast.walk(ast.parse(text)):
             module = node.module if isinstance(node, ast.ImportFrom) else None
-            if module is not None and module.startswith(helpers):
+            beside = isinstance(node, ast.ImportFrom) and node.level == 1
+            if module is not None and (beside or module.startswith(helpers)):
                 pending.append(module.rpartition(".")[2])
     return found
 

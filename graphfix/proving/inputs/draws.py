@@ -16,6 +16,8 @@ from graphfix.proving.inputs.uses import Use, attribute_of, int_attribute
 from graphfix.proving.values.kinds import Array, is_floating
 
 STYLES = 5
+# From so many numbers on the first style has parts in the others.
+_MANY = 2**17
 _UNIT_INPUTS = frozenset(
     {("Bernoulli", 0), ("Dropout", 1), ("NonMaxSuppression", 1), ("NonMaxSuppression", 3)}
 )
@@ -109,9 +111,19 @@ def _styled(shape: tuple[int, ...], style: int, rng: np.random.Generator) -> Arr
     if kind == 4:
         return rng.uniform(-10, 10, shape)
     values = np.where(rng.random(shape) < 0.05, 0.0, values)
+    if values.size >= _MANY:
+        _mix(values.reshape(-1), rng)
     if values.ndim and values.shape[-1] > 3:
         values[..., -1] = values[..., 0]
     return values
+
+
+def _mix(flat: Array, rng: np.random.Generator) -> None:
+    """Put the other styles into parts of many numbers: there are fewer samples of these."""
+    halves, small, wide = np.array_split(flat, 4)[1:]
+    halves[:] = np.where(rng.random(halves.shape) < 0.5, np.round(halves * 6) / 2, halves * 3)
+    small *= 0.3
+    wide[:] = rng.uniform(-10, 10, wide.shape)
 
 
 def integers(

@@ -21,6 +21,7 @@ The cap holds whatever the noise and however deep the model.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,11 @@ from graphfix.proving.values.kinds import Array, Value, is_floating, leaves
 NOISE_FACTOR = 8.0
 _CAPS = {"float32": 1e-3, "float16": 1e-2, "bfloat16": 2.0**-6, "float64": 1e-7}
 _EPS = {"float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7, "float64": 2.0**-52}
+
+
+# Elements that are looked at together, and types whose numbers numpy compares as they are.
+_NEAR = 2**15
+_COMPUTED = frozenset({"float32", "float64", "complex64", "complex128"})
 
 
 class Difference(Struct, frozen=True):
@@ -82,9 +88,12 @@ def tolerance(dtype: np.dtype[Any], magnitude: float, noise: float, arithmetic: 
 
 def magnitude_of(array: Array) -> float:
     """Return the largest finite absolute value; 0 where there is none."""
-    wide = widened(array)
-    finite = np.abs(wide[np.isfinite(wide)])
-    return float(finite.max()) if finite.size else 0.0
+    largest = 0.0
+    for part in pieces(array):
+        size = np.abs(part)
+        size = size if np.isfinite(size).all() else size[np.isfinite(size)]
+        largest = max(largest, float(size.max(initial=0.0)))
+    return largest
 
 
 def magnitudes(value: Value, label: str = "") -> dict[str, float]:
@@ -108,6 +117,19 @@ def magnitudes(value: Value, label: str = "") -> dict[str, float]:
 def widened(array: Array) -> Array:
     """Return a floating array as float64 (complex as complex128), exactly."""
     return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
+
+
+def chunks(array: Array) -> Iterator[Array]:
+    """Yield the elements of an array in lines that a processor holds near it."""
+    flat = np.ascontiguousarray(array).reshape(-1)
+    for start in range(0, max(flat.size, 1), _NEAR):
+        yield flat[start : start + _NEAR]
+
+
+def pieces(array: Array) -> Iterator[Array]:
+    """Yield the elements of a floating array in lines, in a type that numpy computes with."""
+    for part in chunks(array):
+        yield part if part.dtype.name in _COMPUTED else widened(part)
 
 
 def compare(
@@ -203,8 +225,7 @@ def same(before: Array, after: Array) -> bool:
 
 def finite(array: Array) -> bool:
     """Say whether a floating array has no NaN and no infinity."""
-    native = array.dtype.isbuiltin == 1
-    return bool(np.isfinite(array if native else widened(array)).all())
+    return all(bool(np.isfinite(part).all()) for part in pieces(array))
 
 
 def _dtype_name(array: Array) -> str:
@@ -236,21 +257,25 @@ def mismatches(before: Array, after: Array) -> Array:
 
 
 def _compare_floats(before: Array, after: Array, magnitude: float, allowed: float) -> Difference:
-    left, right = widened(before), widened(after)
-    finite = np.isfinite(left) & np.isfinite(right)
-    same = (left == right) | (np.isnan(left) & np.isnan(right))
-    gap = np.abs(left[finite] - right[finite])
-    largest = float(gap.max()) if gap.size else 0.0
+    largest, odd, count = 0.0, 0, 0
+    for one, two in zip(chunks(before), chunks(after), strict=True):
+        left, right = widened(one), widened(two)
+        finite = np.isfinite(left) & np.isfinite(right)
+        if not finite.all():
+            same = (left == right) | (np.isnan(left) & np.isnan(right))
+            odd += int((~finite & ~same).sum())
+            left, right = left[finite], right[finite]
+        gap = np.abs(left - right)
+        largest = max(largest, float(gap.max(initial=0.0)))
+        count += int((gap > allowed).sum())
     relative = largest / magnitude if magnitude else largest
-    odd = ~finite & ~same
-    if odd.any():
-        text = f"NaN or infinity differs in {int(odd.sum())} of {left.size} elements"
+    if odd:
+        text = f"NaN or infinity differs in {odd} of {before.size} elements"
         return Difference(False, True, largest, relative, text)
     if largest <= allowed:
         return Difference(True, False, largest, relative)
-    count = int((gap > allowed).sum())
     text = (
-        f"{count} of {left.size} elements differ by up to {largest:.3g}, "
+        f"{count} of {before.size} elements differ by up to {largest:.3g}, "
         f"{allowed:.3g} would be rounding"
     )
     return Difference(False, False, largest, relative, text)

@@ -11,7 +11,7 @@ from graphfix.operators.table import CARRIES_FIRST, LIMITED, READS_SHAPE
 from graphfix.protos import all_nodes, bodies_of
 from graphfix.proving.inputs.maker import required_inputs
 from graphfix.proving.values.kinds import Array, Value, is_floating, leaves
-from graphfix.proving.verdict.numbers import mismatches, widened
+from graphfix.proving.verdict.numbers import chunks, mismatches, pieces
 from graphfix.proving.verdict.settled_labels import has_settled_label
 
 _SQUASHING = LIMITED | {"Clip", "LogSoftmax"}
@@ -90,10 +90,10 @@ def uninformative_reason(values: Sequence[Value], *, bounded: bool) -> str:
     if not filled:
         return "is empty in every sample"
     if all(is_floating(array.dtype) for array in filled):
-        wide = np.concatenate([widened(array).reshape(-1) for array in filled])
-        if np.isnan(wide).all():
+        flat = [part for array in filled for part in pieces(array)]
+        if all(np.isnan(part).all() for part in flat):
             return "is NaN in every sample"
-        if not np.isfinite(wide).any():
+        if not any(np.isfinite(part).any() for part in flat):
             return "is infinite in every sample"
     if _same_everywhere(filled):
         return "has the same value everywhere"
@@ -108,7 +108,11 @@ def _same_everywhere(arrays: Sequence[Array]) -> bool:
     first = arrays[0].reshape(-1)[:1].reshape(())
     if sum(array.size for array in arrays) == 1:
         return False
-    return all(not mismatches(array, np.broadcast_to(first, array.shape)).any() for array in arrays)
+    return all(
+        not mismatches(part, np.broadcast_to(first, part.shape)).any()
+        for array in arrays
+        for part in chunks(array)
+    )
 
 
 def _same_every_time(values: Sequence[Value]) -> bool:
@@ -121,7 +125,9 @@ def _same_every_time(values: Sequence[Value]) -> bool:
             if one is None or two is None:
                 if one is not two:
                     return False
-            elif one.shape != two.shape or mismatches(one, two).any():
+            elif one.shape != two.shape or any(
+                mismatches(*pair).any() for pair in zip(chunks(one), chunks(two), strict=True)
+            ):
                 return False
     return True
 
@@ -129,6 +135,8 @@ def _same_every_time(values: Sequence[Value]) -> bool:
 def _at_its_ends(arrays: Sequence[Array]) -> bool:
     if not all(is_floating(array.dtype) for array in arrays):
         return False
-    wide = np.concatenate([widened(array).reshape(-1) for array in arrays])
-    ends = (wide == wide.min()) | (wide == wide.max())
-    return wide.size >= 4 and bool(ends.mean() >= _SATURATED)
+    parts = [part for array in arrays for part in pieces(array)]
+    ends = min(part.min() for part in parts), max(part.max() for part in parts)
+    count = sum(part.size for part in parts)
+    at_ends = sum(int(((part == ends[0]) | (part == ends[1])).sum()) for part in parts)
+    return count >= 4 and at_ends >= _SATURATED * count

@@ -17,7 +17,7 @@ from graphfix.proving.inputs.room import Room
 from graphfix.proving.runners.engine import Engine, MissingOperator
 from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.runners.memory import COPIES, weight_bytes
-from graphfix.proving.values.kinds import Feed, Value, is_floating
+from graphfix.proving.values.kinds import Feed, Value, is_floating, leaves
 from graphfix.proving.values.shelf import Shelf
 from graphfix.proving.verdict import power
 from graphfix.proving.verdict.inside import Inside
@@ -35,6 +35,9 @@ from graphfix.report import OutputDifference, Verdict, Verification
 from graphfix.storage.weights import dtype_of
 from graphfix.written_buffers import giving_buffers
 
+# Samples that have so many numbers together, inputs and outputs, are enough; two are, at least:
+# what is the same in both has not moved.
+_MANY, _FEWEST = 2**21, 2
 _WATCHED = 0.3  # the part of the time in which a run is watched
 _ALIKE = 0.1  # the part of it for changing constants of both
 _FURTHER = 1.0  # CPU seconds for telling sizes, and for overridden values
@@ -239,7 +242,10 @@ class _Comparison:
     def verdict(self) -> Verification:
         wanted = self._task.options.samples
         every = self._samples.every
-        failed = self._run_range(0, wanted if every is None else len(every))
+        failed = self._run_range(0, 1)
+        if failed is None and (self._feeds or self._judge.unstable or every is not None):
+            wanted = self._enough(wanted)
+            failed = self._run_range(1, wanted if every is None else len(every))
         if failed is not None:
             return failed
         if not self._feeds and self._judge.unstable == 0:
@@ -261,6 +267,13 @@ class _Comparison:
             if failed is not None:
                 return failed
         return self._conclude()
+
+    def _enough(self, wanted: int) -> int:
+        """Return how many samples are enough: fewer where each has many numbers."""
+        values = [v for sample in (*self._feeds, *self._values) for v in sample.values()]
+        arrays = [array for value in values for _, array in leaves(value) if array is not None]
+        elements = sum(array.size for array in arrays)
+        return min(wanted, max(_FEWEST, _MANY // max(elements, 1)))
 
     def _run_further(self) -> Verification | None:
         """Run what usual samples are not; returns a verdict only where the result does not run."""
