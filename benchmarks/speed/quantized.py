@@ -142,7 +142,7 @@ def detector() -> onnx.ModelProto:
 
 def classifier() -> onnx.ModelProto:
     """Return residual blocks for images of 640 x 640, as ResNet has them."""
-    net, wide = _Net(), (16, 32, 64, 128)
+    net, wide = _Net(), (16, 32, 64)
     x = net.op("Relu", net.conv("images", (3, wide[0]), 7, 2))
     x = net.op("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
     before = wide[0]
@@ -154,7 +154,7 @@ def classifier() -> onnx.ModelProto:
             x = net.op("Relu", net.op("Add", kept, net.conv(inner, (channels, channels), 3)))
             before = channels
     x = net.op("Flatten", net.op("GlobalAveragePool", x))
-    out = net.op("Gemm", x, net.normal(wide[3], 100, scale=0.1), net.normal(100, scale=0.1))
+    out = net.op("Gemm", x, net.normal(wide[-1], 100, scale=0.1), net.normal(100, scale=0.1))
     net.nodes[-1].output[0] = "classes"
     assert out
     return net.model({"images": [1, 3, _SIDE, _SIDE]}, {"classes": [1, 100]})
