@@ -27,7 +27,8 @@ When it refuses:
 
 Accuracy:
     Exact for numbers; a zero may come with the other sign. NaN and infinities are compared
-    otherwise and are not claimed.
+    otherwise and are not claimed. Where what is chosen is computed, a sum or a product that grows
+    beyond float32 where it is not chosen gives NaN, and the note of the place says so.
 
 References:
     measured on ncnn 1.0.20261020 and pnnx 20261020
@@ -42,7 +43,7 @@ from functools import partial
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import COMPARISONS, Builder, Editor, NodeView, Value, graph_pass
+from graphfix.authoring import COMPARISONS, EXACT, Builder, Editor, NodeView, Value, graph_pass
 
 from ._integers import MOVES
 from ._retyping import (
@@ -59,6 +60,7 @@ _COMPARING = tuple(sorted(COMPARISONS))
 _LOGIC = ("And", "Not", "Or", "Xor")
 _FORMED = (*_COMPARING, *_LOGIC, "Cast", "ConstantOfShape", "Where")
 _MOVING = tuple(op for op in MOVES if op not in _FORMED)
+_BOUNDED = "given that nothing overflows where it is not chosen"
 _BROADCASTING = 7  # the opset from which on operands of another rank have no axis
 
 
@@ -177,9 +179,12 @@ def _cast(view: NodeView, operands: Operands, build: Builder) -> tuple[Value, ..
     assert data is not None
     assert result is not None
     target = TensorProto.FLOAT if result.elem_type in _NARROW else result.elem_type
+    asked = result.elem_type in _NARROW and view.need(0).elem_type not in _NARROW
+    if asked and data.elem_type == TensorProto.DOUBLE:
+        data = build.Sign(data)  # float32 takes numbers of float64 next to 0 for 0
     if data.elem_type != TensorProto.FLOAT or target != TensorProto.FLOAT:
         data = build.Cast(data, to=target)
-    if result.elem_type in _NARROW and view.need(0).elem_type not in _NARROW:
+    if asked:
         return (build.Abs(build.Sign(data)),)
     return (data if data is not operands[0] else build.Identity(data),)
 
@@ -188,6 +193,9 @@ def _chosen(
     guarded: Set[int], view: NodeView, operands: Operands, build: Builder
 ) -> tuple[Value, ...]:
     condition, one, other = operands
+    choices = [view.need(place) for place in (1, 2)]
+    if any(each.producer is not None and not each.is_constant for each in choices):
+        build.declare(EXACT, _BOUNDED)
     if id(view.node) in guarded:
         quotient = view.need(2).producer
         assert quotient is not None

@@ -53,6 +53,20 @@ def test_casts_moves_and_constants() -> None:
     assert not [node for node in done.after.graph.node if node.op_type == "Cast"]
 
 
+def test_a_double_next_to_0_is_true() -> None:
+    graph = HEAD + "(double[4] x) => (float[4] z) { c = Cast <to = 9> (x) z = Cast <to = 1> (c) }"
+    assert_rewrite(PASS, graph, feeds=[{"x": np.array([1e-60, -1e-300, 0.0, 2.0])}])
+
+
+def test_a_computed_choice_is_said_not_to_overflow() -> None:
+    graph = XY + "{ c = Less (x, y) m = Mul (x, x) z = Where (c, x, m) }"
+    done = run_pass(PASS, graph)
+    notes = [site.note for outcome in done.outcomes for site in outcome.sites]
+    assert "given that nothing overflows where it is not chosen" in notes
+    plain = run_pass(PASS, XY + "{ c = Less (x, y) z = Where (c, x, y) }")
+    assert not any(site.note for outcome in plain.outcomes for site in outcome.sites)
+
+
 def test_inputs_and_outputs_keep_their_type() -> None:
     graph = HEAD + "(bool[2] a, bool[2] b) => (bool[2] c) { d = Not (a) c = And (d, b) }"
     done = run_pass(PASS, graph)

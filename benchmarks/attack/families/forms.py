@@ -106,7 +106,7 @@ def cases() -> Iterator[Case]:
 
 
 def _all(forms: Sequence[Form], family: str) -> Iterator[Case]:
-    named = _named()
+    named = passes_by_operator()
     for place, form in enumerate(forms):
         for kind in form.kinds:
             yield from _cases(
@@ -114,7 +114,7 @@ def _all(forms: Sequence[Form], family: str) -> Iterator[Case]:
             )
 
 
-def _named() -> dict[str, list[str]]:
+def passes_by_operator() -> dict[str, list[str]]:
     """Return the passes that match each operator."""
     named: dict[str, list[str]] = {}
     for each in all_passes(()):
@@ -261,7 +261,7 @@ def layers() -> Iterator[Case]:
 
 def ranks() -> Iterator[Case]:
     """Yield forms whose inputs are declared without rank, and fed tensors of several ranks."""
-    named = _named()
+    named = passes_by_operator()
     for place, form in enumerate(FORMS):
         draw = random.Random(f"ranks {place}")
         if (
