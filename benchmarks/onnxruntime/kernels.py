@@ -417,8 +417,8 @@ def main() -> None:
         found[minor] = {key: value for key, value in table.items() if value not in ([], {})}
     if given.write:
         store = json.loads(FACTS.read_text(encoding="utf-8"))
-        known_before = {minor: unpacked(store, minor) for minor in store["names"]}
-        found = {m: table for m in RELEASES if (table := found.get(m) or known_before.get(m))}
+        measured = {**{minor: unpacked(store, minor) for minor in store["names"]}, **found}
+        found = {minor: measured[minor] for minor in RELEASES if minor in measured}
     if given.write or given.only == list(RELEASES):
         FACTS.write_text(written(packed(found)), encoding="utf-8")
     else:
