@@ -6,17 +6,20 @@ Here the defaults are written at the calls first. A call inside a function may p
 that the function was not given, which is then left out as well, so functions are inlined from the
 outer to the inner.
 
+The names of sizes in a function are its own, and stand for other sizes at each call: inlined under
+one name they would be equal. They are left out; inference finds out what they are at each place.
+
 References: FunctionProto in onnx/onnx.proto ("attribute_proto": attributes with default values);
 onnx/inliner/inliner.cc.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
-from onnx import FunctionProto, ModelProto, NodeProto
+from onnx import FunctionProto, ModelProto, NodeProto, TensorShapeProto
 
-from graphfix.protos import all_nodes, nodes_of_model
+from graphfix.protos import all_nodes, bodies_of, copied, nodes_of_model
 
 Key = tuple[str, str, str]
 
@@ -33,12 +36,18 @@ def inline(model: ModelProto, but: Collection[tuple[str, str]] = ()) -> ModelPro
     """
     from onnx.inliner import inline_local_functions, inline_selected_functions
 
+    named = any(dim.dim_param for function in model.functions for dim in _sizes(function))
+    if named:
+        model = copied(model)
+        for function in model.functions:
+            for dim in _sizes(function):
+                if dim.dim_param:
+                    dim.ClearField("dim_param")
     if not any(function.attribute_proto for function in model.functions):
         if but:
             return inline_selected_functions(model, list(but), exclude=True)
         return inline_local_functions(model)
-    result = ModelProto()
-    result.CopyFrom(model)
+    result = model if named else copied(model)
     _name_apart(result)
     while any((f.domain, f.name) not in but for f in result.functions):
         _write_defaults(result)
@@ -51,6 +60,17 @@ def inline(model: ModelProto, but: Collection[tuple[str, str]] = ()) -> ModelPro
         if len(result.functions) == before:  # a function calls itself: the inliner says so
             return inline_local_functions(result)
     return result
+
+
+def _sizes(function: FunctionProto) -> Iterator[TensorShapeProto.Dimension]:
+    """Yield the sizes that a function declares, in the bodies of its nodes too."""
+    infos = [*function.value_info]
+    for node in all_nodes(function.node):
+        for body in bodies_of(node):
+            infos += [*body.input, *body.output, *body.value_info]
+    for info in infos:
+        if info.type.HasField("tensor_type"):
+            yield from info.type.tensor_type.shape.dim
 
 
 def _key(node: NodeProto) -> Key:

@@ -102,3 +102,24 @@ def test_a_function_that_calls_itself_is_refused_by_the_inliner() -> None:
     proto = model("y = l.f(x)", "y = l.f(x)", "<a: float = 3.0>")
     with pytest.raises(checker.ValidationError, match="l::f -> l::f"):
         inline(proto)
+
+
+def test_names_of_sizes_in_a_function_stand_for_others_at_each_call() -> None:
+    proto = parser.parse_model("""
+        <ir_version: 10, opset_import: ["" : 18, "f" : 1]>
+        g (float[A] x, float[B] w) => (float[1] y, float[A] z) {
+            a = f.q (x) b = f.q (w) s = Shape (a) t = Shape (b) e = Equal (s, t)
+            y = Cast <to = 1> (e) z = Neg (x)
+        }
+        <domain: "f", opset_import: ["" : 18]>
+        q (v) => (u) <float[N] k, float[N] u> { k = Neg (v) u = Abs (k) }""")
+    assert [info.name for info in proto.functions[0].value_info] == ["k", "u"]
+    done = graphfix.run(proto, target="trt8", verify="off")
+    sessions = session_of(proto), session_of(done.model.to_proto())
+    for size, same in ((3, 1.0), (5, 0.0)):
+        feed = {"x": np.ones(3, np.float32), "w": np.ones(size, np.float32)}
+        assert [float(session.run(["y"], feed)[0][0]) for session in sessions] == [same, same]
+    inlined_dims = [
+        dim for info in inline(proto).graph.value_info for dim in info.type.tensor_type.shape.dim
+    ]
+    assert [dim.dim_param for dim in inlined_dims if dim.dim_param] == []

@@ -83,8 +83,9 @@ def _take_over(old: Tensor, new: Tensor) -> None:
     if isinstance(new, Variable):
         if not new.elem_type and new.opaque is None:
             new.elem_type, new.opaque = old.elem_type, old.opaque
-        if new.shape is None:
-            new.shape = old.shape
+        if new.shape is None and old.shape is not None:
+            # A name of a size in a body may stand for another size in each round.
+            new.shape = tuple(dim if isinstance(dim, int) else None for dim in old.shape)
 
 
 def _body(build: Builder, graph: Graph, values: Values, known: Substitute | None) -> Graph:

@@ -41,3 +41,18 @@ def test_a_loop_that_carries_a_sequence_is_refused() -> None:
     copy_constants(build, model.graph, values)
     with pytest.raises(Refuse, match="it takes the sequence start"):
         copy_nodes(build, model.graph.nodes, values)
+
+
+def test_names_of_sizes_in_a_body_are_not_copied() -> None:
+    """They may stand for another size in each round; numbers are what they are."""
+    model = load(
+        onnx.parser.parse_model("""<ir_version: 8, opset_import: ["": 17, "acme": 1]>
+            g (float[A, 3] x) => (float[B, 3] y) <float[N, 3] k>
+            { k = acme.Odd (x) y = Neg (k) }""")
+    )
+    (odd, _) = model.graph.nodes
+    build = Builder(Workspace(model), NodeView(odd), {})
+    values = {id(tensor): Value(tensor) for tensor in model.graph.inputs}
+    copy_nodes(build, [odd], values)
+    assert odd.outputs[0].shape == ("N", 3)
+    assert values[id(odd.outputs[0])].shape == (None, 3)
