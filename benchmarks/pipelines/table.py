@@ -50,10 +50,11 @@ def page(rows: Sequence[Row], target: str) -> str:
         codes = Counter(row.code for row in of_kind)
         counts = " | ".join(str(codes[code]) for code in _CODES)
         lines.append(f"| {kind} | {len(of_kind)} | {counts} |")
-    lines += ["", "| file | exit | compared | s | why |", "|---|---|---|---|---|"]
+    lines += ["", "| file | exit | compared | s | by the clock | why |", "|---" * 6 + "|"]
     for row in rows:
         why = row.reason.replace("|", "\\|")
         lines.append(
-            f"| {row.file} | {row.code} | {row.verification or '-'} | {row.cpu:.1f} | {why} |"
+            f"| {row.file} | {row.code} | {row.verification or '-'} | {row.cpu:.1f} "
+            f"| {row.wall:.1f} | {why} |"
         )
     return "\n".join(lines) + "\n"

@@ -24,8 +24,11 @@ _GRACE = 1.0
 # What a child of a small file may have where its model needs that much by its shapes. A file that
 # needs more is given no more than others: it may ask for anything.
 MOST_NEEDED = 1 << 32
-# How much longer than a processor works on it a request may take, on a machine that has others.
-WAITING = 10.0
+# And the seconds of a processor, where a first sample shows that as many are needed.
+MOST_WORK = 45.0
+# How much longer than a processor works on it a request may take, on a machine that has others,
+# and for how long one may take by the clock that works for less.
+WAITING, WAITED = 10.0, 120.0
 
 
 class Limits(Struct, frozen=True):
@@ -199,6 +202,32 @@ def limited_time(seconds: float) -> Generator[None]:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
+
+
+def more_work(given: float, needed: float) -> float | None:
+    """Let this process use a processor for as long as its model needs, where that is not too much.
+
+    Args:
+        given: The seconds that it may still use one, see `limited_work`.
+        needed: The seconds that it needs.
+
+    Returns:
+        The seconds from now on; None where they stay as they are.
+    """
+    if engine_seconds() == _INF or not given < needed <= MOST_WORK:
+        return None
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    wanted = math.ceil(time.process_time() + needed)
+    if soft == resource.RLIM_INFINITY or (hard != resource.RLIM_INFINITY and wanted > hard):
+        return None
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_CPU, (max(soft, wanted), hard))
+        return needed
+    return None
 
 
 @contextlib.contextmanager

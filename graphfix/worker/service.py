@@ -21,6 +21,7 @@ from msgspec.structs import replace
 
 from graphfix.errors import EngineFailed
 from graphfix.worker.limits import (
+    WAITED,
     WAITING,
     Limits,
     engine_seconds,
@@ -103,7 +104,8 @@ def ask(
     # What is said where time runs out: which of the limits it was.
     of_all = share <= min(limits.seconds, seconds_left())
     work = limits.work if share == _INF else min(limits.seconds, share)
-    timeout = min(limits.timeout, seconds_left(), WAITING * share)
+    clock = max(WAITING * share, WAITED) if share > 0.0 else 0.0
+    timeout = min(limits.timeout, seconds_left(), clock)
     limits = replace(limits, timeout=timeout, work=work)
     Message(task, request, limits, Host.here()).write(folder)
     start = time.monotonic()
@@ -125,7 +127,9 @@ def ask(
     finally:
         if limits.held:
             used = read_work(folder)
-            keeper.spend(time.monotonic() - start if used is None else used)
+            if used is None:  # it was ended, and worked for no longer than it was there
+                used = min(time.monotonic() - start, _INF if work is None else work)
+            keeper.spend(used)
     if code != 0:
         text = _death(code, folder / STDERR)
         raised = _raised(folder / STDERR) if code > 0 else ""

@@ -230,6 +230,26 @@ def test_work_is_counted_and_waiting_is_not(
     assert engine_work_spent() >= spent + 2.0
 
 
+def test_a_child_may_work_for_longer_where_a_first_sample_shows_that_it_has_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    end_template()
+    folders = [tmp_path / name for name in "abc"]
+    for folder in folders:
+        folder.mkdir()
+
+    def ask_for(folder: Path, needed: float, seconds: float) -> float | None:
+        monkeypatch.setenv(ENGINE_SECONDS, str(engine_work_spent() + 1.0))
+        told = _ask(folder, "works", Limits(60.0, None), needed=needed, seconds=seconds)
+        more: float | None = told["more"]
+        return more
+
+    assert ask_for(folders[0], 3.0, 2.2) == 3.0
+    assert ask_for(folders[1], 1e3, 0.1) is None  # whatever it asks for
+    with pytest.raises(OutOfTime, match="that all engines together get"):
+        ask_for(folders[2], 1e3, 4.0)
+
+
 def test_what_libraries_print_is_not_shown(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

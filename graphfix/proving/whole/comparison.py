@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from msgspec import structs
 from onnx import ModelProto
 
 from graphfix.engines.engine import Engine as TargetEngine
@@ -41,6 +42,9 @@ _MANY, _FEWEST = 2**21, 2
 _WATCHED = 0.3  # the part of the time in which a run is watched
 _ALIKE = 0.1  # the part of it for changing constants of both
 _FURTHER = 1.0  # CPU seconds for telling sizes, and for overridden values
+# What the fewest samples and all that is asked of them take, in times of what the original takes
+# for the first.
+_SAMPLES_WORTH = 12.0
 
 
 @dataclass(slots=True)
@@ -316,6 +320,8 @@ class _Comparison:
                     return None
                 continue
             feed, expected = drawn
+            if not self._feeds:
+                self._ask_for_time()
             got = self._got(feed)
             if isinstance(got, Verification):
                 return got
@@ -325,6 +331,11 @@ class _Comparison:
             if self._judge.broken and not self._task.options.lossy:
                 return None
         return None
+
+    def _ask_for_time(self) -> None:
+        more = self._samples.extend(_SAMPLES_WORTH)
+        if more is not None:
+            self._task.options = structs.replace(self._task.options, timeout=more)
 
     def _got(self, feed: Feed) -> dict[str, Value] | Verification:
         """Return what the result computes, or a verdict where it does not run."""

@@ -19,6 +19,7 @@ from graphfix.proving.runners.engine import Engine, MissingForm, MissingOperator
 from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, is_wide_float, leaves
 from graphfix.proving.verdict.numbers import finite
 from graphfix.proving.whole.options import FEWEST_SAMPLES
+from graphfix.worker.limits import more_work
 
 # The part of the time after which rare sizes are no longer tried, and how many samples try all.
 _FOR_RARE = 0.2
@@ -180,6 +181,18 @@ class Samples:
                 continue
             if all_finite(outputs):
                 yield feed, outputs
+
+    def extend(self, times: float) -> float | None:
+        """Ask for so many times of what is spent until now; None where it is enough, or refused.
+
+        Returns:
+            The seconds for everything, those that are spent left out.
+        """
+        spent = time.process_time() - self._began
+        more = more_work(2 * self._patience - spent, times * spent)
+        if more is not None:
+            self._patience = (more + spent) / 2
+        return more
 
     def has_time(self, done: int) -> bool:
         """Say whether another sample is likely to be done in time, after so many."""
