@@ -17,7 +17,7 @@ from graphfix.proving.sites.cases import CertificationRequest
 from graphfix.proving.sites.certifying import certify_cases
 from graphfix.proving.values.files import read_values, write_values
 from graphfix.proving.whole import comparison as whole
-from graphfix.proving.whole import loading, rounded_model
+from graphfix.proving.whole import loading, preparing, rounded_model
 from graphfix.proving.whole.options import ComparisonRequest, RunRequest
 from graphfix.proving.whole.rounding import Rounding
 from graphfix.report import Verdict, Verification
@@ -89,7 +89,7 @@ def find_node_at_work(folder: Path, request: ComparisonRequest, limits: Limits) 
     if isinstance(task, Verification):
         return ""
     with _quiet():
-        return whole.node_at_work(task)
+        return preparing.node_at_work(task)
 
 
 def certify(folder: Path, request: CertificationRequest, limits: Limits) -> None:
@@ -100,18 +100,18 @@ def certify(folder: Path, request: CertificationRequest, limits: Limits) -> None
 
 def _task(
     folder: Path, request: ComparisonRequest, limits: Limits, *, at_once: bool = False
-) -> whole.Task | Verification:
+) -> preparing.Task | Verification:
     """Load both models; a verdict where they do not fit in memory."""
     evaluators = Evaluators.of(request.evaluators)
     loaded = loading.load(request.paths, evaluators, limits.memory, folder, at_once=at_once)
     if isinstance(loaded, str):
         return Verification(Verdict.SKIPPED, loaded)
     options = replace(request.options, timeout=limits.seconds)
-    return whole.Task(loaded[0], loaded[1], options, folder, limits.memory)
+    return preparing.Task(loaded[0], loaded[1], options, folder, limits.memory)
 
 
 @contextlib.contextmanager
-def _with_advice(task: whole.Task) -> Generator[None]:
+def _with_advice(task: preparing.Task) -> Generator[None]:
     """Say where memory runs out how much is needed, and which option gives it."""
     try:
         yield

@@ -16,12 +16,13 @@ from graphfix.proving.layers.aligning import align_interface, rename
 from graphfix.proving.layers.comparison import Comparison, Layer
 from graphfix.proving.verdict.judge import Judge
 from graphfix.proving.whole import comparison as whole
+from graphfix.proving.whole import preparing
 from graphfix.report import NodeRef, Verdict, Verification
 from graphfix.shape_inference import REFUSALS, infer_shapes
 from graphfix.submodels import with_outputs
 
 
-def side_by_side(task: whole.Task, *, layers: bool) -> Comparison:
+def side_by_side(task: preparing.Task, *, layers: bool) -> Comparison:
     """Compare the outputs of two models and, where asked for, the tensors inside.
 
     Raises:
@@ -50,7 +51,7 @@ def side_by_side(task: whole.Task, *, layers: bool) -> Comparison:
     return structs.replace(result, layers=found)
 
 
-def _copied(task: whole.Task, before: ModelProto, after: ModelProto) -> whole.Task:
+def _copied(task: preparing.Task, before: ModelProto, after: ModelProto) -> preparing.Task:
     return replace(task, before=task.before.of(before), after=task.after.of(after))
 
 
@@ -85,7 +86,7 @@ class _Probes:
 
     def __init__(
         self,
-        task: whole.Task,
+        task: preparing.Task,
         before: ModelProto,
         after: ModelProto,
         scope: Scope,
@@ -132,7 +133,7 @@ class _Probes:
             with_outputs(self._before, names, self._types[0]),
             with_outputs(self._after, names, self._types[1]),
         )
-        ready = whole.prepare(task)
+        ready = preparing.prepare(task)
         if isinstance(ready, Verification):
             return f"the tensors inside cannot be read: {ready.reason}"
         judge = Judge(task.before)

@@ -27,7 +27,7 @@ from graphfix.proving.runners.turns import Turns
 from graphfix.proving.values.kinds import Array, Feed, Value
 from graphfix.proving.values.shelf import Shelf
 from graphfix.proving.whole import comparison as whole
-from graphfix.proving.whole import loading
+from graphfix.proving.whole import loading, preparing
 from graphfix.proving.whole.options import ComparisonOptions
 from graphfix.report import Verdict, Verification
 from graphfix.worker.limits import available_memory
@@ -76,10 +76,10 @@ def write(path: Path, model: onnx.ModelProto, *, external: bool = False) -> Path
     return path
 
 
-def task(before: Path, after: Path, limit: int | None, scratch: Path) -> whole.Task:
+def task(before: Path, after: Path, limit: int | None, scratch: Path) -> preparing.Task:
     loaded = loading.load([before, after], Evaluators({}), limit, scratch)
     assert isinstance(loaded, list)
-    return whole.Task(loaded[0], loaded[1])
+    return preparing.Task(loaded[0], loaded[1])
 
 
 def verdict(before: Path, after: Path, limit: int | None, scratch: Path) -> Verification:
