@@ -148,10 +148,26 @@ def run_file(
         PassBug: A fault in graphfix; nothing is written.
     """
     notes: tuple[str, ...] = ()
+    check_consistent(request)
     if request.target is not None:
         _, notes = resolve_briefly(request.target)
     with inputs_file(request.inputs) as inputs:
         return _run(request, request.settings(inputs), notes, hooks, put)
+
+
+def check_consistent(request: RunRequest) -> None:
+    """Check that a run is not asked for two things that exclude each other.
+
+    Raises:
+        UsageError: It is.
+    """
+    for one, other, both in (
+        ("--dry-run", "--in-place", request.dry_run and request.in_place),
+        ("--in-place", "--output", request.in_place and request.output is not None),
+        ("--strict", "--partial", request.strict and request.partial),
+    ):
+        if both:
+            raise UsageError(f"{one} and {other} exclude each other")
 
 
 def _run(

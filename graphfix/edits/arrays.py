@@ -28,8 +28,13 @@ def array_of(
     Raises:
         UsageError: It cannot be read, has another shape, or the type does not hold it.
     """
-    given = _loaded(value, where) if isinstance(value, str) else np.asarray(value)
     dtype = dtype_of(elem_type)
+    if isinstance(value, str) and dtype is not None and dtype.kind == "O" and value[:1] != "@":
+        given = np.array(value.split(","), object)
+    else:
+        given = _loaded(value, where) if isinstance(value, str) else np.asarray(value)
+    if dtype is not None and dtype.kind == "O" and given.dtype.kind not in "OSU":
+        raise UsageError("an input of text takes no numbers", where=where)
     if dtype is None:
         raise UsageError(f"there are no values of type {type_name(elem_type)}", where=where)
     with np.errstate(all="ignore"):

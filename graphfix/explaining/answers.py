@@ -78,6 +78,8 @@ def explain_log(
         findings = check_file(CheckRequest(model, target=reading.target)).findings
     answers = tuple(_answer(m, reading, findings, name, model is not None) for m in reading.matches)
     nearest = tuple(_answer(m, reading, findings, name, model is not None) for m in reading.nearest)
+    if not reading.target and not any(answer.match.message.rank for answer in answers):
+        answers, nearest = (), (*answers, *nearest)  # of no engine, and they say where, not what
     words = ["graphfix", "reduce", name, "--fails", "YOUR COMMAND {}"]
     return Explained(reading, answers, nearest, shell_line(words))
 

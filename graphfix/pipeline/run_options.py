@@ -99,6 +99,7 @@ class RunOptions:
             own = dict.fromkeys(p for p in named if p not in available)
             available = Catalogue((*available, *own)) if own else available
         skipped = {get_pass(name, available, where="--skip").id for name in self.skip}
+        _check_apart("--passes", {each.id for each in named or ()}, "--skip", skipped)
         settings = Settings(
             target=target,
             opset=self.opset,
@@ -140,8 +141,40 @@ class RunOptions:
         ):
             if isinstance(value, str):
                 raise UsageError(f"{value!r} is not a list of names", where=name)
+        _check_apart("--only", set(self.only), "--except", set(self.excepted))
         if self.target is None and self.opset is None and self.passes is None:
             raise UsageError("nothing to do", hint="give --target NAME, --opset N or --passes a,b")
+
+
+def _check_apart(one: str, wanted: set[str], other: str, left: set[str]) -> None:
+    """Check that nothing is asked for and excluded at once.
+
+    Raises:
+        UsageError: Something is.
+    """
+    both = sorted(wanted & left)
+    if both:
+        raise UsageError(f"{one} and {other} both name {', '.join(both)}", where=other)
+
+
+def check_readable(path: Path) -> None:
+    """Check that a file of inputs can be opened; also where nothing will be compared on it.
+
+    Raises:
+        UsageError: There is no such file, or it is no .npz file.
+    """
+    if not path.is_file():
+        raise UsageError("no such file", where=str(path))
+    try:
+        readable = zipfile.is_zipfile(path)
+    except OSError as error:
+        raise UsageError(error.strerror or str(error), where=str(path)) from None
+    if not readable:
+        raise UsageError(
+            "cannot be read as .npz: it is not a zip archive",
+            where=str(path),
+            hint="write it with numpy.savez; strings as a unicode array, not as objects",
+        )
 
 
 def _is_whole(opset: object) -> bool:
@@ -166,6 +199,8 @@ def assumed_operators(names: Sequence[str]) -> frozenset[tuple[str, str]]:
 @contextmanager
 def inputs_file(inputs: str | Path | Mapping[str, Any] | None) -> Generator[Path | None]:
     """Give the inputs of the user as a file, which is what the comparison's children read."""
+    if isinstance(inputs, str | Path):
+        check_readable(Path(inputs))
     if inputs is None or isinstance(inputs, str | Path):
         yield None if inputs is None else Path(inputs)
         return

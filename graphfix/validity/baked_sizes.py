@@ -14,6 +14,7 @@ from graphfix.authoring.views import NodeView
 from graphfix.graph import Constant, Node, Tensor, Variable, shape_of_type
 from graphfix.inference import small_constant
 from graphfix.model import Model
+from graphfix.printing import shell_line
 from graphfix.validity.complaint import Complaint, called
 from graphfix.validity.element_types import Types
 
@@ -28,11 +29,13 @@ class FreeSide(Struct, frozen=True):
         name: The input.
         axis: Which of its dimensions.
         shape: All of them.
+        path: The file of the model; what stands for it where there is none.
     """
 
     name: str
     axis: int
     shape: Sizes
+    path: str = "MODEL.onnx"
 
 
 def free_sides(model: Model) -> dict[str, FreeSide]:
@@ -43,7 +46,10 @@ def free_sides(model: Model) -> dict[str, FreeSide]:
         for axis, dim in enumerate(shape or ()):
             if not isinstance(dim, int):
                 key = dim or f"{tensor.name} {axis}"
-                found.setdefault(key, FreeSide(tensor.name, axis, tuple(shape or ())))
+                side = FreeSide(
+                    tensor.name, axis, tuple(shape or ()), str(model.path or "MODEL.onnx")
+                )
+                found.setdefault(key, side)
     return found
 
 
@@ -114,6 +120,19 @@ def _complaint(
     message = (
         f"{shown} is free, and runs with the size {size} alone: {called(view)} has the shape "
         f"({', '.join(map(str, sizes))}) of the {kind} {target.name} baked in; "
-        f"say --shape {side.name}={'x'.join(map(str, bound))}, or export with a free shape there"
+        f"say --shape {side.name}={'x'.join(map(str, bound))}, or free it: "
+        f"{_freeing(side, bound, size)}"
     )
     return Complaint(KIND, message, view)
+
+
+def _freeing(side: FreeSide, bound: Sizes, size: int) -> str:
+    """Return the command that makes a dimension free with the constants it is baked into."""
+    symbol = str(side.shape[side.axis] or "N")
+    symbol = symbol if symbol.isidentifier() and "x" not in symbol else "N"  # x parts the sizes
+    sizes = ["?" if not isinstance(dim, int) else str(dim) for dim in bound]
+    sizes[side.axis] = str(size)
+    fixed = f"{side.name}={'x'.join(sizes)}"
+    sizes[side.axis] = symbol
+    words = ("graphfix", "edit", side.path, "--shape", fixed)
+    return shell_line((*words, "--dynamic", f"{side.name}={'x'.join(sizes)}", "-o", "OUT.onnx"))

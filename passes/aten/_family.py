@@ -191,15 +191,21 @@ def index_vector(build: Builder, call: Call, name: str = "index") -> Value:
     return places if rank else build.Unsqueeze(places, axes=[0])
 
 
-def unused(call: Call, output: int, what: str) -> None:
+def unused(call: Call, output: int, what: str, why: str = "it is not computed here") -> None:
     """Hold a call to an output that nothing reads.
+
+    Args:
+        call: The call.
+        output: The place of the output.
+        what: What it holds, in words.
+        why: Why it is not given.
 
     Raises:
         Refuse: It is used.
     """
     value = call.node.output(output)
     if value is not None and value.is_used:
-        raise Refuse(f"{what} of {call.operator} must not be used; it is")
+        raise Refuse(f"{value.name} is read, which is {what} of {call.operator}: {why}")
 
 
 def without(shape: Shape | None, axis: int, *, keep: bool = False) -> Shape:

@@ -110,7 +110,10 @@ def aten_kthvalue(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     indices = node.output(1)
     placed = indices is not None and indices.is_used
     if placed and x.elem_type not in FLOATS:
-        raise Refuse("the index of the value must not be used of integers; it is")
+        raise Refuse(
+            "the place of the number is read: of equal integers PyTorch gives any place, so that "
+            "no other formula gives the same"
+        )
     size = x.dim(axis)
     if size is None:
         raise Refuse(f"the size of axis {axis} must be known")

@@ -170,7 +170,12 @@ def _topk(build: Builder, call: Call) -> tuple[Value, ...]:
     axis, k = axis_in(call, "dim", rank, -1), int(call.number("k"))
     largest, ordered = int(call.number("largest", 1)), int(call.number("sorted", 1))
     if x.dtype is None or x.dtype.kind != "f":
-        unused(call, 1, "which of equal integers it is")
+        unused(
+            call,
+            1,
+            "the place of each number",
+            "of equal integers PyTorch gives any place, so that no other formula gives the same",
+        )
     line = x if rank else build.Unsqueeze(x, axes=[0])
     how: dict[str, Any] = {"largest": largest, "sorted": ordered} if build.opset >= 11 else {}
     if not largest and not how:

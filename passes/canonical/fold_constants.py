@@ -119,7 +119,8 @@ NEVER = frozenset(
 def fold_constants(editor: Editor) -> None:
     """Fold every scope; linear in nodes."""
     limit = int(editor.option("size_limit"))
-    fold = _Fold(editor, Knowledge(limit), limit, budget=limit + editor.model.size // 16)
+    budget = limit + editor.model.size // 16 - _grown(editor)
+    fold = _Fold(editor, Knowledge(limit), limit, budget)
     for root in editor.model.roots():
         fold.survey(root)
         fold.materialise()
@@ -207,7 +208,11 @@ class _Fold(Struct):
         given = sum(_bytes(tensor) for tensor in _distinct(node))
         if size <= max(given, NEGLIGIBLE):
             return True
-        if size <= self.limit and size <= self.budget:
+        # A Constant node in the place of one node is no fewer nodes, and a bigger file.
+        gains = not self._as_nodes(view.graph) or any(
+            id(producer) in self._folded for tensor in node.inputs for producer in tensor.inputs
+        )
+        if gains and size <= self.limit and size <= self.budget:
             self.budget -= size
             return True
         self._folded.discard(id(node))
@@ -248,6 +253,32 @@ class _Fold(Struct):
             for tensor in named:
                 self.knowledge.take(tensor, values[tensor.name])
             self._offer(view)
+
+
+def _grown(editor: Editor) -> int:
+    """Return by how many bytes what the model stores is more than the file that it came from.
+
+    The pass runs until nothing changes; what it added before counts against what it may add.
+    """
+    stored: dict[int, int] = {}
+    pending = list(editor.model.roots())
+    while pending:
+        graph = pending.pop()
+        for node in graph.nodes:
+            pending += [body for _, body in node.graphs()]
+            stored.update((id(t), _inline_bytes(t)) for t in node.inputs)
+    given = editor.model.size or editor.model.proto.ByteSize()
+    return max(0, sum(stored.values()) - given)
+
+
+def _inline_bytes(tensor: Tensor) -> int:
+    if not isinstance(tensor, Constant):
+        return 0
+    proto = tensor.weights.proto
+    external = onnx.TensorProto.EXTERNAL
+    if isinstance(proto, onnx.TensorProto) and proto.data_location == external:
+        return 0
+    return tensor.weights.nbytes
 
 
 def _compact(value: Array) -> Array:

@@ -155,7 +155,9 @@ def _refuse_what_differs(node: NodeView) -> None:
             raise Refuse(f"there must be no {what.removeprefix('a ')}; there is {what}")
     scores = node.output(3)
     if scores is not None and scores.is_used:
-        raise Refuse(f"the scores {scores.name} must not be used; they are")
+        raise Refuse(
+            f"the scores {scores.name} are read by a node or given out, and are not computed here"
+        )
     if int(node.attr("causal", 1)) != 1:
         raise Refuse("each query must see no later key; causal is 0")
     if int(node.attr("sliding_window_cache", 0)) or int(node.attr("kv_cache_bit_width", 0)):

@@ -69,7 +69,10 @@ def skip_layer_normalization_to_add(node: NodeView, build: Builder) -> tuple[Val
     for place in (1, 2):
         stats = node.output(place)
         if stats is not None and stats.is_used:
-            raise Refuse(f"the statistics {stats.name} must not be used; they are")
+            raise Refuse(
+                f"the statistics {stats.name} are read by a node or given out, and are not "
+                "computed here"
+            )
     low = x.elem_type in LOW_PRECISION
 
     def wide(value: Value) -> Value:

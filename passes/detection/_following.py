@@ -48,7 +48,9 @@ def outputs_of_rows(node: NodeView) -> dict[Variable, int]:
             _step(NodeView(other), trail)
         for tensor in other.outputs:
             if id(tensor) in trail.fates and any(u.graph is not graph for u in tensor.outputs):
-                raise Refuse(f"{tensor.name} must not be used inside of a body; it is")
+                raise Refuse(
+                    f"{tensor.name} is read inside of a body, where its readers are not followed"
+                )
     found: dict[Variable, int] = {}
     for tensor in graph.outputs:
         fate = trail.fates.get(id(tensor))

@@ -86,7 +86,7 @@ def _insert(view: NodeView, place: int) -> Node:
     if NodeView(node).input(2) is not None:
         raise Refuse(f"what is inserted must go to the end of {inside.name}; its position is given")
     if len(inside.outputs) != 1 or inside.output_count or result.outputs:
-        raise Refuse(f"the sequence {inside.name} must not be used in the body; it is")
+        raise Refuse(f"the sequence {inside.name} is read in the body by more than what fills it")
     if result.output_count != 1:
         raise Refuse(f"the sequence {result.name} must be listed once among the outputs")
     row, whole = Value(node.inputs[1]), view.output(place)

@@ -73,7 +73,7 @@ def maxpool_dilations_to_max(node: NodeView, build: Builder) -> tuple[Value | No
     x = node.need(0)
     indices = node.output(1)
     if indices is not None and indices.is_used:
-        raise Refuse("the indices must not be used; something uses them")
+        raise Refuse("the indices are read by a node or given out, and are not computed here")
     if x.type_name not in ("float32", "float64", "float16") or x.dtype is None:
         raise Refuse(f"the input must be float32, float64 or float16; it is {x.type_name}")
     windows = _windows(node, x)

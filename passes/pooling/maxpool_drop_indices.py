@@ -38,6 +38,6 @@ def maxpool_drop_indices(node: NodeView, build: Builder) -> tuple[Value | None, 
         raise Refuse("there must be an Indices output; there is none")
     indices = node.output(1)
     if indices is not None and indices.is_used:
-        raise Refuse("the indices must not be used; something uses them")
+        raise Refuse("the indices are read by a node or given out, so that they cannot be dropped")
     attributes = {name: node.attr(name) for name in node.attributes if name != "storage_order"}
     return build.MaxPool(node.need(0), **attributes), None

@@ -93,6 +93,13 @@ def test_an_unknown_log(tmp_path: Path, capsys: Capture) -> None:
     assert "graphfix reduce" in said
 
 
+def test_a_general_message_of_no_known_engine_is_not_known(tmp_path: Path, capsys: Capture) -> None:
+    assert main(["explain", written(tmp_path, "Segmentation fault (core dumped)")]) == 1
+    said = capsys.readouterr().out
+    assert said.startswith("NOT KNOWN\nNo engine is known by this log.")
+    assert "ended in native code" in said
+
+
 def test_standard_input(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(MOD.encode() + b"\xff\x00")))
     assert main(["explain", "-"]) == 0

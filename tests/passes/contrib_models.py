@@ -22,8 +22,8 @@ FORMS = tuple(forms())
 REFUSED = {
     ("Attention", "rotary"): "there must be no rotary embeddings",
     ("BiasDropout", "training"): "the training mode must be off; it is on",
-    ("BitmaskBiasDropout", "mask"): "packed into bits, must not be used",
-    ("BitmaskDropout", "mask"): "packed into bits, must not be used",
+    ("BitmaskBiasDropout", "mask"): "packed into bits, is read by a node or given out",
+    ("BitmaskDropout", "mask"): "packed into bits, is read by a node or given out",
     ("ConvTransposeWithDynamicPads", "late"): "the pads must be a constant",
     ("QMoE", "relu"): "normalize_routing_weights must be 1",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
+import graphfix
 from graphfix.report import Status
 from graphfix.testing import assert_rewrite, assert_untouched, outputs_of, run_pass
 
@@ -57,6 +59,29 @@ def test_ir_3_gets_constant_nodes() -> None:
     assert done.after.graph.node[0].output[0] == "p"
     assert [i.name for i in done.after.graph.input] == ["x", "k", "z"]
     assert list(initializers(done.after)) == ["k", "z"]
+
+
+def test_ir_3_keeps_a_node_that_is_smaller_than_the_constant_in_its_place() -> None:
+    text = (
+        '<ir_version: 3, opset_import: ["" : 9]>\n'
+        "g (float[64] x, int64[1] k) => (float[64] y) <int64[1] k = {64}> "
+        "{ c = ConstantOfShape <value = float[1] {2}> (k) y = Add (x, c) }"
+    )
+    assert_untouched(PASS, onnx.parser.parse_model(text))
+
+
+def test_the_limit_of_growth_holds_over_all_rounds(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    sizes = ", ".join(f"int64[1] k{i} = {{30000}}" for i in range(8))
+    parts = " ".join(f"c{i} = ConstantOfShape (k{i}) t{i + 1} = Add (t{i}, c{i})" for i in range(8))
+    model = onnx.parser.parse_model(
+        f'<ir_version: 8, opset_import: ["" : 17]>\ng (float[30000] t0) => (float[30000] y) '
+        f"<{sizes}> {{ {parts} y = Neg (t8) }}"
+    )
+    path.write_bytes(model.SerializeToString())
+    for given in (str(path), model):
+        after = graphfix.run(given, "trt8.6", verify="off").model.to_proto()
+        assert len(after.SerializeToString()) < path.stat().st_size * 17 / 16 + (1 << 17) + 4096
 
 
 def test_ir_3_before_opset_9_has_no_place_for_integers() -> None:

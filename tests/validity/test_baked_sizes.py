@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
+from pathlib import Path
+
 import numpy as np
+import onnx
 import pytest
 from onnx import ModelProto, parser
 
 import graphfix
+from graphfix.cli import main
 from graphfix.report import Finding, Severity
 
 
@@ -29,8 +34,8 @@ def test_the_dimension_the_size_the_node_and_the_constant_are_named(target: str)
     (found,) = baked(model_of(BAKED), target)
     assert found.message == (
         "dimension 0 (N) of the input x is free, and runs with the size 1 alone: Reshape 'r' has "
-        "the shape (1, 3) of the initializer s baked in; say --shape x=1x3, or export with a free "
-        "shape there"
+        "the shape (1, 3) of the initializer s baked in; say --shape x=1x3, or free it: "
+        "graphfix edit MODEL.onnx --shape x=1x3 --dynamic x=Nx3 -o OUT.onnx"
     )
     assert (found.severity, found.certain, found.node.name) == (Severity.NOTE, True, "r")
 
@@ -99,3 +104,16 @@ def test_a_constant_node_counts_too_and_the_model_runs_with_that_size() -> None:
     assert out["y"].shape == (2, 6)
     with pytest.raises(Exception, match="cannot be reshaped"):
         outputs_of(model_of(graph), {"x": np.zeros((2, 4), np.float32)})
+
+
+def test_the_command_that_is_named_frees_the_size(tmp_path: Path) -> None:
+    path, out = tmp_path / "a b.onnx", tmp_path / "OUT.onnx"
+    text = "(float[N,4] x) => (float[M,2,2] y) <int64[3] s = {1, 2, 2}> { y = Reshape (x, s) }"
+    path.write_bytes(model_of(text).SerializeToString())
+    (found,) = [f for f in graphfix.check(str(path), "trt8.6") if f.rule == "baked-size"]
+    words = shlex.split(found.message.rpartition("or free it: ")[2])
+    assert words[0] == "graphfix"
+    assert main([*words[1:-1], str(out)]) == 0
+    made = onnx.load(out)
+    assert [d.dim_param for d in made.graph.input[0].type.tensor_type.shape.dim] == ["N", ""]
+    assert [f for f in graphfix.check(str(out), "trt8.6") if f.rule == "baked-size"] == []

@@ -149,8 +149,8 @@ def dropout_up(node: NodeView, build: Builder) -> Adapted:
     mask = node.output(1)
     if mask is not None and mask.is_used:
         raise Refuse(
-            f"the mask {mask.name} must not be used; opset 11 does not say what it is where "
-            "nothing is dropped"
+            f"the mask {mask.name} is read by a node or given out, and opset 11 does not say what "
+            "it is where nothing is dropped"
         )
     ratio = np.array(node.attr("ratio", 0.5), dtype=np.float32)
     return respell(node, build, drop=("ratio",), ratio=ratio)

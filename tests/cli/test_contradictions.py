@@ -1,0 +1,63 @@
+"""What is asked for and excluded at once, and inputs that are not there: one line, exit code 2."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+import graphfix
+from graphfix import UsageError
+from graphfix.cli import main
+
+TEXT = """
+<ir_version: 8, opset_import: ["" : 17]>
+g (float[2] x) => (float[2] y) { [m] y = Celu (x) }
+"""
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(onnx.parser.parse_model(TEXT).SerializeToString())
+    return path
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--passes", "celu-to-elu", "--skip", "celu-to-elu"], "both name celu-to-elu"),
+        (["--target", "trt8", "--only", "m", "--except", "m"], "both name m"),
+        (["--target", "trt8", "--dry-run", "--in-place"], "--dry-run and --in-place exclude"),
+        (["--target", "trt8", "--strict", "--partial"], "--strict and --partial exclude"),
+        (["--target", "trt8", "--in-place", "-o", "o.onnx"], "--in-place and --output exclude"),
+        (["--target", "trt8", "--verify", "off", "--inputs", "no.npz"], "no.npz: no such file"),
+        (["--target", "trt8", "--inputs", "no.npz"], "no.npz: no such file"),
+    ],
+)
+def test_a_run(
+    model: Path, words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = sorted(model.parent.iterdir())
+    assert main(["run", str(model), *words]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert said in lines[-1]
+    assert sorted(model.parent.iterdir()) == before
+
+
+def test_an_edit_whose_inputs_are_not_there(model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.onnx"
+    words = ["edit", str(model), "--rename", "x=q", "-o", str(out), "--verify", "off"]
+    assert main([*words, "--inputs", str(tmp_path / "no.npz")]) == 2
+    (tmp_path / "no.npz").write_text("no archive")
+    assert main([*words, "--inputs", str(tmp_path / "no.npz")]) == 2
+    assert not out.exists()
+    np.savez(tmp_path / "yes.npz", x=np.ones(2, np.float32))
+    assert main([*words, "--inputs", str(tmp_path / "yes.npz")]) == 0
+
+
+def test_from_python(model: Path) -> None:
+    with pytest.raises(UsageError, match="both name celu-to-elu"):
+        graphfix.run(str(model), passes=["celu-to-elu"], skip=["celu-to-elu"])
