@@ -24,7 +24,7 @@ from graphfix.pipeline.certifying import (
 from graphfix.pipeline.faults import Faults, Kind, Specimen
 from graphfix.pipeline.float16 import in_float16
 from graphfix.pipeline.original import Original
-from graphfix.pipeline.removers import opsets_of, with_removers
+from graphfix.pipeline.removers import opsets_of, with_actors, with_removers
 from graphfix.pipeline.results import Result
 from graphfix.pipeline.run import Run
 from graphfix.pipeline.settings import Settings
@@ -94,7 +94,9 @@ def finish(
         input=before.facts,
         output=None,
         # What was left out meanwhile may remove a finding all the same.
-        findings_before=with_removers(known, settings, run.opsets_before),
+        findings_before=with_actors(
+            with_removers(known, settings, run.opsets_before), attempt.findings_after, sites
+        ),
         outcomes=outcomes,
         findings_after=with_removers(attempt.findings_after, settings, opsets_of(run.model)),
         open_inputs=_open_inputs(run.model),

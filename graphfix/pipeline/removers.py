@@ -9,7 +9,16 @@ from graphfix.authoring.catalogue import Catalogue
 from graphfix.authoring.declaring import NAMED, Pass
 from graphfix.model import Model
 from graphfix.pipeline.settings import Settings
-from graphfix.report import APPROXIMATE, EXACT, LOSSY, Finding, NodeRef, Severity
+from graphfix.report import (
+    APPROXIMATE,
+    EXACT,
+    LOSSY,
+    Finding,
+    NodeRef,
+    Outcome,
+    Severity,
+    Status,
+)
 
 Opsets = dict[str, "int | None"]
 
@@ -130,3 +139,33 @@ def consents_wanting(declared: Pass, settings: Settings) -> tuple[str, ...]:
     if declared.accuracy is LOSSY and not settings.allow_lossy:
         wanting.append(ALLOW_LOSSY)
     return tuple(wanting)
+
+
+def with_actors(
+    findings: Iterable[Finding], after: Iterable[Finding], outcomes: Iterable[Outcome]
+) -> tuple[Finding, ...]:
+    """Name what took a node away, for findings that are gone and that no pass declares to remove.
+
+    A step of the opset writes an operator out that the older one does not have, whatever it is.
+
+    Args:
+        findings: Those of the model as it came, with what passes declare.
+        after: Those of the result.
+        outcomes: What was done.
+    """
+    left = {(f.feature, f.node.scope, f.node.outputs) for f in after}
+    acted: dict[tuple[str, str, tuple[str, ...]], dict[str, None]] = {}
+    for outcome in outcomes:
+        if outcome.status is not Status.APPLIED:
+            continue
+        for node in (node for site in outcome.sites for node in site.removed):
+            place = (node.op, node.scope, node.outputs)
+            acted.setdefault(place, {})[outcome.pass_id] = None
+    found: list[Finding] = []
+    for finding in findings:
+        node = finding.node
+        by = acted.get((node.op, node.scope, node.outputs))
+        gone = (finding.feature, node.scope, node.outputs) not in left
+        named = by and gone and node.outputs and not finding.removed_by
+        found.append(replace(finding, removed_by=tuple(by)) if by and named else finding)
+    return tuple(found)

@@ -126,7 +126,7 @@ def _complaint(
     return Complaint(KIND, message, view)
 
 
-def _freeing(side: FreeSide, bound: Sizes, size: int) -> str:
+def _freeing(side: FreeSide, bound: Sequence[int | str], size: int) -> str:
     """Return the command that makes a dimension free with the constants it is baked into."""
     symbol = str(side.shape[side.axis] or "N")
     symbol = symbol if symbol.isidentifier() and "x" not in symbol else "N"  # x parts the sizes

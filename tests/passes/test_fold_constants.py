@@ -79,8 +79,8 @@ def test_the_limit_of_growth_holds_over_all_rounds(tmp_path: Path) -> None:
         f"<{sizes}> {{ {parts} y = Neg (t8) }}"
     )
     path.write_bytes(model.SerializeToString())
-    for given in (str(path), model):
-        after = graphfix.run(given, "trt8.6", verify="off").model.to_proto()
+    for source in (str(path), model):
+        after = graphfix.run(source, "trt8.6", verify="off").model.to_proto()
         assert len(after.SerializeToString()) < path.stat().st_size * 17 / 16 + (1 << 17) + 4096
 
 
