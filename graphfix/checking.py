@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
+from graphfix.collector import paused_collector
 from graphfix.engines.engine import engine_of
 from graphfix.engines.isolation import FAILED, Failed, answer_of, hook_result
 from graphfix.engines.profile import Target
@@ -211,6 +212,7 @@ class Checked(Struct, frozen=True):
         return id(node) not in self.refused and id(node.graph) in self.graphs
 
 
+@paused_collector()
 def check_alone(model: Model, target: Target, assumed: Collection[tuple[str, str]] = ()) -> Checked:
     """Ask the rules about a model; arguments as for `check_model`."""
     infer_computed_sizes(model)

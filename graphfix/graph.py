@@ -44,7 +44,7 @@ class Variable:
         output_count: How many graphs list it as an output.
         draft: The node that will produce it while a rewrite is only tried; None otherwise.
         drafted_reader: Whether it has a reader in what is only tried, which `outputs` does not say.
-        kept: What `graphfix.analysis` found out about it, with the time; None for nothing.
+        kept: What `graphfix.analysis` found out about it; None for nothing.
     """
 
     __slots__ = (
@@ -111,7 +111,7 @@ class Constant:
         output_count: How many graphs list it as an output.
         overridable: Whether the caller may give another value (it is a graph input too).
         declared: The shape of that input, which binds what the caller gives; None for any rank.
-        kept: What `graphfix.analysis` found out about it, with the time; None for nothing.
+        kept: What `graphfix.analysis` found out about it; None for nothing.
     """
 
     __slots__ = (
@@ -201,7 +201,7 @@ class Node:
         index: Its position among the nodes of its graph in the file; -1 for new nodes.
         origin: The node of the file that a new node stands for; None where that is not known.
         notes: Entries to add to its metadata in the file; None for none.
-        kept: What `graphfix.analysis` found out about it, with the time; None for nothing.
+        kept: What `graphfix.analysis` found out about it; None for nothing.
     """
 
     __slots__ = (
@@ -308,7 +308,7 @@ class Graph:
         known_functions: Keys of the local functions that its nodes may call; kept by roots.
         producer: What the file names as its producer; kept by roots.
         redeclared: What stands for the value_info entries of a name; None where they only go.
-        kept: What `graphfix.analysis` found out about it, with the time; None for nothing.
+        kept: What `graphfix.analysis` found out about it; None for nothing.
     """
 
     __slots__ = (

@@ -15,6 +15,7 @@ from onnx import (
 )
 
 from graphfix.attributes import Attributes
+from graphfix.collector import paused_collector
 from graphfix.duplicate_names import Definitions
 from graphfix.errors import InvalidModel
 from graphfix.graph import (
@@ -48,6 +49,7 @@ class _Scope(Struct):
         return None
 
 
+@paused_collector()
 def import_main(proto: ModelProto, base_dir: str) -> Graph:
     """Build the main graph of a model.
 

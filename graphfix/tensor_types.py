@@ -7,7 +7,7 @@ from typing import Any
 from onnx import TypeProto
 
 Shape = tuple["int | str | None", ...]
-Kept = tuple[int, dict[Any, Any]]  # the time by the clock of edits; the answers, by question
+Kept = dict[Any, Any]  # answers by question; see `graphfix.analysis.memo`
 
 
 def shape_of_type(proto: TypeProto) -> tuple[int, Shape | None]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Hashable
 from functools import wraps
+from itertools import count
 from typing import Any, TypeVar, cast
 
 from graphfix.edit_clock import CLOCK
@@ -21,16 +22,18 @@ _Asked = TypeVar("_Asked", bound=Hashable)
 _Answer = TypeVar("_Answer")
 _Steps = Callable[[_Asked], Generator[_Asked, _Answer, _Answer]]
 _MISSING = object()
+# What answers are kept by: numbers, so that the collector of cycles has no look at a table of them.
+_TIME = 0
+_QUESTIONS = count(1)
 
 
 def answers_about(part: Tensor | Node | Graph) -> dict[Any, Any]:
     """Return the answers that hold of a part of a graph now, by question; may be added to."""
-    found = part.kept
-    if found is None or found[0] != CLOCK.count:
-        answers: dict[Any, Any] = {}
-        object.__setattr__(part, "kept", (CLOCK.count, answers))  # by which nothing is edited
-        return answers
-    return found[1]
+    answers = part.kept
+    if answers is None or answers[_TIME] != CLOCK.count:
+        answers = {_TIME: CLOCK.count}
+        object.__setattr__(part, "kept", answers)  # by which nothing is edited
+    return answers
 
 
 def part_of(subject: Subject) -> Tensor | Node | Graph:
@@ -46,13 +49,15 @@ def kept(function: Callable[[_Subject], _Answer]) -> Callable[[_Subject], _Answe
     Args:
         function: It looks at the graph alone; its answer is not changed by whoever gets it.
     """
+    question = next(_QUESTIONS)
 
     @wraps(function)
     def ask(subject: _Subject) -> _Answer:
         answers = answers_about(part_of(subject))
-        answer: Any = answers.get(function, _MISSING)
+        answer: Any = answers.get(question, _MISSING)
         if answer is _MISSING:
-            answer = answers[function] = function(subject)
+            answer = function(subject)
+            answers_about(part_of(subject))[question] = answer
         return cast("_Answer", answer)
 
     return ask
@@ -76,12 +81,16 @@ def kept_stepwise(
     def declare(
         function: _Steps[_Asked, _Answer],
     ) -> Callable[[_Asked], _Answer]:
+        number = next(_QUESTIONS)
+
         @wraps(function)
         def ask(subject: _Asked) -> _Answer:
-            answers, question = _place(function, subject)
+            answers, question = _place(number, subject)
             answer: Any = answers.get(question, _MISSING)
             if answer is _MISSING:
-                answer = answers[question] = _run(function, subject, in_a_loop)
+                answer = _run(function, number, subject, in_a_loop)
+                answers, question = _place(number, subject)
+                answers[question] = answer
             return cast("_Answer", answer)
 
         return ask
@@ -89,16 +98,17 @@ def kept_stepwise(
     return declare
 
 
-def _place(function: object, subject: Any) -> tuple[dict[Any, Any], object]:
+def _place(number: int, subject: Any) -> tuple[dict[Any, Any], object]:
     """Return where the answer about a subject is kept, and by which question."""
     if isinstance(subject, tuple):
         view, *rest = subject
-        return answers_about(part_of(view)), (function, *rest)
-    return answers_about(part_of(subject)), function
+        return answers_about(part_of(view)), (number, *rest)
+    return answers_about(part_of(subject)), number
 
 
 def _run(
     function: _Steps[_Asked, _Answer],
+    number: int,
     subject: _Asked,
     in_a_loop: object,
 ) -> _Answer:
@@ -122,7 +132,7 @@ def _run(
             continue
         known: Any = found.get(wanted, _MISSING)
         if known is _MISSING:
-            answers, question = _place(function, wanted)
+            answers, question = _place(number, wanted)
             known = answers.get(question, _MISSING)
         if known is not _MISSING:
             given = known
@@ -134,6 +144,6 @@ def _run(
             given = None
     if not looped:
         for each, answer in found.items():
-            answers, question = _place(function, each)
+            answers, question = _place(number, each)
             answers[question] = answer
     return cast("_Answer", given)

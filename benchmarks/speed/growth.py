@@ -1,0 +1,162 @@
+"""Measure how the CPU time of `check` and `run` grows with the nodes of a chain; write a table.
+
+    python -m benchmarks.speed.growth [--targets A,B] [--network FILE.onnx] [-o FILE]
+
+`check` is measured with the newest target of every engine family, on chains of 1,000 to 8,000
+nodes of `benchmarks/speed/chains.py`, `run` on some that need a repair at every node. Each time is
+the least of three, of user and system together. The exponent is the slope of a line through the
+logarithms. `--network` adds `check` of a real network, beside that for TensorRT 8.6.
+
+Writes `results/growth.md`, and ends with 1 where an exponent is above 1.1, or a target takes more
+than twice the time of TensorRT 8.6 for the network.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from onnx import ModelProto
+
+import graphfix
+from benchmarks import RESULTS
+from benchmarks.speed.chains import CHAINS, mods, transposes
+from graphfix.engines.engine import engines
+from graphfix.storage.reading import read_model
+
+SIZES = (1_000, 2_000, 4_000, 8_000)
+RUN_SIZES = (250, 500, 1_000, 2_000)
+TRIES, MOST, SHARE = 3, 1.1, 2.0
+BESIDE = "trt8.6"
+# What is run: the chain, the target that wants each of its nodes repaired, and how it is proved.
+RUNS: tuple[tuple[str, Callable[[int], ModelProto], str, str], ...] = (
+    ("Mod", mods, "trt8.6", "off"),
+    ("Mod", mods, "trt8.6", "sites"),
+    ("If", CHAINS["If"], "ncnn1.0", "off"),
+    ("Transpose", transposes, "tflite1.29", "off"),
+)
+
+
+def targets() -> list[str]:
+    """Return the newest target of every family, and the one that others are compared with."""
+    return [BESIDE, *(engine.names()[-1] for engine in engines() if engine.names())]
+
+
+def seconds(work: Callable[[], object], tries: int = TRIES) -> float:
+    """Return the least CPU time of some tries, with that of children."""
+    found: list[float] = []
+    for _ in range(tries):
+        start = os.times()
+        work()
+        end = os.times()
+        found.append(sum(end[:4]) - sum(start[:4]))
+    return min(found)
+
+
+def exponent(sizes: Sequence[int], times: Sequence[float]) -> float:
+    """Return the slope of the line through the logarithms of sizes and times."""
+    return float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
+
+
+def checks(names: Sequence[str]) -> Iterator[tuple[str, bool]]:
+    """Yield the rows of the table on `check`, and whether each is as it should be."""
+    for name in names:
+        cells: list[str] = []
+        worst = 0.0
+        for make in CHAINS.values():
+            graphfix.check(make(30), name)  # what is loaded once
+            times = [_check(make(size), name) for size in SIZES]
+            slope = exponent(SIZES, times)
+            worst = max(worst, slope)
+            cells.append(f"{times[0]:.2f} to {times[-1]:.2f} s, {slope:.2f}")
+        yield f"| {name} | {' | '.join(cells)} |", worst <= MOST
+
+
+def _listed(sizes: Sequence[int]) -> str:
+    return ", ".join(f"{size:,}" for size in sizes)
+
+
+def _check(model: ModelProto, target: str) -> float:
+    return seconds(lambda: graphfix.check(model, target))
+
+
+def runs() -> Iterator[tuple[str, bool]]:
+    """Yield the rows of the table on `run`, and whether each is as it should be."""
+    for chain, make, target, verify in RUNS:
+        graphfix.run(make(30), target, verify=verify)
+        times = [_run(make(size), target, verify) for size in RUN_SIZES]
+        slope = exponent(RUN_SIZES, times)
+        listed = ", ".join(f"{time:.2f}" for time in times)
+        yield f"| {chain} | {target} | {verify} | {listed} | {slope:.2f} |", slope <= MOST
+
+
+def _run(model: ModelProto, target: str, verify: str) -> float:
+    return seconds(lambda: graphfix.run(model, target, verify=verify), tries=2)
+
+
+def network(path: Path, names: Sequence[str]) -> Iterator[tuple[str, bool]]:
+    """Yield the rows of the table on a network, and whether each is as it should be."""
+    model = read_model(path).proto
+    for name in names:
+        graphfix.check(model, name)
+    base = _check(model, BESIDE)
+    for name in dict.fromkeys(names):
+        time = base if name == BESIDE else _check(model, name)
+        yield f"| {name} | {time:.2f} | {time / base:.2f} |", time <= SHARE * base
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, write the table, and say whether all is as it should be."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--targets", default="", help="some targets in place of all families")
+    parser.add_argument("--network", type=Path, help="a real network to check as well")
+    parser.add_argument("-o", "--output", type=Path, default=RESULTS / "growth.md")
+    options = parser.parse_args(arguments)
+    names = options.targets.split(",") if options.targets else targets()
+    checked = list(checks(names))
+    ran = list(runs())
+    real = [] if options.network is None else list(network(options.network, names))
+    held = [*checked, *ran, *real]
+    sizes = f"{SIZES[0]:,} to {SIZES[-1]:,} nodes"
+    lines = [
+        "# Growth",
+        "",
+        f"`python -m benchmarks.speed.growth`, Python {platform.python_version()}: CPU seconds, and"
+        f" the exponent of their growth, which is to be at most {MOST:g}.",
+        "",
+        f"## `check`, chains of {sizes}",
+        "",
+        f"| target | {' | '.join(CHAINS)} |",
+        f"|---|{'---|' * len(CHAINS)}",
+        *(row for row, _ in checked),
+        "",
+        "## `run`, every node repaired where the target wants that",
+        "",
+        f"| chain | target | `--verify` | seconds for {_listed(RUN_SIZES)} | exponent |",
+        "|---|---|---|---|---|",
+        *(row for row, _ in ran),
+    ]
+    if options.network is not None:
+        lines += [
+            "",
+            f"## `check` of {options.network.name}",
+            "",
+            f"| target | seconds | times those for {BESIDE}, at most {SHARE:g} |",
+            "|---|---|---|",
+            *(row for row, _ in real),
+        ]
+    bad = [row for row, good in held if not good]
+    lines += ["", f"{len(held) - len(bad)} of {len(held)} rows are as they should be."]
+    options.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for row in bad:
+        print(row)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
