@@ -70,6 +70,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="passes, separated by commas")
     parser.add_argument("--most", type=int, default=MOST, help="mutants of one pass")
     parser.add_argument("--seed", type=int, default=3)
+    parser.add_argument("--kind", default="", help="one kind of change alone")
     parser.add_argument("--processes", type=int, default=1, help="families of examples at a time")
     parser.add_argument("-o", "--output", type=Path, default=RESULTS / "mutants.md")
     parser.add_argument("--examples", action="store_true", help="try the right passes alone")
@@ -80,14 +81,14 @@ def main() -> int:
         found = Found.of(json.loads(given.earlier.read_text(encoding="utf-8")))
     else:
         most = 0 if given.examples else given.most
-        found = _made(given.only, most, given.seed, given.processes)
+        found = _made(given.only, most, given.seed, given.processes, given.kind)
     if given.keep:
         given.keep.write_text(json.dumps(found.as_dict(), indent=1), encoding="utf-8")
     given.output.write_text(page(found), encoding="utf-8")
-    return 0 if given.only or verdict(found) else 1
+    return 0 if given.only or given.kind or verdict(found) else 1
 
 
-def _made(only: str, most: int, seed: int, processes: int) -> Found:
+def _made(only: str, most: int, seed: int, processes: int, kind: str) -> Found:
     for module in ("graphfix", "onnxruntime", "graphfix.proving.tasks"):
         import_module(module)
     all_passes(())
@@ -106,7 +107,7 @@ def _made(only: str, most: int, seed: int, processes: int) -> Found:
     found = Found([], [], 0.0, most)
     # Forked before any thread runs: the workers start with everything imported.
     with ProcessPoolExecutor(processes, mp_context=get_context("fork")) as pool:
-        running = [pool.submit(_of_family, units, most, seed) for units in families.values()]
+        running = [pool.submit(_of_family, units, most, seed, kind) for units in families.values()]
         for future in running:
             rows, faults = future.result()
             found.rows.extend(rows)
@@ -121,7 +122,7 @@ def _family(examples: list[tuple[str, Any]]) -> str:
 
 
 def _of_family(
-    units: list[tuple[str, list[tuple[str, Any]]]], most: int, seed: int
+    units: list[tuple[str, list[tuple[str, Any]]]], most: int, seed: int, kind: str
 ) -> tuple[list[Row], list[str]]:
     """Make the mutants of passes that share files, none of them twice."""
     found: list[Row] = []
@@ -129,7 +130,7 @@ def _of_family(
     done: set[tuple[str, tuple[int, int]]] = set()
     for unit, examples in units:
         began = time.monotonic()
-        rows, faults = _unit(unit, examples, most, seed, done)
+        rows, faults = _unit(unit, examples, most, seed, done, kind)
         found.extend(rows)
         wrong.extend(faults)
         counted = [row for row in rows if row.counts]
@@ -144,7 +145,7 @@ def _of_family(
 
 
 def _unit(
-    unit: str, examples: list[tuple[str, Any]], most: int, seed: int, done: set[Any]
+    unit: str, examples: list[tuple[str, Any]], most: int, seed: int, done: set[Any], kind: str
 ) -> tuple[list[Row], list[str]]:
     with tempfile.TemporaryDirectory() as text:
         folder = Path(text)
@@ -163,7 +164,9 @@ def _unit(
     fresh = [
         p
         for p in points(sources, roots_of(unit))
-        if (family + p.file, p.place) not in done and _runs(p, sources[p.file], lines)
+        if (family + p.file, p.place) not in done
+        and _runs(p, sources[p.file], lines)
+        and kind in ("", p.kind)
     ]
     rows: list[Row] = []
     for point in chosen(fresh, most, seed):

@@ -15,14 +15,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from benchmarks.mutants import sizes
+from benchmarks.mutants import arguments, sizes
 
 _OLDER = (
     "swapped operands", "off by one", "wrong axis", "wrong rounding", "dropped Cast",
     "wrong dtype", "changed constant", "dropped Refuse",
 )  # fmt: skip
 OPERANDS, OFF_BY_ONE, AXIS, ROUNDING, CAST, DTYPE, CONSTANT, REFUSE = _OLDER
-KINDS = (*_OLDER, *sizes.KINDS)
+KINDS = (*_OLDER, *sizes.KINDS, *arguments.KINDS)
 
 _ORDERED = frozenset(
     {"Sub", "Div", "Less", "Greater", "LessOrEqual", "GreaterOrEqual", "Mod", "Pow", "MatMul"}
@@ -234,7 +234,8 @@ def _called(call: ast.Call) -> str:
 
 
 def _variants(node: ast.AST, parents: Mapping[int, ast.AST]) -> list[tuple[str, ast.AST]]:
-    return [*_of_numbers(node, parents), *sizes.of_sizes(node, parents)]
+    found = [*_of_numbers(node, parents), *sizes.of_sizes(node, parents)]
+    return [*found, *arguments.of_arguments(node)]
 
 
 def _of_numbers(node: ast.AST, parents: Mapping[int, ast.AST]) -> list[tuple[str, ast.AST]]:

@@ -280,6 +280,51 @@ class ATen(OpRun):
     def _flip(self, x: Array, axes: Array) -> Array:
         return np.ascontiguousarray(np.flip(x, tuple(int(a) for a in axes)))
 
+    def _sum(self, x: Array, axes: Array, keep: Array, *_: Any) -> Array:
+        return np.asarray(np.sum(x, tuple(int(a) for a in axes), keepdims=bool(keep)))
+
+    def _var(self, x: Array, axes: Array, less: Array, keep: Array) -> Array:
+        along = tuple(int(a) for a in axes)
+        return np.asarray(np.var(x, along, ddof=float(less), keepdims=bool(keep)))
+
+    def _norm(self, x: Array, order: Array, axes: Array, keep: Array) -> Array:
+        total = np.sum(np.abs(x) ** float(order), tuple(int(a) for a in axes), keepdims=bool(keep))
+        return np.asarray(total ** (1 / float(order)))
+
+    def _add(self, x: Array, other: Array, alpha: Array) -> Array:
+        return x + other * float(alpha)
+
+    def _rsub(self, x: Array, other: Array, alpha: Array) -> Array:
+        return other - x * float(alpha)
+
+    def _addcmul(self, x: Array, one: Array, other: Array, value: Array) -> Array:
+        return x + one * other * float(value)
+
+    def _div(self, x: Array, other: Array, mode: Any) -> Array:
+        return np.floor(x / other)
+
+    def _clamp(self, x: Array, low: Array, high: Array) -> Array:
+        return np.clip(x, float(low), float(high))
+
+    def _elu(self, x: Array, alpha: Array, scale: Array, inner: Array) -> Array:
+        below = float(alpha) * (np.exp(np.minimum(x, 0) * float(inner)) - 1)
+        return np.where(x > 0, x, below) * float(scale)
+
+    def _leaky_relu(self, x: Array, slope: Array) -> Array:
+        return np.where(x > 0, x, x * float(slope))
+
+    def _threshold(self, x: Array, border: Array, value: Array) -> Array:
+        return np.where(x > float(border), x, float(value))
+
+    def _argsort(self, x: Array, axis: Array, descending: Array) -> Array:
+        return np.argsort(-x if descending else x, int(axis), kind="stable")
+
+    def _roll(self, x: Array, shifts: Array, axes: Array) -> Array:
+        return np.roll(x, tuple(int(n) for n in shifts), tuple(int(a) for a in axes))
+
+    def _addmm(self, x: Array, one: Array, other: Array, beta: Array, alpha: Array) -> Array:
+        return x * float(beta) + one @ other * float(alpha)
+
     def _diff(self, x: Array, times: Array, axis: Array, *ends: Any) -> Array:
         names = ("prepend", "append")
         given = {k: e for k, e in zip(names, ends, strict=False) if e is not None}

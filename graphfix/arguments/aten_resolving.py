@@ -116,7 +116,7 @@ def resolved(operator: str, overload: str | None, given: Arguments) -> tuple[Ove
     fits = [one for one in known if not _missing(one, given)]
     if not fits:
         raise Unfit(_missing(known[0], given))
-    for narrower in (_is_whole, _gives, _is_in_order, _takes, _by_place, _takes_exactly):
+    for narrower in (_is_whole, _gives, _is_in_order, _takes, _takes_exactly):
         if len(fits) == 1:
             break
         # What no overload has is for the pass to refuse, which says what it needs.
@@ -199,13 +199,6 @@ def _takes(one: Overload, given: Arguments) -> bool:
         for argument in one.arguments
         for value in (there.get(argument.name),)
     )
-
-
-def _by_place(one: Overload, given: Arguments) -> bool:
-    """Say whether no input stands for an argument that PyTorch takes by its name alone."""
-    there = zip(placed(one, given.attributes), given.inputs, strict=False)
-    by_name = {argument.name for argument in one.arguments if argument.by_name}
-    return not any(name in by_name for name, value in there if value is not None)
 
 
 def _takes_exactly(one: Overload, given: Arguments) -> bool:

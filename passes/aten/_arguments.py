@@ -81,9 +81,15 @@ class Call(Struct, frozen=True):
     schema: tuple[str, ...]
 
     def tensor(self, name: str) -> Value | None:
-        """Return a tensor argument, or None where it is None."""
+        """Return a tensor argument, or None where it is None.
+
+        Raises:
+            Refuse: It is an attribute, which no tensor of the graph is.
+        """
+        if self.node.has(name):
+            raise Refuse(f"{name} of {self.operator} must be an input; it is an attribute")
         place = self._place(name)
-        value = None if place is None or self.node.has(name) else self.node.input(place)
+        value = None if place is None else self.node.input(place)
         return None if value is None or is_none(value) else value
 
     def need(self, name: str) -> Value:

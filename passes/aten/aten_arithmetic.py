@@ -106,17 +106,33 @@ def _apart(build: Builder, a: Value, b: Value) -> Value:
     return build.Xor(build.Less(a, 0.0), build.Less(b, 0.0))
 
 
+_ROUNDED = ("floor", "trunc")
+
+
 def _div(build: Builder, call: Call, v: list[Any]) -> Value:
-    if call.text("rounding_mode", "") == "floor":
+    mode = call.text("rounding_mode", "")
+    if mode == "floor":
         return _floor_div(build, call, v)
+    if mode not in _ROUNDED and not (mode == "" and is_float(v[0])):
+        raise Refuse(
+            f"rounding_mode of {call.operator} must be floor or trunc, or none for floats; it is "
+            f"{mode!r}"
+        )
+    if not mode:
+        return build.Div(v[0], v[1])
     quotient = build.Div(v[0], v[1])  # of integers rounds towards 0
     return truncated(build, quotient) if is_float(v[0]) else quotient
 
 
 def _div_model(call: ArrayCall, v: list[Any]) -> Any:
-    mode = str(call.array("rounding_mode"))
+    given = call.array("rounding_mode")
+    mode = "" if given is None else str(given)
     if mode == "floor":
         return _floor_div_model(call, v)
+    if not mode and v[0].dtype.kind == "f":
+        return v[0] / v[1]
+    if mode not in _ROUNDED:
+        raise Refuse(f"rounding_mode must be floor or trunc; it is {mode!r}")
     if v[0].dtype.kind == "f":
         return np.trunc(v[0] / v[1])
     return np.sign(v[0]) * np.sign(v[1]) * (np.abs(v[0]) // np.abs(v[1]))

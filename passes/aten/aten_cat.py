@@ -162,7 +162,10 @@ def _axis(call: Call) -> tuple[Value, int]:
 def _lengths(call: Call) -> tuple[str, Sequence[int]]:
     """Return (step, chunks, sizes, sections, places or computed; the numbers)."""
     name = call.schema[1]
-    value = call.tensor(name)
+    if call.node.has(name) and name in ("indices", "sections"):
+        places = isinstance(call.node.attr(name), list | tuple)
+        return ("places" if places else "sections"), call.integers(name) or ()
+    value = None if call.node.has(name) else call.tensor(name)
     if name == "sections" and value is not None and not value.is_constant:
         return ("computed", []) if value.rank != 0 else (name, [len(call.node.outputs)])
     numbers = call.integers(name)

@@ -307,6 +307,8 @@ def _hidden(node: NodeView, build: Builder, past: Value, sizes: tuple[Size, Size
         last = build.Reshape(build.Cast(node.need(_LENGTHS), to=TensorProto.INT64), _LAST)
         hidden = build.Or(hidden, build.Less(last, places))
     window = int(node.attr("local_window_size", -1))
+    if window == 0:
+        raise Refuse("local_window_size must not be 0, which leaves no key; it is")
     if window > 0:
         hidden = build.Or(hidden, build.Less(places, build.Sub(own, np.int64(window - 1))))
     return build.Unsqueeze(hidden, axes=[1, 2])

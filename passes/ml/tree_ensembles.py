@@ -123,6 +123,12 @@ def tree_ensemble_to_gather(node: NodeView, build: Builder) -> Value:
     after = int(node.attr("post_transform", 0))
     if not 0 <= how < len(_AGGREGATED) or not 0 <= after < len(TRANSFORMS):
         raise Refuse("aggregate_function and post_transform must be of ONNX; they are not")
+    if TRANSFORMS[after] in ("SOFTMAX", "LOGISTIC"):
+        # Numbers of its own: 1 is LOGISTIC there (core/providers/cpu/ml/ml_common.h).
+        raise Refuse(
+            f"post_transform must not be {after}: ONNX takes it for {TRANSFORMS[after]}, "
+            "onnxruntime for another"
+        )
     total = _summed(build, x, forest, targets, _AGGREGATED[how])
     return transformed_targets(build, total, targets, TRANSFORMS[after])
 

@@ -60,8 +60,7 @@ def test_the_table_has_defaults_and_lists() -> None:
         ("max", [X], {}, ""),
         ("max", [X, X], {}, "other"),
         ("max", [X], {"dim": 1}, "dim"),
-        ("std", [X, LIST, NUMBER, NUMBER], {}, "dim"),
-        ("sum", [X, NUMBER], {}, "dim_IntList"),
+        ("std", [X, LIST], {"unbiased": 0, "keepdim": 1}, "dim"),
         ("std", [X, LIST], {"correction": 2}, "correction"),
         ("div", [X, X], {"rounding_mode": "floor"}, "Tensor_mode"),
         ("split", [X, NUMBER], {}, "Tensor"),
@@ -91,6 +90,8 @@ def test_outputs_decide() -> None:
     ("operator", "inputs", "attributes", "named", "reason"),
     [
         ("max", [X, NUMBER], {}, None, "must be named; 'dim', 'other' all take"),
+        ("sum", [X, NUMBER], {}, None, "must be named; '', 'dim_IntList' all take"),
+        ("std", [X, LIST, NUMBER, NUMBER], {}, None, "'correction', 'dim' all take"),
         ("all", [X], {"axis": 1}, None, "attribute axis is none of the arguments of aten::all"),
         ("relu", [X, X], {}, "", "aten::relu takes 1 inputs; 2 are given"),
         ("all", [X, NUMBER, NUMBER, NUMBER], {}, "dim", "aten::all.dim takes 3 inputs; 4 are"),

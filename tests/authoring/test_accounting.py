@@ -15,7 +15,7 @@ from graphfix import EXACT, Refuse, rewrite
 from graphfix.authoring import NodeView, Value
 from graphfix.authoring.accounted_models import modelled
 from graphfix.authoring.building import Builder
-from graphfix.testing import assert_refused, run_pass
+from graphfix.testing import assert_refused, outputs_of, run_pass
 
 HEAD = (
     '<ir_version: 8, opset_import: ["" : 17, "acme" : 1]> '
@@ -104,7 +104,6 @@ def reduced(**attributes: Any) -> onnx.ModelProto:
 def test_dim_and_keepdim_choose_an_overload(tmp_path: Path) -> None:
     result = graphfix.run(reduced(dim=2, keepdim=1), "ort")
     assert result.exit_code == 0
-    from graphfix.testing import outputs_of
 
     x = np.arange(24).reshape(3, 2, 2, 2) % 5 > 0
     found = outputs_of(result.model.to_proto(), {"x": x})["y"]
@@ -118,3 +117,55 @@ def test_arguments_that_no_overload_has_are_refused(attributes: dict[str, int]) 
     result = graphfix.run(reduced(**attributes), "ort")
     assert result.exit_code == 1
     assert [node.op_type for node in result.model.to_proto().graph.node] == ["all"]
+
+
+def called(operator: str, overload: str, *more: Any, **attributes: Any) -> onnx.ModelProto:
+    constants = [onnx.numpy_helper.from_array(a, f"k{at}") for at, a in enumerate(more)]
+    names = ["x", *(constant.name for constant in constants)]
+    node = helper.make_node(
+        "ATen", names, ["y"], domain="org.pytorch.aten", operator=operator,
+        overload_name=overload, **attributes,
+    )  # fmt: skip
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid("org.pytorch.aten", 1)]
+    graph = helper.make_graph([node], "g", [x], [y], constants)
+    return helper.make_model(graph, opset_imports=imports, ir_version=8)
+
+
+TWO = np.array(2, np.float32)
+X = np.array([[1, -3, 5], [-7, 4, 0.5]], np.float32)
+
+
+@pytest.mark.parametrize(
+    ("declared", "model", "expected"),
+    [
+        # Without a rounding mode it is a division, and was one towards 0.
+        ("aten-arithmetic", called("div", "Tensor_mode", TWO), X / 2),
+        ("aten-arithmetic", called("div", "Tensor_mode", TWO, rounding_mode="floor"), X // 2),
+        ("aten-arithmetic", called("add", "Tensor", TWO, alpha=3.0), X + 6),
+        ("aten-reduction", called("sum", "dim_IntList", dim=[1], keepdim=1), X.sum(1)[:, None]),
+        ("aten-reduction", called("var", "correction", dim=[1], correction=0.0), X.var(1)),
+    ],
+)
+def test_arguments_have_their_part(
+    declared: str, model: onnx.ModelProto, expected: np.ndarray[Any, Any]
+) -> None:
+    found = outputs_of(run_pass(declared, model).after, {"x": X})["y"]
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("declared", "model", "reason"),
+    [
+        ("aten-arithmetic", called("div", "Tensor_mode", TWO, rounding_mode="ceil"), "'ceil'"),
+        ("aten-arithmetic", called("add", "Scalar", other=2.0), "other of add must be an input"),
+        ("aten-arithmetic", called("add", "Tensor", TWO, beta=3.0), "attribute beta is none of"),
+        ("aten-reduction", called("sum", "dim_IntList", dim=[1], unbiased=1), "unbiased is none"),
+        ("aten-activation", called("threshold", "", TWO, TWO, TWO), "takes 3 inputs; 4 are given"),
+    ],
+)
+def test_arguments_that_have_no_part_are_refused(
+    declared: str, model: onnx.ModelProto, reason: str
+) -> None:
+    assert_refused(declared, model, reason)
