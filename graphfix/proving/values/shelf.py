@@ -32,7 +32,7 @@ class Shelf:
         if not isinstance(value, np.ndarray) or value.dtype.hasobject:
             return value
         self._free -= value.nbytes
-        if self._free >= 0 or value.nbytes < _SMALL or self._folder is None:
+        if self._free >= 0 or value.nbytes < max(_SMALL, 1) or self._folder is None:
             return value
         return _mapped(value, self._folder)
 

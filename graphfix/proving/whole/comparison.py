@@ -23,14 +23,14 @@ from graphfix.proving.whole.changed_alike import Pair
 from graphfix.proving.whole.drawing import judged_draws
 from graphfix.proving.whole.further_samples import Further
 from graphfix.proving.whole.informative import InformativeOutputs
-from graphfix.proving.whole.options import RESULT_FAILS
+from graphfix.proving.whole.options import FEWEST_SAMPLES, RESULT_FAILS
 from graphfix.proving.whole.preparing import Prepared, Task, prepare
 from graphfix.report import OutputDifference, Verdict, Verification
 from graphfix.storage.weights import dtype_of
 
 # Samples that have so many numbers together, inputs and outputs, are enough; two are, at least:
 # what is the same in both has not moved.
-_MANY, _FEWEST = 2**21, 2
+_MANY = 2**21
 _ALIKE = 0.1  # the part of it for changing constants of both
 _FURTHER = 1.0  # CPU seconds for telling sizes, and for overridden values
 # What the fewest samples and all that is asked of them take, in times of what the original takes
@@ -132,7 +132,7 @@ class _Comparison:
         values = [v for sample in (*self._feeds, *self._values) for v in sample.values()]
         arrays = [array for value in values for _, array in leaves(value) if array is not None]
         elements = sum(array.size for array in arrays)
-        return min(wanted, max(_FEWEST, _MANY // max(elements, 1)))
+        return min(wanted, max(FEWEST_SAMPLES, _MANY // max(elements, 1)))
 
     def _run_further(self) -> Verification | None:
         """Run what usual samples are not; returns a verdict only where the result does not run."""
