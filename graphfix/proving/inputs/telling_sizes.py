@@ -2,7 +2,8 @@
 
 A model that reads a Shape computes with a size, compares it, looks it up in a table, casts it to a
 type that does not hold it. What it computes at a few small sizes says nothing of the sizes beyond:
-those next to each number that a size meets, and next to the end of each type, are tried too.
+those next to each number that a size meets, and next to the end of each type, are tried too. So are
+those next to the bounds of a Slice, which sizes meet without being read.
 
 Integers wrap at the ends of their types; of the whole numbers a float holds all up to two to the
 digits of its mantissa (IEEE 754; bfloat16 has 8 digits, and float8 4 and 3).
@@ -54,6 +55,8 @@ _MOST_NODES = 400
 _MOST_MARKS = 8
 _MOST_SIZES = 60
 _LARGEST = (1 << 31) + 1
+# Bounds of slices from here on stand for the end.
+_FAR = (1 << 31) - 1
 
 
 class _Seen(Struct):
@@ -75,7 +78,7 @@ class _Seen(Struct):
 
 
 def telling_sizes(graphs: Iterable[onnx.GraphProto]) -> list[int]:
-    """Return sizes to try, in ascending order; none where no graph makes values of sizes.
+    """Return sizes to try, in ascending order; none where nothing meets a size.
 
     Args:
         graphs: The same model before and after, functions inlined: what either does with a size.
@@ -118,9 +121,14 @@ def _look(graph: onnx.GraphProto, seen: _Seen) -> None:
     """Follow the sizes that a graph reads, and take down what they meet."""
     nodes = [node for node in all_nodes(graph.node) if not node.domain]
     sources = [node for node in nodes if node.op_type in PLACES]
-    if not sources:
+    slices = [node for node in nodes if node.op_type == "Slice"]
+    if not sources and not slices:
         return
     numbers = thresholds.small_numbers(graph)
+    for node in slices:
+        seen.marks |= dict.fromkeys(_bounds(node, numbers))
+    if not sources:
+        return
     lengths = _lengths(graph)
     readers = consumers(graph)
     if any(node.op_type == "Size" for node in sources):
@@ -167,6 +175,17 @@ def _meet(
                 seen.computed = seen.computed or use.op in _MEETING
                 if use.op == "Mul" and number > 1:
                     seen.factors[int(number)] = None
+
+
+def _bounds(node: onnx.NodeProto, numbers: Mapping[str, Array]) -> Iterator[float]:
+    """Yield where a Slice begins and ends, as far as that is constant: sizes meet it there."""
+    for attribute in node.attribute:
+        if attribute.name in ("starts", "ends"):
+            yield from (abs(float(bound)) for bound in attribute.ints if abs(bound) < _FAR)
+    for name in node.input[1:3]:
+        for bound in numbers[name].ravel().tolist() if name in numbers else ():
+            if abs(bound) < _FAR:
+                yield abs(float(bound))
 
 
 def _lengths(graph: onnx.GraphProto) -> dict[str, Sequence[int]]:

@@ -40,8 +40,8 @@ _NUMBERS = frozenset(
     {onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.DOUBLE}
     | {onnx.TensorProto.INT8, onnx.TensorProto.UINT8, onnx.TensorProto.INT32}
 )
-# Which samples say the same of floats, whatever they are called.
-_SKIPPED = EXTREME | {Style.SIZES, Style.OWN}
+# Samples of which results that are not finite say nothing.
+_SKIPPED = EXTREME | {Style.SIZES, Style.TELLING, Style.OWN}
 
 
 def groups_of(cases: Sequence[Case]) -> Iterator[list[int]]:
@@ -226,7 +226,7 @@ class _Together(SiteProof):
                 member.worst = (max(member.worst[0], worst[0]), max(member.worst[1], worst[1]))
             if not member.apart:
                 found[-1] = member
-                if style is not Style.SIZES:
+                if style not in (Style.SIZES, Style.TELLING):
                     member.said |= self._saying(before, style)
         return found
 

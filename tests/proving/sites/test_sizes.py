@@ -71,3 +71,18 @@ def test_samples_of_0_and_1_alone_are_no_proof() -> None:
         { y = Reshape <allowzero = 1> (x, s) }
     """
     assert proof(text, text).status is Verdict.INCONCLUSIVE
+
+
+NEGATED = "g (float[N] x) => (float[A] y) { y = Neg (x) }"
+FIRST_BLOCK = """
+    g (float[N] x) => (float[A] y)
+    <int64[1] a = {0}, int64[1] b = {300}, int64[1] e = {9000000000}>
+    { f = Slice (x, a, b, a)  g = Slice (x, b, e, a)  h = Neg (f)  y = Concat <axis = 0> (h, g) }
+"""
+
+
+def test_a_size_past_the_bound_of_a_slice_is_tried() -> None:
+    assert proof(NEGATED, NEGATED).status is Verdict.EQUAL
+    found = proof(NEGATED, FIRST_BLOCK)
+    assert found.status is Verdict.MISMATCH
+    assert "float32[301]" in found.reason
