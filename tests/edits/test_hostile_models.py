@@ -6,9 +6,10 @@ import os
 from pathlib import Path
 
 import click
+import numpy as np
 import pytest
 
-from graphfix import InvalidModel, edits
+from graphfix import InvalidModel, UsageError, edits
 from graphfix.cli import limits, main
 from graphfix.worker.limits import ENGINE_MEMORY, ENGINE_SECONDS
 from tests.edits.small_models import HEAD, parsed
@@ -69,3 +70,12 @@ def test_every_command_gives_engines_of_a_small_file_little_memory(
     assert os.environ[ENGINE_MEMORY] == str(limits.SMALL_MEMORY)
     often = command in ("edit", "bisect", "reduce", "replay")
     assert (ENGINE_SECONDS in os.environ) is not often
+
+
+def test_a_text_is_stored_for_an_input_of_text() -> None:
+    text = HEAD + "g (string[2] x) => (string[2] y) { y = Identity (x) }"
+    found = edits.drop_input(parsed(text), "x", "a,b", verify="off")
+    (stored,) = found.model.to_proto().graph.initializer
+    assert list(stored.string_data) == [b"a", b"b"]
+    with pytest.raises(UsageError, match="an input of text takes no numbers"):
+        edits.drop_input(parsed(text), "x", np.array([1, 2]))
