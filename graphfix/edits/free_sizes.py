@@ -72,6 +72,7 @@ class Freeing:
             where: What asks for it.
         """
         self._proto, self._axes, self._size, self._where = copied(proto), axes, size, where
+        self._overridable = proto.ir_version >= 4
         self._light = Model(proto, base_dir=base_dir).light_proto()
         self._before = shapes_of(self._light)
         if all(
@@ -230,6 +231,7 @@ class Freeing:
             return self._note(node.output[0], wanted)
         if any(not isinstance(size, int) for size in old):
             raise self._refused(node)
+        self._check_stored(node, node.input[position])
         new = [int(size) for size in old if isinstance(size, int)]
         if node.op_type == "Resize":
             return self._sizes_computed(node, position, target, new)
@@ -245,6 +247,19 @@ class Freeing:
             model.ir_version = max(model.ir_version, 4)
             twin(model, node).input[position] = name
         return True
+
+    def _check_stored(self, node: NodeProto, name: str) -> None:
+        """Check that no caller may give another value for what is to be replaced.
+
+        Raises:
+            UsageError: One may.
+        """
+        if self._overridable and any(info.name == name for info in self._proto.graph.input):
+            raise UsageError(
+                f"{_called(node)} reads {name!r}, for which a caller may give another value",
+                where=self._where,
+                hint=f"--drop-input {name} stores it for good",
+            )
 
     def _leading(self, node: NodeProto, axis: int, old: Sizes) -> int:
         """Return the axis of a Reshape's output that an axis of the input is the first part of."""

@@ -258,3 +258,18 @@ def test_refusals(sizes: tuple[int | str, ...], said: str) -> None:
         edits.dynamic(parsed(VIT), {"x": sizes})
     assert said in str(caught.value)
     assert str(caught.value).startswith("--dynamic")
+
+
+def test_a_shape_that_a_caller_may_override_is_not_replaced() -> None:
+    text = (
+        HEAD
+        + """
+g (float[1, 4] x, int64[3] w) => (float[1, 2, 2] y) <int64[3] w = {1, 2, 2}>
+{ [cut] y = Reshape (x, w) }
+"""
+    )
+    with pytest.raises(UsageError, match="'cut' reads 'w', for which a caller may give another"):
+        edits.dynamic(parsed(text), {"x": ("N", 4)})
+    old = parsed(text.replace("ir_version: 8", "ir_version: 3"))
+    found = edits.dynamic(old, {"x": ("N", 4)}, verify="off")
+    assert "Reshape 'cut' takes [-1, 2, 2], not [1, 2, 2]" in found.steps[0].said
