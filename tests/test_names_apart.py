@@ -211,6 +211,17 @@ def test_a_run_keeps_them_apart(name: str, target: str) -> None:
     assert_computes_the_same(model, after)
 
 
+@pytest.mark.parametrize("opset", [13, 21])
+@pytest.mark.parametrize("name", ["merged", "sizes", "nested", "stored"])
+def test_opset_steps_keep_them_apart(name: str, opset: int) -> None:
+    model = model_of(name)
+    result = graphfix.run(model, opset=opset)
+    after = result.model.to_proto()
+    assert (result.exit_code, after.opset_import[0].version) == (0, opset)
+    assert_valid(after)
+    assert_computes_the_same(model, after)
+
+
 def test_what_the_main_graph_declares_of_a_name_of_both_branches_is_of_neither() -> None:
     model = model_of("sizes")
     for name, dims in (("k", [7]), ("e", [9, 9]), ("s", [2, 2])):

@@ -1,11 +1,12 @@
 """Check every model of some folders for every target, and repair a sample of them.
 
-    python -m benchmarks.sweep FOLDER ... [--runs 100] [--rows ROWS.jsonl] [--limit N] [--jobs 2]
+    python -m benchmarks.sweep FOLDER ... [--runs 100] [--rows ROWS.jsonl] [--part K/N]
 
 Each file is read, and its types are inferred, once for all targets. A rule that raises and any
 other exception that is no error of the user is a fault. Every file is in a child of its own, with
-600 s and 8 GiB. ROWS takes a line for each file that is done, and a sweep goes on behind them. The
-page is ``results/sweep.md``. Ends with 1 where there is a fault, or a child did not end by itself.
+600 s and 8 GiB. ROWS takes a line for each file that is done, and a sweep goes on behind them;
+several at once take a part each, and the rows of all make the page, ``results/sweep.md``. Ends with
+1 where there is a fault, or a child did not end by itself.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -70,8 +70,7 @@ def arguments(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--runs", type=int, default=100, help="how many files are repaired as well")
     parser.add_argument("--rows", type=Path, help="takes a line for each file that is done")
-    parser.add_argument("--limit", type=int, help="check only the first N files")
-    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--part", help="K/N: each N-th file from the K-th; no page is written")
     return parser.parse_args(words)
 
 
@@ -84,16 +83,16 @@ def main(words: Sequence[str]) -> int:
     chosen = {path: drawn.choice(target_names()) for path in drawn.sample(files, len(files))}
     repaired = dict(list(chosen.items())[: given.runs])
     known = _known(given.rows)
-    wanted = [path for path in files if str(path) not in known][: given.limit]
+    first, count = map(int, given.part.split("/")) if given.part else (0, 1)
+    wanted = [path for path in files[first::count] if str(path) not in known]
     graphfix_main()  # imports all modules, once for all children
     asked = settings_of_all()
     one = partial(_swept, asked=asked, rows=given.rows)
-    with ThreadPoolExecutor(given.jobs) as pool:
-        done = list(pool.map(one, wanted, [repaired.get(path, "") for path in wanted]))
+    done = [one(path, repaired.get(path, "")) for path in wanted]
     rows = [*(known[str(path)] for path in files if str(path) in known), *done]
     page = table(rows, {str(path): name for path, name in names.items()})
     print(page)
-    if given.limit is None:
+    if not given.part:
         (RESULTS / "sweep.md").write_text(page, encoding="utf-8")
     return int(any(row.faults or row.ended for row in rows))
 
