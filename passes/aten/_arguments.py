@@ -23,6 +23,7 @@ from typing import Any
 import msgspec
 import numpy as np
 from msgspec import Struct
+from onnx import TensorProto
 
 from graphfix.authoring import (
     Array,
@@ -275,15 +276,26 @@ def entries_of(value: Value, name: str, depth: int = 0) -> tuple[Any, ...]:
     if producer is None or depth > _DEPTH:
         raise Refuse(f"{name} must be a constant; it is computed at run time")
     if producer.op in _SAME_ENTRIES:
-        if producer.op == "Cast" and producer.attr("to") not in (6, 7):
+        entries = entries_of(producer.need(0), name, depth + 1)
+        if producer.op == "Cast" and not _is_kept(entries, int(producer.attr("to", 0))):
             raise Refuse(f"{name} must be a constant; it is computed at run time")
-        return entries_of(producer.need(0), name, depth + 1)
+        return entries
     if producer.op in LISTS:
         found: list[Any] = []
         for entry in producer.inputs:
             found.extend((None,) if entry is None else entries_of(entry, name, depth + 1))
         return tuple(found)
     raise Refuse(f"{name} must be a constant; it is computed at run time")
+
+
+def _is_kept(entries: tuple[Any, ...], to: int) -> bool:
+    """Say whether a Cast leaves numbers as they are: int32 wraps, and fractions are cut off."""
+    if to not in (TensorProto.INT32, TensorProto.INT64):
+        return False
+    most = 1 << (31 if to == TensorProto.INT32 else 63)
+    return all(
+        entry is None or (-most <= entry < most and int(entry) == entry) for entry in entries
+    )
 
 
 def text_of(value: Value, name: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from math import prod
 
 from msgspec import Struct, field
+from onnx import TensorProto
 
 from graphfix.authoring import ELEMENTWISE, Graph, NodeView, Refuse, Value, Variable, need_rank
 
@@ -263,7 +264,8 @@ def _of_sizes(node: NodeView, trail: _Trail) -> Fate:
     """Return what becomes of numbers of which one is the number of rows."""
     sizes = [_known_sizes(v, trail) for v in node.inputs if v is not None]
     first = sizes[0]
-    if first is not None and node.op in ("Cast", "Identity", "Squeeze", "Unsqueeze"):
+    wide = node.op != "Cast" or node.attr("to") in (TensorProto.INT32, TensorProto.INT64)
+    if first is not None and wide and node.op in ("Cast", "Identity", "Squeeze", "Unsqueeze"):
         return first
     if node.op == "Concat" and all(size is not None for size in sizes):
         return tuple(entry for size in sizes if size is not None for entry in size)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
@@ -101,14 +102,27 @@ def _shape(node: NodeView) -> Vector | None:
     return elements[slice(node.attr("start"), node.attr("end"))]
 
 
+# Bytes of the types of integers that hold every size of an image.
+_WIDE = 4
+
+
 def _cast(value: Value, first: Value, depth: int) -> Vector | None:
     vector = _known(first, depth + 1)
     dtype = value.dtype
     if vector is None or dtype is None or (dtype not in FLOATS and dtype.kind not in "iu"):
         return None
     if dtype.kind in "iu":
-        return _each(vector, math.trunc)
+        vector = _each(vector, math.trunc)
+        return None if vector is None else [_held(element, dtype) for element in vector]
     return [_rounded(e, dtype) if isinstance(e, Fraction) else e for e in vector]
+
+
+def _held(element: Element, dtype: np.dtype[Any]) -> Element:
+    """Return a whole number or a multiple of a size where a type of integers holds it."""
+    limits = np.iinfo(dtype)
+    if isinstance(element, Fraction):
+        return element if limits.min <= element <= limits.max else None
+    return element if dtype.itemsize >= _WIDE else None
 
 
 def _rounded(number: Fraction, dtype: np.dtype[np.generic]) -> Fraction:
