@@ -100,7 +100,8 @@ def ask(
     """
     keeper = _keeper()
     # A driver of a device takes minutes to build what it runs, however small the model.
-    share = max(0.0, keeper.left() - limits.spare) / limits.together if limits.held else _INF
+    left = keeper.left()
+    share = max(left - limits.spare, left / 2) / limits.together if limits.held else _INF
     # What is said where time runs out: which of the limits it was.
     of_all = share <= min(limits.seconds, seconds_left())
     work = limits.work if share == _INF else min(limits.seconds, share)
