@@ -173,6 +173,12 @@ def batched_nms(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple
     top, keep = int(attributes["topK"]), int(attributes["keepTopK"])
     if keep > top:
         raise NotImplementedError("keepTopK above topK leaves the outputs as they were")
+    if attributes.get("shareLocation", 1) and boxes.shape[2] != 1:
+        raise NotImplementedError("boxes that all classes share are one column")
+    if attributes.get("caffeSemantics", 0):
+        raise NotImplementedError("the order of Caffe is not modelled")
+    if attributes.get("numClasses", scores.shape[2]) != scores.shape[2]:
+        raise NotImplementedError("numClasses is not the number of columns of the scores")
     results = [_of_image(boxes[i], scores[i], attributes, top) for i in range(len(boxes))]
     counts = np.zeros((len(boxes), 1), np.int32)
     kept_boxes = np.zeros((len(boxes), keep, 4), np.float32)
