@@ -31,7 +31,7 @@ TARGET = "trt8"
 _NETWORKS = 5
 # A site removes or adds nodes, so those with most sites are among those with most nodes.
 _CANDIDATES = 16
-_TRIES = 2
+_TRIES = 1
 _SMALL_TRIES = 10
 _FACTOR, _SECONDS = 2.0, 1.0
 _SMALL_FACTOR = 2.5

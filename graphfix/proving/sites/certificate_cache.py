@@ -130,6 +130,7 @@ def _versions() -> bytes:
     versions = [metadata.version(name) for name in _COMPUTING]
     told = hashlib.sha256(repr((_SCHEMA, __version__, versions)).encode())
     told.update(_sources(str(Path(__file__).parents[1])))
+    told.update(_sources(str(Path(__file__).parents[2] / "operators")))
     return told.digest()
 
 
