@@ -150,10 +150,9 @@ def efficient_nms_onnx(inputs: list[Array | None], attributes: dict[str, Any]) -
     return (result,)
 
 
-def _jaccard(box: Array, others: Array, attributes: dict[str, Any]) -> Array:
+def _jaccard(box: Array, others: Array, normal: bool, caffe: bool) -> Array:
     """Return the intersection over union as BatchedNMS has it."""
-    normal = bool(attributes.get("isNormalized", 1))
-    more = np.float32(0 if normal or not attributes.get("caffeSemantics", 1) else 1)
+    more = np.float32(0 if normal or not caffe else 1)
     low, high = np.minimum(box[:2], box[2:]), np.maximum(box[:2], box[2:])
     lows = np.minimum(others[:, :2], others[:, 2:])
     highs = np.maximum(others[:, :2], others[:, 2:])
@@ -175,10 +174,9 @@ def batched_nms(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple
         raise NotImplementedError("keepTopK above topK leaves the outputs as they were")
     if attributes.get("shareLocation", 1) and boxes.shape[2] != 1:
         raise NotImplementedError("boxes that all classes share are one column")
-    if attributes.get("caffeSemantics", 0):
-        raise NotImplementedError("the order of Caffe is not modelled")
     if attributes.get("numClasses", scores.shape[2]) != scores.shape[2]:
         raise NotImplementedError("numClasses is not the number of columns of the scores")
+    clips = bool(attributes.get("clipBoxes", 1))
     results = [_of_image(boxes[i], scores[i], attributes, top) for i in range(len(boxes))]
     counts = np.zeros((len(boxes), 1), np.int32)
     kept_boxes = np.zeros((len(boxes), keep, 4), np.float32)
@@ -190,7 +188,7 @@ def batched_nms(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple
             score, label, box = found[number]
             if box is None:
                 continue
-            clipped = box.clip(0, 1) if attributes.get("clipBoxes", 1) else box
+            clipped = box.clip(0, 1) if clips else box
             kept_boxes[image, place], labels[image, place] = clipped, label
             kept_scores[image, place] = score
             counts[image, 0] += 1
@@ -201,6 +199,8 @@ def _of_image(boxes: Array, scores: Array, attributes: dict[str, Any], top: int)
     """Return (score, class, box) in the order of classes; no box for what is dropped."""
     threshold = np.float32(attributes["scoreThreshold"])
     overlap = np.float32(attributes["iouThreshold"])
+    normal = bool(attributes.get("isNormalized", 1))
+    caffe = bool(attributes.get("caffeSemantics", 1))
     found: list[Any] = []
     for label in range(scores.shape[1]):
         own = scores[:, label]
@@ -211,7 +211,7 @@ def _of_image(boxes: Array, scores: Array, attributes: dict[str, Any], top: int)
         if len(order) and alive[0]:
             for number in range(len(order)):
                 if alive[number]:
-                    over = _jaccard(mine[number], mine, attributes) > overlap
+                    over = _jaccard(mine[number], mine, normal, caffe) > overlap
                     over[: number + 1] = False
                     alive &= ~over
         for place, number in enumerate(order):
