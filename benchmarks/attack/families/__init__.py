@@ -5,13 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from benchmarks.attack.building import Case
-from benchmarks.attack.families import casts, control, edited, forms, overrides, sequences, sizes
+from benchmarks.attack.families import (
+    casts,
+    control,
+    edited,
+    forms,
+    overrides,
+    quantized,
+    sequences,
+    sizes,
+)
 
 FAMILIES: dict[str, Callable[[], Iterator[Case]]] = {
     "sizes": sizes.cases,
     "forms": forms.cases,
     "layers": forms.layers,
     "casts": casts.cases,
+    "quantized": quantized.cases,
     "ranks": forms.ranks,
     "control": control.cases,
     "sequences": sequences.cases,
