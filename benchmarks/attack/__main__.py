@@ -114,10 +114,11 @@ def examine(case: Case, job: Job, judge: Judge) -> Row:
             case.model.SerializeToString(), after.SerializeToString(), case.feeds
         )
         return _finished(row, rulings, case, loose=loose, start=start)
+    places = range(len(case.feeds)) if job.only is None else job.only
     rulings = judge.rule(
         case.model.SerializeToString(),
         after.SerializeToString(),
-        case.feeds,
+        [case.feeds[place] for place in places],
         loose=loose,
         inputs=job.inputs,
         outputs=job.outputs,

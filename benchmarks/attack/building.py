@@ -27,6 +27,7 @@ class Job:
         arguments: Of `graphfix.run`, or those of the edit.
         inputs: How the result calls the inputs; None for as before.
         outputs: What is compared, as the original and as the result call it; all if empty.
+        only: The feeds, by place, that the result is made for; None for all.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Job:
     arguments: Mapping[str, Any]
     inputs: Mapping[str, str] | None = None
     outputs: tuple[tuple[str, str], ...] = ()
+    only: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)

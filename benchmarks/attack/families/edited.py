@@ -34,14 +34,14 @@ def renamed() -> Iterator[Case]:
         draw = random.Random(f"edit {place}")
         if draw.random() > 0.5:
             continue
-        jobs = [job for job in (_edit(draw, case.model) for _ in range(2)) if job is not None]
+        jobs = [job for job in (_edit(draw, case) for _ in range(2)) if job is not None]
         named = {job.name: job for job in jobs}
         if named:
             yield Case(case.name, "edits", case.model, case.feeds, list(named.values()))
 
 
-def _edit(draw: random.Random, model: ModelProto) -> Job | None:
-    graph = model.graph
+def _edit(draw: random.Random, case: Case) -> Job | None:
+    graph = case.model.graph
     ins, outs = [i.name for i in graph.input], [o.name for o in graph.output]
     inner = sorted({o for n in graph.node for o in n.output if o and o not in outs})
     deep = sorted({o for n in _deep(graph) for o in n.output if o} - set(outs) - set(inner))
@@ -120,12 +120,19 @@ def _edit(draw: random.Random, model: ModelProto) -> Job | None:
             "edit --add-output", "edit", {"edits": [AddOutput(draw.choice(inner))]}, same, equal
         )
     if how == "drop" and "cond" in ins:
+        true = tuple(place for place, feed in enumerate(case.feeds) if feed["cond"])
         left = {name: name for name in ins if name != "cond"}
         return Job(
-            "edit --drop-input cond=1", "edit", {"edits": [DropInput("cond", "1")]}, left, equal
+            "edit --drop-input cond=1",
+            "edit",
+            {"edits": [DropInput("cond", "1")]},
+            left,
+            equal,
+            true,
         )
     if how == "dim":
-        return Job("edit --dim N=3", "edit", {"edits": [Dim("N", 3)]}, same, equal)
+        three = tuple(place for place, feed in enumerate(case.feeds) if len(feed["x"]) == 3)
+        return Job("edit --dim N=3", "edit", {"edits": [Dim("N", 3)]}, same, equal, three)
     return None
 
 
