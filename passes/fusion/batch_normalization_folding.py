@@ -46,6 +46,8 @@ from graphfix.authoring import (
 
 from ._fused import rounds_less
 
+_PREDICTS = 7  # the opset from which on it does not train; before, is_test 0 is the default
+
 
 @rewrite.pattern
 def _normalized(
@@ -77,7 +79,7 @@ def batch_normalization_folding(match: Match, build: Builder) -> Value:
     if (
         norm.attr("training_mode", 0)
         or norm.attr("spatial", 1) != 1
-        or norm.attr("is_test", 1) != 1
+        or not norm.attr("is_test", norm.opset >= _PREDICTS)
     ):
         raise Refuse("it must normalize by its parameters, by channel")
     rounds_less(build, x)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from onnx import ModelProto, helper
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_unmatched, parse
+from graphfix.testing import assert_refused, assert_rewrite, assert_unmatched, parse, run_pass
 from tests.passes.fusing import ROOM, TYPES, assert_proved, drawn
 
 PASS = "batch-normalization-folding"
@@ -114,3 +114,12 @@ def test_any_variance(numbers: list[float]) -> None:
     variance = onnx.numpy_helper.from_array(np.array(numbers, np.float32), "variance")
     given.graph.initializer[names.index("variance")].CopyFrom(variance)
     assert_rewrite(PASS, given, feeds=[{"x": drawn((1, 4, 7, 9))}], rtol=1e-4, atol=2e-3)
+
+
+def test_before_opset_7_it_trains_unless_the_file_says_otherwise() -> None:
+    trained = model("plain conv", opset=6)
+    assert_refused(PASS, trained, "it must normalize by its parameters, by channel")
+    for node in trained.graph.node[1:]:
+        node.attribute.add(name="is_test", type=onnx.AttributeProto.INT, i=1)
+    done = run_pass(PASS, trained)
+    assert [node.op_type for node in done.after.graph.node] == ["Conv"]
