@@ -59,13 +59,12 @@ def cases() -> Iterator[Case]:
 def _parameters(net: Net, draw: random.Random, kind: str) -> tuple[str, str, str, dict[str, Any]]:
     """Store a scale and a zero point; return the type, both, and attributes."""
     if draw.random() < 0.2:
-        scales = [draw.choice(_SCALES) for _ in range(4)]
-        zeros = [draw.choice(_ZEROS[kind]) for _ in range(4)]
+        several: Any = [draw.choice(_SCALES) for _ in range(4)]
+        zeros: Any = [draw.choice(_ZEROS[kind]) for _ in range(4)]
         attrs = {"axis": draw.choice((1, -1))}
-    else:
-        scales, zeros = draw.choice(_SCALES), draw.choice(_ZEROS[kind])  # type: ignore[assignment]
-        attrs = {}
-    return kind, net.hold(scales, np.float32), net.hold(zeros, DTYPES[kind]), attrs
+        return kind, net.hold(several, np.float32), net.hold(zeros, DTYPES[kind]), attrs
+    one, zero = draw.choice(_SCALES), draw.choice(_ZEROS[kind])
+    return kind, net.hold(one, np.float32), net.hold(zero, DTYPES[kind]), {}
 
 
 def _moved(net: Net, draw: random.Random, value: str) -> str:

@@ -109,6 +109,8 @@ def _program(place: int) -> Case | None:
             f"w = SequenceAt({current}, zero) o = Optional(w) h = OptionalHasElement(o) "
             "g0 = OptionalGetElement(o) f0 = Cast<to=1>(h) y = Mul(g0, f0)"
         )
+    if use in ("concat", "stack", "map") and any("[0,3]" in line for line in lines):
+        return None  # onnxruntime leaves memory as it was where one of the parts is empty
     version = draw.choice((13, 16, 17, 18) if use not in ("map", "optional") else (17, 18))
     text = (
         f'<ir_version: 8, opset_import: ["" : {version}]> '
