@@ -104,7 +104,7 @@ def blocks(count: int) -> ModelProto:
 
 
 def mods(count: int) -> ModelProto:
-    """Return a chain of Mods of integers, each of which TensorRT 8 needs repaired."""
+    """Return a chain of Mods of integers, each of which TensorRT 7 needs repaired."""
     stored = [numpy_helper.from_array(np.array([97, 89], np.int32), "w")]
     nodes = [helper.make_node("Mod", [f"t{at}", "w"], [f"t{at + 1}"]) for at in range(count)]
     ends = [_declared(f"t{at}", [3, 2], TensorProto.INT32) for at in (0, count)]

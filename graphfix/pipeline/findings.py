@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphfix.checking import check_model, file_findings
-from graphfix.engines.told_findings import as_told
+from graphfix.engines.finding_positions import as_told
 from graphfix.model import Model
 from graphfix.pipeline.binding import bind_shapes
 from graphfix.pipeline.model_types import infer_types

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphfix.engines.told_findings import as_told
+from graphfix.engines.finding_positions import as_told
 from graphfix.pipeline.binding import bind_shapes
 from graphfix.pipeline.canonical_form import canonicalise
 from graphfix.pipeline.consent import note_unconsented

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
-from graphfix.engines.grown_numbers import grows_beyond_float16, numbers_of
+from graphfix.engines.magnitude_estimate import grows_beyond_float16, numbers_of
 from graphfix.engines.profile import Target
 from graphfix.engines.qnn.rules.provider import PROVIDER
 from graphfix.engines.rule import WRONG, Answer, rule

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphfix.engines.grown_numbers import grows_beyond_float16
+from graphfix.engines.magnitude_estimate import grows_beyond_float16
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
 
 GROWN_BEYOND_FLOAT16 = grows_beyond_float16(

@@ -11,7 +11,7 @@ from graphfix.analysis.memo import kept_stepwise
 from graphfix.analysis.walking import operands
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
-from graphfix.engines.grids_of_nan import reads_grids_of_nan_otherwise
+from graphfix.engines.gridsample_nan import reads_grids_of_nan_otherwise
 from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
 from graphfix.engines.rule import WRONG, Answer, rule

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphfix.engines.grids_of_nan import reads_grids_of_nan_otherwise
+from graphfix.engines.gridsample_nan import reads_grids_of_nan_otherwise
 
 GRID_OF_NAN = reads_grids_of_nan_otherwise(
     {

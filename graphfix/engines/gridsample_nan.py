@@ -8,16 +8,16 @@ one step.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 
 import numpy as np
 
+from graphfix.analysis.memo import kept_stepwise
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import WRONG, Answer, Rule, rule
 
-_MOST = 200  # tensors that are looked at
 # What is NaN wherever an operand is, and what gives all of its numbers on.
 _CARRIES = frozenset({"Abs", "Add", "Cast", "Div", "Mul", "Neg", "Sqrt", "Sub"})
 _MOVES = frozenset({"Concat", "Expand", "Flatten", "Identity", "Reshape", "Squeeze", "Transpose"})
@@ -44,7 +44,7 @@ def reads_grids_of_nan_otherwise(
         padding = str(node.attr("padding_mode", "zeros"))
         if padding not in wrong.get(_WORDS.get(mode, mode), ()):
             return None
-        return _nan_in(node.need(1))
+        return _nan_in((node.need(1), True))
 
     return rule(
         "GridSample",
@@ -55,30 +55,27 @@ def reads_grids_of_nan_otherwise(
     )(grid_of_nan)
 
 
-def _nan_in(value: Value) -> bool | Unknown:
-    """Say whether a tensor has NaN because a stored one has."""
-    pending, seen = [(value, True)], {value}
-    found: Unknown | bool = False
-    while pending and len(seen) < _MOST:
-        one, whole = pending.pop()
-        stored = one.array()
-        if stored is not None:
-            if stored.dtype.kind == "f" and bool(np.isnan(stored).any()):
-                if whole:
-                    return True
-                found = Unknown(f"which numbers of {one.name} are read")
+@kept_stepwise(in_a_loop=False)
+def _nan_in(
+    asked: tuple[Value, bool],
+) -> Generator[tuple[Value, bool], bool | Unknown, bool | Unknown]:
+    """Say whether a tensor has NaN because a stored one has, of which all numbers may be read."""
+    value, whole = asked
+    stored = value.array()
+    if stored is not None:
+        if stored.dtype.kind != "f" or not bool(np.isnan(stored).any()):
+            return False
+        return whole or Unknown(f"which numbers of {value.name} are read")
+    maker = value.producer
+    if maker is None or maker.domain or maker.op not in _CARRIES | _MOVES | _OF_DATA | _PICKS:
+        return False
+    of_data = maker.op in _OF_DATA | _PICKS
+    found: bool | Unknown = False
+    for operand in maker.inputs[:1] if of_data else maker.inputs:
+        if operand is None:
             continue
-        maker = one.producer
-        if maker is None or maker.domain:
-            continue
-        if maker.op in _PICKS:
-            whole = False
-        elif maker.op not in _CARRIES | _MOVES | _OF_DATA:
-            continue
-        of_data = maker.op in _OF_DATA | _PICKS
-        given = maker.inputs[:1] if of_data else maker.inputs
-        for operand in given:
-            if operand is not None and operand not in seen:
-                seen.add(operand)
-                pending.append((operand, whole))
+        behind = yield operand, whole and maker.op not in _PICKS
+        if behind is True:
+            return True
+        found = found or behind
     return found
