@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 
 @contextmanager
-def paused_collector() -> Iterator[None]:
+def paused_collector() -> Generator[None]:
     """Let the collector wait, where it is on: what is made meanwhile is held or freed by itself.
 
     It would look again and again at all parts of a graph that grows, which all stay.

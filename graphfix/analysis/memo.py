@@ -7,7 +7,7 @@ plain function, asked as often as one likes, and what it found is thrown away by
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Hashable
+from collections.abc import Callable, Generator, Hashable, Sequence
 from functools import wraps
 from itertools import count
 from typing import Any, TypeVar, cast
@@ -101,7 +101,7 @@ def kept_stepwise(
 def _place(number: int, subject: Any) -> tuple[dict[Any, Any], object]:
     """Return where the answer about a subject is kept, and by which question."""
     if isinstance(subject, tuple):
-        view, *rest = subject
+        view, *rest = cast("Sequence[Any]", subject)
         return answers_about(part_of(view)), (number, *rest)
     return answers_about(part_of(subject)), number
 
