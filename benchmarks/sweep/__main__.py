@@ -156,18 +156,19 @@ def table(rows: Sequence[Row], names: dict[str, str]) -> str:
     lines = [
         "# Every file, every target",
         "",
-        "`python -m benchmarks.sweep corpus fixtures`",
+        f"`python -m benchmarks.sweep corpus fixtures --runs {len(repaired)}`",
         "",
         "| what | number |",
         "|---|---|",
         f"| files | {len(rows)} |",
         f"| of these, such as graphfix refuses to read | {sum(bool(r.refused) for r in rows)} |",
         f"| targets | {targets} |",
-        f"| checks | {sum(row.targets for row in rows):,} |",
+        f"| checks | {sum(row.targets for row in rows if not row.refused):,} |",
         f"| CPU seconds of the checks | {sum(row.seconds for row in rows):,.0f} |",
         f"| of these, of the slowest file | {max((row.seconds for row in rows), default=0):,.0f} |",
         f"| runs, each for a target drawn by chance | {len(repaired)} |",
-        f"| CPU seconds of the runs | {sum(row.run_seconds for row in repaired):,.0f} |",
+        "| CPU seconds of the runs, without those of the children that compare"
+        f" | {sum(row.run_seconds for row in repaired):,.0f} |",
         f"| files that ended the process, or took more than {_SECONDS:.0f} s"
         f" | {sum(bool(row.ended) for row in rows)} |",
         f"| exceptions | {len(faults)} |",
