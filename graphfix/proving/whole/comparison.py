@@ -30,7 +30,7 @@ from graphfix.storage.weights import dtype_of
 
 # Samples that have so many numbers together, inputs and outputs, are enough; two are, at least:
 # what is the same in both has not moved.
-_MANY = 2**21
+_MANY = 2**20
 _ALIKE = 0.1  # the part of it for changing constants of both
 _FURTHER = 1.0  # CPU seconds for telling sizes, and for overridden values
 # What the fewest samples and all that is asked of them take, in times of what the original takes
