@@ -89,22 +89,33 @@ def placed(overload: Overload, attributes: Sequence[str] | Mapping[str, Any]) ->
 
 
 def resolved(operator: str, overload: str | None, given: Arguments) -> tuple[Overload, ...]:
-    """Return the overload that a node calls, as a tuple of one.
-
-    Args:
-        operator: The operator.
-        overload: The overload that the file names, empty for the default one; None where it
-            names none.
-        given: What the node gives.
-
-    Returns:
-        It is empty where the table does not know the operator or the overload.
+    """Return the overload that a node calls, as a tuple of one; see `chosen`.
 
     Raises:
         Unfit: There are overloads, and none takes all that is given, or several do that would
             take it for different arguments.
     """
-    known = overloads_of(operator)
+    return chosen(overloads_of(operator), overload, given)
+
+
+def chosen(
+    known: Sequence[Overload], overload: str | None, given: Arguments
+) -> tuple[Overload, ...]:
+    """Return the overload of an operator that a node calls, as a tuple of one.
+
+    Args:
+        known: The overloads of the operator, the default one first.
+        overload: The overload that the file names, empty for the default one; None where it
+            names none.
+        given: What the node gives.
+
+    Returns:
+        It is empty where there are none, or none of that name.
+
+    Raises:
+        Unfit: There are overloads, and none takes all that is given, or several do that would
+            take it for different arguments.
+    """
     if overload:
         known = tuple(one for one in known if one.name == overload)
     elif overload is not None and known:
@@ -123,7 +134,8 @@ def resolved(operator: str, overload: str | None, given: Arguments) -> tuple[Ove
         fits = [one for one in fits if narrower(one, given)] or fits
     if len({_meaning(one, given) for one in fits}) > 1:
         names = ", ".join(repr(one.name) for one in fits)
-        raise Unfit(f"the overload of {operator} must be named; {names} all take what is given")
+        called = known[0].operator
+        raise Unfit(f"the overload of {called} must be named; {names} all take what is given")
     return (fits[0],)
 
 

@@ -14,6 +14,8 @@ FILE = Path(__file__).with_name("aten.txt")
 REQUIRED = object()
 _LINE = re.compile(r"(?P<operator>\w+)(\.(?P<overload>\w+))?\((?P<arguments>.*)\) -> (?P<gives>.*)")
 _ARGUMENT = re.compile(r"(?P<type>\S+) (?P<name>\w+)(=(?P<default>.*))?")
+_ALIAS = re.compile(r"\([a-z](!?)( -> \*)?\)")
+_NEVER_WRITTEN = ("Dimname", "Dict(", "...", "tVal")
 # A comma that stands in no list.
 _COMMA = re.compile(r", (?![^\[]*\])")
 
@@ -69,6 +71,29 @@ class Overload(Struct, frozen=True):
 def overloads_of(operator: str) -> tuple[Overload, ...]:
     """Return the overloads of an operator, the default one first; none where it is not known."""
     return _parsed(operator)
+
+
+def line_of(schema: Any) -> str | None:
+    """Return a schema that PyTorch has registered as a line of the table.
+
+    Left out are overloads that write into ``out``, that give no tensor, or that name dimensions
+    by texts: no exporter writes them. None is returned for those.
+
+    Args:
+        schema: A ``torch.FunctionSchema``.
+    """
+    text = str(schema)
+    gives = text.rpartition("->")[2]
+    written = (a.alias_info is not None and a.alias_info.is_write for a in schema.arguments)
+    out = any(w and a.kwarg_only for w, a in zip(written, schema.arguments, strict=True))
+    if out or any(kind in text for kind in _NEVER_WRITTEN) or "Tensor" not in gives:
+        return None
+    return _ALIAS.sub("", text.removeprefix("aten::"))
+
+
+def overload_of(line: str) -> Overload:
+    """Return the overload of a line as the table has them."""
+    return _overload(line)
 
 
 @cache

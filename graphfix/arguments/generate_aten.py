@@ -3,21 +3,20 @@
     python -m graphfix.arguments.generate_aten OPERATOR...
 
 Source: the schemas that PyTorch registers, which are those of pytorch/pytorch
-aten/src/ATen/native/native_functions.yaml. Left out are overloads that write into ``out``, that
-give no tensor, or that name dimensions by texts: no exporter writes them.
+aten/src/ATen/native/native_functions.yaml, but for those that `line_of` leaves out.
 """
 
 from __future__ import annotations
 
 import importlib
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from graphfix.arguments.aten_table import line_of
+
 FILE = Path(__file__).with_name("aten.txt")
-_ALIAS = re.compile(r"\([a-z](!?)( -> \*)?\)")
 
 
 def schemas(operators: Sequence[str]) -> Iterator[str]:
@@ -28,13 +27,9 @@ def schemas(operators: Sequence[str]) -> Iterator[str]:
         domain, _, operator = schema.name.partition("::")
         if domain != "aten" or operator not in wanted:
             continue
-        text = str(schema)
-        gives = text.rpartition("->")[2]
-        written = (a.alias_info is not None and a.alias_info.is_write for a in schema.arguments)
-        out = any(w and a.kwarg_only for w, a in zip(written, schema.arguments, strict=True))
-        if out or "Dimname" in text or "..." in text or "Tensor" not in gives:
-            continue
-        yield _ALIAS.sub("", text.removeprefix("aten::"))
+        line = line_of(schema)
+        if line is not None:
+            yield line
 
 
 def main(operators: Sequence[str]) -> int:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from graphfix.attributes import AttributeRef as AttributeRef
 from graphfix.authoring.applying import Draft as Draft
 from graphfix.authoring.aten_calls import is_none as is_none
+from graphfix.authoring.aten_calls import named_among as named_among
+from graphfix.authoring.aten_calls import named_by as named_by
 from graphfix.authoring.aten_calls import named_in as named_in
 from graphfix.authoring.aten_calls import operator_of as operator_of
 from graphfix.authoring.aten_calls import overload_chosen as overload_chosen

@@ -25,16 +25,16 @@ _LISTS = frozenset({"SequenceConstruct", "ListConstruct", "TupleConstruct"})
 
 def operator_of(node: NodeView) -> tuple[str, str]:
     """Return (operator, overload) of an ATen call in any layout; "" where none is named."""
-    operator, overload = _called(node)
+    operator, overload = named_by(node)
     return operator, overload or ""
 
 
-def _called(node: NodeView) -> tuple[str, str | None]:
+def named_by(node: NodeView) -> tuple[str, str | None]:
     """Return (operator, overload); None where the file names none, "" for the default one."""
     attributes = node.node.attrs
     texts = {name: attributes[name] for name in CALLING if name in attributes}
     named = {"operator": node.op, **{n: v for n, v in texts.items() if isinstance(v, str)}}
-    return called_by(named if named["operator"] else {**named, "operator": node.op})
+    return named_among(named if named["operator"] else {**named, "operator": node.op})
 
 
 def is_none(value: Value) -> bool:
@@ -54,7 +54,7 @@ def overloads_called(node: NodeView) -> tuple[Overload, ...]:
     Raises:
         Refuse: No overload takes what the node gives, or several do.
     """
-    operator, overload = _called(node)
+    operator, overload = named_by(node)
     try:
         return resolved(operator, overload, arguments_of(node))
     except Unfit as reason:
@@ -145,11 +145,11 @@ def _as_named(overload: Overload, own: Sequence[str]) -> tuple[str, ...]:
 
 def named_in(attributes: Mapping[str, Any]) -> tuple[str, str]:
     """Return (operator, overload) that the attributes of a call name; empty for none."""
-    operator, overload = called_by(attributes)
+    operator, overload = named_among(attributes)
     return operator, overload or ""
 
 
-def called_by(attributes: Mapping[str, Any]) -> tuple[str, str | None]:
+def named_among(attributes: Mapping[str, Any]) -> tuple[str, str | None]:
     """Return (operator, overload); None where no overload is named, "" for the default one."""
     text = str(attributes.get("operator", "")).removeprefix("aten::")
     operator, _, after = text.partition(".")
@@ -170,7 +170,7 @@ def overloads_of_arrays(
     Raises:
         Refuse: No overload takes them, or several do.
     """
-    operator, overload = called_by(attributes)
+    operator, overload = named_among(attributes)
     named = {n: given_attribute(v) for n, v in attributes.items() if n not in CALLING}
     try:
         return resolved(operator, overload, Arguments(named, tuple(map(given_array, inputs))))

@@ -14,6 +14,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from graphfix.arguments.aten_resolving import Arguments, Given, Unfit, chosen
+from graphfix.arguments.aten_table import Overload, line_of, overload_of
 from graphfix.errors import EngineFailed
 
 INSTALL = 'pip install "graphfix[torch]"'
@@ -23,6 +25,13 @@ SCALAR_TYPES = {
     7: "float64", 11: "bool", 15: "bfloat16",
 }  # fmt: skip
 _LEFT_OUT = frozenset({"device", "generator", "layout", "memory_format", "pin_memory", "stream"})
+
+_STRIDED = 0  # c10/core/Layout.h
+# The kinds of numpy's types by TensorProto.DataType.
+_KINDS = {
+    **dict.fromkeys((1, 10, 11, 16), "f"), **dict.fromkeys((2, 3, 4, 5, 6, 7, 12, 13), "i"),
+    **dict.fromkeys((14, 15), "c"), 9: "b",
+}  # fmt: skip
 
 Number = bool | int | float | None
 
@@ -59,14 +68,14 @@ class OperatorCall(Struct, frozen=True):
 
     Attributes:
         operator: Its name without ``aten::`` and overload.
-        overload: The overload; empty where the file names none.
+        overload: The overload; empty for the default one, None where the file names none.
         inputs: What the inputs give, None for those that are left out.
         attributes: What attributes give, under the names of the schema's arguments.
         outputs: How many outputs the node has.
     """
 
     operator: str
-    overload: str
+    overload: str | None
     inputs: tuple[Argument | None, ...]
     attributes: tuple[tuple[str, Argument], ...] = ()
     outputs: int = 1
@@ -100,25 +109,54 @@ def bound(call: OperatorCall) -> Bound:
     """Find the overload that takes what a file gives.
 
     Raises:
-        EngineFailed: PyTorch has no such operator, or none of its overloads takes that.
+        EngineFailed: PyTorch has no such operator, or none of its overloads takes that, or several
+            do.
     """
     torch: Any = importlib.import_module("torch")
     packet = getattr(torch.ops.aten, call.operator, None)
     if packet is None:
         raise EngineFailed(f"PyTorch {torch.__version__} has no operator {call.operator}")
-    names = [n for n in packet.overloads() if n != "out" and not n.endswith("_out")]
-    named = call.overload or "default"
-    names.sort(key=lambda name: name != named)
-    if call.overload:
-        names = [name for name in names if name == call.overload]
-    why = f"{call.operator} has no overload {call.overload!r}"
-    for name in names:
-        overload = getattr(packet, name)
-        try:
-            return Bound(overload, _bind(overload, call))
-        except _Unfit as reason:
-            why = f"{call.operator}.{name} does not take what the node gives: {reason}"
-    raise EngineFailed(why)
+    try:
+        found = chosen(_overloads(packet), call.overload, _arguments(call))
+    except Unfit as reason:
+        raise EngineFailed(f"{reason}") from None
+    if not found:
+        raise EngineFailed(f"{call.operator} has no overload {call.overload!r}")
+    name = found[0].name or "default"
+    overload = getattr(packet, name)
+    try:
+        return Bound(overload, _bind(overload, call))
+    except _Unfit as reason:
+        told = f"{call.operator}.{name} does not take what the node gives: {reason}"
+        raise EngineFailed(told) from None
+
+
+def _overloads(packet: Any) -> tuple[Overload, ...]:
+    """Return the overloads of an operator of the PyTorch that is here, the default one first."""
+    schemas = (getattr(packet, name)._schema for name in packet.overloads())
+    lines = (line for line in map(line_of, schemas) if line is not None)
+    return tuple(sorted(map(overload_of, lines), key=lambda one: one.name))
+
+
+def _arguments(call: OperatorCall) -> Arguments:
+    """Return what a call gives, as overloads are told apart by it."""
+    attributes = {name: _given(one, attribute=True) for name, one in call.attributes}
+    inputs = tuple(None if one is None else _given(one) for one in call.inputs)
+    return Arguments(attributes, inputs, call.outputs)
+
+
+def _given(one: Argument, *, attribute: bool = False) -> Given:
+    if one.text is not None:
+        return Given("s", 0, attribute)
+    if one.tensors is not None:
+        # A list of numbers is one of tensors without axes.
+        return Given("l") if one.numbers is None else Given("", 1)
+    if one.elem_type:
+        return Given(_KINDS.get(one.elem_type, ""), len(one.dims), attribute)
+    numbers = [number for number in one.numbers or () if number is not None]
+    kinds = {"f" if isinstance(number, float) else "i" for number in numbers}
+    kind = "f" if "f" in kinds else "".join(kinds)
+    return Given(kind, 0 if one.single else 1, attribute)
 
 
 class _Unfit(Exception):  # noqa: N818 - an answer, not an error
@@ -194,6 +232,8 @@ def _maker(
 
 def _constant(argument: Any, kind: str, given: Argument) -> Any:
     if argument.name in _LEFT_OUT:
+        if argument.name == "layout" and given.numbers not in (None, (_STRIDED,)):
+            raise _Unfit(f"layout {given.numbers} is none that files have tensors in")
         return None
     if argument.name == "dtype" and given.numbers is not None:
         number = _plain("dtype", "int", given)

@@ -20,7 +20,7 @@ _TEXTS = "OSU"
 
 def run_in_pytorch(
     operator: str,
-    overload: str,
+    overload: str | None,
     inputs: Sequence[Any],
     attributes: Sequence[tuple[str, Argument]] = (),
 ) -> tuple[Array, ...]:
@@ -28,7 +28,7 @@ def run_in_pytorch(
 
     Args:
         operator: Its name.
-        overload: Its overload; empty where it is not known.
+        overload: Its overload; empty for the default one, None where none is named.
         inputs: Arrays, lists of arrays, None for what is left out.
         attributes: Further arguments by name.
 
@@ -36,11 +36,12 @@ def run_in_pytorch(
         The outputs as arrays.
 
     Raises:
-        EngineFailed: PyTorch has no such operator, or does not take that.
+        EngineFailed: PyTorch has no such operator, or none of its overloads takes that, or several
+            do.
     """
     torch: Any = importlib.import_module("torch")
     given = tuple(_given(value) for value in inputs)
-    call = OperatorCall(operator, overload, given, tuple(attributes))
+    call = OperatorCall(operator, overload, given, tuple(attributes), outputs=0)
     tensors = [_tensor(torch, array) for value in inputs for array in _arrays(value)]
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # several race for a place that an index names twice

@@ -16,12 +16,12 @@ After:
     nodes of ONNX that compute torch.bucketize(x, limits)
 
 When it refuses:
-    PyTorch is not installed, the operator is a Placeholder (the exporter has left out what it puts
-    where), its exporter does not translate the operator or takes it at fixed
-    sizes alone, what it gives has another rank or type than the file says, what is a number or a
-    list of numbers to PyTorch is computed at run time, rank or type of an input is unknown, the
-    operator draws at random or changes its input, or the result cannot be had at the opset of the
-    file.
+    PyTorch is not installed, an argument is none of the operator's, several overloads would take
+    what is given and none is named, the operator is a Placeholder (the exporter has left out what
+    it puts where), its exporter does not translate the operator or takes it at fixed sizes alone,
+    what it gives has another rank or type than the file says, what is a number or a list of numbers
+    to PyTorch is computed at run time, rank or type of an input is unknown, the operator draws at
+    random or changes its input, or the result cannot be had at the opset of the file.
 
 Accuracy:
     Exact where floats are only moved, and integers and booleans computed. What computes floats is
@@ -58,7 +58,9 @@ from graphfix.authoring import (
     has_pytorch,
     infer_proto,
     is_none,
-    operator_of,
+    named_among,
+    named_by,
+    overloads_called,
     rewrite,
     run_in_pytorch,
     translated,
@@ -68,7 +70,7 @@ from graphfix.authoring import (
 from ._arguments import DOMAINS
 from ._pytorch import argument_of, attribute_of, tensors_of
 
-_OWN = frozenset({"operator", "overload_name"})
+_OWN = frozenset({"operator", "overload_name", "overload"})
 _OPSET = 18
 # What the exporter works on instead of index_put and the like; below opset 11 it may stay.
 _LEFT_OUT = "Placeholder"
@@ -83,14 +85,17 @@ def _call(node: NodeView) -> OperatorCall:
     """Return the call of a node.
 
     Raises:
-        Refuse: PyTorch is not here, or the rank or type of an input is unknown.
+        Refuse: PyTorch is not here, no overload takes what the node gives, or several do, or the
+            rank or type of an input is unknown.
     """
-    operator, overload = operator_of(node)
+    operator, overload = named_by(node)
     if (node.node.domain or "", node.op, node.overload) in node.graph.root.known_functions:
         raise Refuse(f"{node.op} must be PyTorch's operator; it is a local function of the model")
     if operator == _LEFT_OUT:
         told = node.attr("name", "")
         raise Refuse(_OPERANDS_LEFT_OUT.format(told or "an operator that writes into its input"))
+    called = overloads_called(node)
+    overload = called[0].name if called else overload
     if not has_pytorch():
         raise Refuse(_WITHOUT.format(operator))
     return OperatorCall(
@@ -162,9 +167,8 @@ def _tensors(node: NodeView) -> list[Value]:
 
 def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
     """Ask PyTorch."""
-    operator, _, overload = str(attributes["operator"]).removeprefix("aten::").partition(".")
+    operator, overload = named_among(attributes)
     further = [(n, attribute_of(v)) for n, v in attributes.items() if n not in _OWN]
-    overload = str(attributes.get("overload_name", "") or overload)
     return run_in_pytorch(operator, overload, inputs, further)
 
 

@@ -35,6 +35,64 @@ def test_without_pytorch_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) 
     assert_refused(PASS, bucketize([2, 3]), f"translate bucketize: {INSTALL}")
 
 
+@pytest.mark.parametrize(
+    ("operator", "arguments", "attributes", "said"),
+    [
+        (
+            "rot90",
+            [],
+            {"k": 1, "turns": 2},
+            "attribute turns is none of the arguments of aten::rot",
+        ),
+        ("rot90", [np.array(1), np.array([0, 1]), np.array(3)], {}, "takes 3 inputs; 4 are given"),
+        (
+            "max",
+            [],
+            {"dim": 1, "dtype": 6},
+            "attribute dim is none of the arguments of aten::max",
+        ),
+        # the product along the axis 1, or of all numbers, taken in the type 1
+        ("prod", [np.array(1)], {}, "the overload of prod must be named"),
+    ],
+)
+def test_an_argument_that_no_overload_has_is_refused_before_pytorch_is_asked(
+    monkeypatch: pytest.MonkeyPatch,
+    operator: str,
+    arguments: list[Any],
+    attributes: dict[str, Any],
+    said: str,
+) -> None:
+    monkeypatch.setattr("graphfix.passes.aten.aten_by_exporter.has_pytorch", lambda: False)
+    model = aten_model(operator, [2, 3], arguments, layout="default", attributes=attributes)
+    assert_refused(PASS, model, said)
+
+
+@pytest.mark.parametrize(
+    ("named", "asked"),
+    [(None, "Tensor"), ("Tensor", "Tensor"), ("", "Tensor")],
+)
+def test_the_call_names_the_overload_that_takes_what_is_given(
+    monkeypatch: pytest.MonkeyPatch, named: str | None, asked: str
+) -> None:
+    """PyTorch binds none by itself: what the table says is what it is asked for."""
+    calls: list[OperatorCall] = []
+
+    def translated(call: OperatorCall, opset: int) -> onnx.ModelProto:
+        calls.append(call)
+        raise EngineFailed("nothing is translated here")
+
+    monkeypatch.setattr("graphfix.passes.aten.aten_by_exporter.has_pytorch", lambda: True)
+    monkeypatch.setattr("graphfix.passes.aten.aten_by_exporter.translated", translated)
+    model = aten_model("bitwise_left_shift", [2, 3], ["x"], dtype=TensorProto.INT64)
+    (node,) = (n for n in model.graph.node if n.op_type == "ATen")
+    for attribute in [a for a in node.attribute if a.name == "overload_name"]:
+        node.attribute.remove(attribute)
+    if named is not None:
+        node.attribute.append(onnx.helper.make_attribute("overload_name", named))
+    assert_refused(PASS, model, "nothing is translated here")
+    assert {call.overload for call in calls} == {asked}
+
+
 @pytest.mark.parametrize("there", [True, False])
 def test_a_placeholder_has_lost_its_operands(monkeypatch: pytest.MonkeyPatch, there: bool) -> None:
     monkeypatch.setattr("graphfix.passes.aten.aten_by_exporter.has_pytorch", lambda: there)
@@ -162,6 +220,28 @@ def test_pytorch_computes_what_a_site_is_held_to() -> None:
     np.testing.assert_array_equal(got, np.concatenate([x, x], axis=1))
     with pytest.raises(EngineFailed, match="no overload 'nothing'"):
         run_in_pytorch("bucketize", "nothing", [x, LIMITS])
+
+
+@needs_pytorch
+def test_pytorch_is_asked_for_one_overload_or_for_none() -> None:
+    x, along = array_of(2, 3), np.array(1)
+    (got,) = run_in_pytorch("max", None, [x])
+    np.testing.assert_array_equal(got, x.max())
+    (got, _) = run_in_pytorch("max", None, [x, along, np.array(True)])
+    np.testing.assert_array_equal(got, x.max(axis=1, keepdims=True))
+    (got,) = run_in_pytorch("max", None, [x, -x])
+    np.testing.assert_array_equal(got, np.abs(x))
+    for operator, inputs, said in (
+        ("max", [x, along], "the overload of max must be named; 'dim', 'other'"),
+        ("prod", [x, along], "the overload of prod must be named; '', 'dim_int'"),
+        ("fliplr", [x, along], "takes 1 inputs; 2 are given"),
+    ):
+        with pytest.raises(EngineFailed, match=said):
+            run_in_pytorch(operator, None, inputs)
+    with pytest.raises(EngineFailed, match="attribute turns is none of the arguments"):
+        run_in_pytorch("rot90", None, [x], [("turns", Argument(numbers=(1,), single=True))])
+    with pytest.raises(EngineFailed, match=r"layout .* is none that files have tensors in"):
+        run_in_pytorch("zeros_like", "", [x], [("layout", Argument(numbers=(1,), single=True))])
 
 
 @needs_pytorch
