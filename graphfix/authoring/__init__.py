@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from graphfix.attributes import AttributeRef as AttributeRef
+from graphfix.authoring.accounting import accounted as accounted
 from graphfix.authoring.applying import Draft as Draft
 from graphfix.authoring.aten_calls import is_none as is_none
 from graphfix.authoring.aten_calls import named_among as named_among

@@ -11,8 +11,11 @@ it is not None says nothing of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
+
+import numpy as np
 
 from graphfix.arguments.aten_resolving import CALLING, placed
 from graphfix.arguments.neutral import (
@@ -94,8 +97,64 @@ class AccountedNode(NodeView):
         return ReadValue(inputs[index], index, self.used)
 
 
+def is_foreign(node: NodeView) -> bool:
+    """Say whether a node calls an operator that ONNX itself does not have."""
+    return bool(node.domain) or form_of(node.op, node.opset or 1, "") is None
+
+
+def accounted(node: NodeView) -> NodeView:
+    """Return a view of a foreign node that notes what is read of it; of another one as it is."""
+    if isinstance(node, AccountedNode) or not is_foreign(node):
+        return node
+    return AccountedNode(node.node)
+
+
+def check_replaced(
+    node: NodeView, drafted: Iterable[Node], results: Iterable[Value | None]
+) -> None:
+    """Hold an edit to the arguments of the foreign node that it replaces.
+
+    What stands in its place may hold on to an argument instead of reading it: an input that it
+    reads, an attribute that a node of the same operator has unchanged.
+
+    Args:
+        node: The node as it was looked at; one that notes nothing counts as not read.
+        drafted: What is to stand in its place, nodes of bodies included.
+        results: What stands for its outputs.
+
+    Raises:
+        Refuse: An argument is neither read, nor kept, nor at its default.
+    """
+    if not is_foreign(node):
+        return
+    held = node if isinstance(node, AccountedNode) else AccountedNode(node.node)
+    inputs, attributes = node.node.inputs, node.node.attrs
+    reading = {id(value.tensor) for value in results if value is not None}
+    for made in drafted:
+        reading.update(id(tensor) for tensor in made.inputs)
+        if (made.op, made.domain or "") == (node.op, node.node.domain or ""):
+            both = [name for name in attributes if name in made.attrs]
+            held.read.update(n for n in both if _is_same(made.attrs[n], attributes[n]))
+            pairs = enumerate(zip(inputs, made.inputs, strict=False))
+            held.used.update(at for at, (old, new) in pairs if old is new)
+    times = Counter(id(tensor) for tensor in inputs)
+    # Of a tensor that is given twice it is not known which of them is read.
+    held.used.update(
+        at for at, t in enumerate(inputs) if id(t) in reading and times[id(t)] == 1
+    )  # fmt: skip
+    check_read(held)
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    if one is other:
+        return True
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return False  # what is kept as it is bears the same object
+    return type(one) is type(other) and bool(one == other)
+
+
 def check_read(node: AccountedNode) -> None:
-    """Hold a rewrite to the arguments of the node that it was handed.
+    """Hold a repair to the arguments of the node that it was handed.
 
     Raises:
         Refuse: It read an attribute or an input neither itself nor is that at its default.

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct, field
 from onnx import ModelProto, TypeProto, ValueInfoProto
 
+from graphfix.authoring.accounting import accounted, check_replaced
 from graphfix.authoring.applying import (
     Draft,
     Edit,
@@ -23,6 +24,7 @@ from graphfix.authoring.drafting import drafted
 from graphfix.authoring.evidence import Evidence
 from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.reload_evidence import finish_reloaded, successors
+from graphfix.authoring.soundness import all_nodes
 from graphfix.authoring.views import NodeView, Value
 from graphfix.authoring.workspace import Workspace
 from graphfix.graph import Graph, Node, Shape, Variable, is_empty
@@ -90,7 +92,8 @@ class Editor(Struct):
     def nodes(self, graph: Graph, *ops: str) -> Iterator[NodeView]:
         """Walk the nodes of a scope that are still there; edits while walking are fine.
 
-        Places that an earlier run found this pass to be wrong at are left out.
+        Places that an earlier run found this pass to be wrong at are left out. A node of another
+        domain notes what is read of it, see `replace`.
 
         Args:
             graph: The scope.
@@ -101,7 +104,7 @@ class Editor(Struct):
             if (not ops or node.op in ops) and id(node) not in self._removed:
                 view = NodeView(node)
                 if not self.is_blocked(view):
-                    yield view
+                    yield accounted(view)
 
     def is_blocked(self, node: NodeView) -> bool:
         """Say whether this pass is to leave a node alone."""
@@ -133,7 +136,9 @@ class Editor(Struct):
     ) -> bool:
         """Replace one node by what `make` builds; False where `make` refused or it is blocked.
 
-        `unproved` as for `apply`.
+        A node of an operator that ONNX does not have must be a view that notes what is read of it,
+        as `nodes` yields and `accounted` makes: an argument that is neither read, nor kept, nor at
+        its default is a reason to refuse. `unproved` as for `apply`.
 
         Raises:
             PassBug: The replacement does not fit (missing output, other dtype or shape).
@@ -145,7 +150,9 @@ class Editor(Struct):
         by = f"pass {self.pass_id}" if self.pass_id else "a graph pass"
         self.current = node
         try:
-            draft = drafted(node, build, returned_values(make(build), by), by)
+            results = returned_values(make(build), by)
+            draft = drafted(node, build, results, by)
+            check_replaced(node, all_nodes(draft.nodes), results)
         except Refuse as refusal:
             self.current = None
             self.workspace.release(mark)
@@ -157,6 +164,25 @@ class Editor(Struct):
         label = accuracy or build.accuracy or self.accuracy
         self.apply(draft, label, note or build.note, unproved=unproved)
         self.current = None
+        return True
+
+    def can_replace(
+        self, node: NodeView, make: Callable[[Builder], Value | tuple[Value | None, ...]]
+    ) -> bool:
+        """Say whether `make` may stand for a node; where it refuses, that is recorded.
+
+        Nothing is changed. For passes that have to change the interface before they replace.
+        """
+        mark = self.workspace.mark()
+        build = Builder(self.workspace, node, self.options)
+        try:
+            results = returned_values(make(build), f"pass {self.pass_id}")
+            check_replaced(node, all_nodes(build.nodes), results)
+        except Refuse as refusal:
+            self.refuse(node, refusal.reason)
+            return False
+        finally:
+            self.workspace.release(mark)
         return True
 
     def merge(self, first: NodeView, other: NodeView) -> NodeView:

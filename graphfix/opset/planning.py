@@ -7,6 +7,7 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from graphfix.authoring.accounting import AccountedNode, check_read
 from graphfix.authoring.applying import Draft
 from graphfix.authoring.building import Builder, returned_values
 from graphfix.authoring.declaring import TARGETED, Pass
@@ -173,14 +174,20 @@ class Planner(Struct, frozen=True):
             if node.op not in WIDER:
                 raise
             build = self._builder(node, opsets, self.target)
-            return self._finish(node, build, widen(node, target, build, narrow))
+            held = AccountedNode(node.node)
+            plan = self._finish(node, build, widen(held, target, build, narrow))
+            check_read(held)
+            return plan
 
     def _adapt(self, node: NodeView, known: Adapter, opsets: Mapping[str, int]) -> Plan:
         build = self._builder(node, opsets, self.target)
-        result = known.function(node, build)
+        held = AccountedNode(node.node)
+        result = known.function(held, build)
         if result is KEEP:
             return Plan(node.node)
-        return self._finish(node, build, returned_values(result, "opset"))
+        plan = self._finish(node, build, returned_values(result, "opset"))
+        check_read(held)
+        return plan
 
     def _expand(
         self, node: NodeView, opsets: Mapping[str, int], source: Form, lineage: tuple[str, ...]
@@ -188,7 +195,9 @@ class Planner(Struct, frozen=True):
         for complaint in element_type_complaints(node.node, source, type_of):
             raise Refuse(complaint.message)
         build = self._builder(node, opsets, opsets[""])
-        whole = self._finish(node, build, expand(node, source, build))
+        held = AccountedNode(node.node)
+        whole = self._finish(node, build, expand(held, source, build))
+        check_read(held)
         try:
             return self._lowered(whole, opsets, (*lineage, node.op))
         except Refuse as refusal:

@@ -42,6 +42,7 @@ from graphfix.authoring import (
     Refuse,
     Value,
     Variable,
+    accounted,
     buffer_output,
     graph_pass,
 )
@@ -63,7 +64,7 @@ def gradient_accumulators_to_outputs(editor: Editor) -> None:
             and not editor.is_blocked(maker)
         ):
             try:
-                _give_sum(editor, output, maker)
+                _give_sum(editor, output, accounted(maker))
             except Refuse as refusal:
                 editor.refuse(maker, refusal.reason)
 
@@ -76,6 +77,8 @@ def _give_sum(editor: Editor, output: Variable, node: NodeView) -> None:
     if all(buffer.tensor is not given for given in inputs):
         raise Refuse(f"the buffer must be an input; {buffer.name} is none")
     check_operands(node)
+    if not editor.can_replace(node, partial(accumulated, node)):
+        return
     sizes = [size if isinstance(size, int | str) else None for size in buffer.shape or ()]
     kind = helper.make_tensor_type_proto(buffer.elem_type, sizes)
     buffer_output(editor, output, kind, buffer.name)

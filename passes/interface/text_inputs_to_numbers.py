@@ -51,6 +51,7 @@ from graphfix.authoring import (
     Refuse,
     Value,
     Variable,
+    accounted,
     graph_pass,
     label_input,
     label_output,
@@ -159,13 +160,13 @@ def _joined(texts: _Texts, node: NodeView, editor: Editor) -> Iterator[Value]:
     if node.graph is not editor.model.graph or editor.is_blocked(node):
         raise _Unread(node, "texts must be read in the main graph; a body reads them")
     if _moves(node):
-        texts.movers.append(node)
+        texts.movers.append(accounted(node))
         yield from (value for value in (*_data(node), *_given(node)) if _is_text(value))
         return
     if not _tells_apart(node):
         what = f"{node.op} reads them" if node.op != "Cast" else "a Cast parses them"
         raise _Unread(node, f"texts must only be told apart and moved; {what}: do that before")
-    texts.readers.append(node)
+    texts.readers.append(accounted(node))
     if not node.domain:
         yield from (node.need(0), node.need(1))
 
@@ -212,6 +213,10 @@ def _give_numbers(editor: Editor, texts: _Texts) -> None:
     for node in texts.readers:
         texts.number(np.array(_keys(node), object))
     held = {id(node.node): _constants(node, texts) for node in (*texts.movers, *texts.readers)}
+    for node in texts.readers:
+        foreign = node.domain and not held[id(node.node)]
+        if foreign and not editor.can_replace(node, partial(_numbered, node, texts)):
+            return
     labels = list(texts.labels)
     for tensor in texts.inputs:
         label_input(editor, tensor, labels)
@@ -258,6 +263,7 @@ def _numbered(node: NodeView, texts: _Texts, build: Builder) -> tuple[Value | No
         return respell(node, build, keys_tensor=np.array(numbers, np.int64))
     if node.has("keys_strings"):
         return respell(node, build, drop=("keys_strings",), keys_int64s=numbers)
+    node.waive(("default_string",))  # of numbers in, texts out
     values = node.attr("cats_int64s", None) or list(range(len(numbers)))
     table = np.full(len(texts.labels) + 1, node.attr("default_int64", _UNKNOWN), np.int64)
     table[numbers] = values

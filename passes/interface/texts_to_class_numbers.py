@@ -43,6 +43,7 @@ from graphfix.authoring import (
     Refuse,
     Value,
     Variable,
+    accounted,
     graph_pass,
     label_output,
     respell,
@@ -72,7 +73,9 @@ def texts_to_class_numbers(editor: Editor) -> None:
         except Refuse as refusal:
             editor.refuse(maker, refusal.reason)
             continue
-        if not any(editor.is_blocked(view) for view in path):
+        if any(editor.is_blocked(view) for view in path):
+            continue
+        if editor.can_replace(path[-1], partial(_numbered, path[-1], labels)):
             _give_numbers(editor, output, path, labels)
 
 
@@ -92,6 +95,7 @@ def _path(value: Value, maker: NodeView) -> list[NodeView]:
             raise Refuse(f"nothing else must read the labels {value.name}; something does")
         maker = source
         path.append(maker)
+    path[-1] = accounted(maker)
     return path
 
 

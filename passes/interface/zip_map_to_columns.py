@@ -40,6 +40,7 @@ from graphfix.authoring import (
     NodeView,
     Value,
     Variable,
+    accounted,
     graph_pass,
     label_output,
 )
@@ -57,7 +58,7 @@ def zip_map_to_columns(editor: Editor) -> None:
             and maker.graph is editor.model.graph
             and not editor.is_blocked(maker)
         ):
-            _give_columns(editor, output, maker)
+            _give_columns(editor, output, accounted(maker))
 
 
 def _give_columns(editor: Editor, output: Variable, node: NodeView) -> None:
@@ -73,7 +74,7 @@ def _give_columns(editor: Editor, output: Variable, node: NodeView) -> None:
         )
     elif not labels or len(set(labels)) < len(labels):
         editor.refuse(node, "each label must be there once; one is there twice, or there is none")
-    else:
+    elif editor.can_replace(node, partial(_scores, x)):
         sizes = [size if isinstance(size, int | str) else None for size in x.shape or ()]
         kind = helper.make_tensor_type_proto(TensorProto.FLOAT, [sizes[0], len(labels)])
         label_output(editor, output, kind, labels, columns=True)

@@ -13,6 +13,7 @@ from graphfix.authoring.views import NodeView, Value
 from graphfix.graph import Node, is_empty
 from graphfix.inference import form_at
 from graphfix.operators.table import AXES
+from graphfix.protos import normal_domain
 from graphfix.schemas import Form
 
 MISSING = object()  # an attribute that is not written, and that ONNX fills nothing in for
@@ -62,6 +63,16 @@ def other_attribute(node: Node, named: Collection[str]) -> str:
         if written is MISSING or written != _default(form, name):
             return name
     return ""
+
+
+def unknown_attribute(node: Node, named: Collection[str]) -> str:
+    """Return an attribute that is not `named` and that ONNX does not know; empty for none.
+
+    ONNX knows none of an operator of another domain.
+    """
+    form = form_at(node)
+    known = () if form is None or normal_domain(node.domain) else form.attributes
+    return next((name for name in node.attrs if name not in named and name not in known), "")
 
 
 def is_attribute(name: str, wanted: object, found: object, node: Node) -> bool:

@@ -17,6 +17,7 @@ from graphfix.authoring.patterns.attributes import (
     axes_from_front,
     is_attribute,
     other_attribute,
+    unknown_attribute,
     written_attribute,
 )
 from graphfix.authoring.patterns.match import Match, Unmatched
@@ -274,7 +275,8 @@ class Matcher:
     ) -> Ways:
         """Yield once for each way in which the attributes of `node` fit."""
         if not wanted:
-            left = "" if operation.others else other_attribute(node, operation.attributes)
+            others = unknown_attribute if operation.others else other_attribute
+            left = others(node, operation.attributes)
             if left:
                 self._miss(lambda: f"{left} of {named(node)} must be as ONNX fills it in")
             else:

@@ -232,7 +232,7 @@ class Find:
             op: ``Op`` or ``domain::Op``.
             operands: What its inputs have to be.
             label: The name by which `Match.called` gives the node.
-            others: Whether attributes that are not named do not matter.
+            others: Whether attributes that ONNX knows and that are not named do not matter.
             attributes: What its attributes have to be.
         """
         wanted = tuple(_operand(operand) for operand in operands)
