@@ -77,9 +77,10 @@ def _both(call: Call) -> Sequence[InferredType | None]:
 def _argsort_model(call: ArrayCall) -> Any:
     x, axis = call.need("self"), int(call.number("dim", -1))
     call.irrelevant("stable")
+    descending = bool(call.number("descending", 0))
     if not x.ndim:
         return np.zeros((), np.int64)
-    if not call.number("descending", 0):
+    if not descending:
         return np.argsort(x, axis=axis, kind="stable").astype(np.int64)
     # Of equal ones the first is first here, too.
     turned = np.flip(np.argsort(np.flip(x, axis), axis=axis, kind="stable"), axis)

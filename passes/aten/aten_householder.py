@@ -283,12 +283,13 @@ def _product_model(call: ArrayCall) -> Any:
 
 def _applied_model(call: ArrayCall) -> Any:
     x, taus, other = call.need("self"), call.need("input2"), call.need("input3")
+    left, turned = bool(call.number("left", 1)), bool(call.number("transpose", 0))
     found = np.empty_like(other)
     for at in _each(x):
         whole = _orthogonal(x[at], taus[at])
-        whole = whole.T if call.number("transpose", 0) else whole
+        whole = whole.T if turned else whole
         wide = other[at].astype(np.float64)
-        found[at] = whole @ wide if call.number("left", 1) else wide @ whole
+        found[at] = whole @ wide if left else wide @ whole
     return found
 
 

@@ -168,10 +168,11 @@ def _block_diag(_: ArrayCall, given: list[Array], fill: Any) -> Any:
 
 def _unfold(call: ArrayCall, given: list[Array], _: Any) -> Any:
     x, axis, size = given[0], int(call.number("dimension")), int(call.number("size"))
+    step = int(call.number("step"))
     if not x.ndim:
         return x.reshape(1)[:size]
     windows = np.lib.stride_tricks.sliding_window_view(x, size, axis)
-    every = (slice(None),) * (axis % x.ndim) + (slice(None, None, int(call.number("step"))),)
+    every = (slice(None),) * (axis % x.ndim) + (slice(None, None, step),)
     return windows[every]
 
 

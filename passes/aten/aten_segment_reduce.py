@@ -101,12 +101,13 @@ def _model(call: ArrayCall) -> Any:
     functions: dict[str, Any] = {
         "sum": np.add, "mean": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum,
     }  # fmt: skip
+    none_given = call.number("initial") is None
     found: list[Any] = []
     ends: list[int] = np.cumsum(lengths).tolist()
     for end, length in zip(ends, lengths.tolist(), strict=True):
         part = x[end - length : end].astype(np.float64)
         total = functions[how].reduce(part, axis=0, initial=initial)
-        if how == "mean" and (length or call.number("initial") is None):
+        if how == "mean" and (length or none_given):
             total = np.divide(total, length)
         found.append(total)
     return np.array(found).reshape(len(lengths), *x.shape[1:]).astype(x.dtype)

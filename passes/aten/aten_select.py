@@ -141,10 +141,10 @@ def _like_index(_: Any, call: Call) -> Any:
 
 
 def _gather_model(call: ArrayCall) -> Any:
-    x, places = call.need("self"), call.need("index")
+    x, places, axis = call.need("self"), call.need("index"), int(call.number("dim"))
     if not x.ndim or not places.ndim:
         return np.take(x.reshape(-1) if not x.ndim else x, places, 0)
-    axis = int(call.number("dim")) % x.ndim
+    axis %= x.ndim
     cut = tuple(slice(None) if a == axis else slice(places.shape[a]) for a in range(x.ndim))
     return np.take_along_axis(x[cut], places, axis)
 

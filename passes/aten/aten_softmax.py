@@ -107,7 +107,8 @@ def _softmax_model(call: ArrayCall) -> Any:
     x = call.need("self")
     dtype = dtype_in(call, x.dtype, "same")
     wide = x.astype(dtype).astype(np.float64)
-    axis = int(call.number("dim")) if wide.ndim else None
+    dim = int(call.number("dim"))
+    axis = dim if wide.ndim else None
     top = np.max(wide, axis=axis, keepdims=True)
     e = np.exp(wide - np.where(np.isfinite(top), top, 0))
     return (e / np.sum(e, axis=axis, keepdims=True)).astype(dtype)
@@ -117,7 +118,8 @@ def _log_softmax_model(call: ArrayCall) -> Any:
     x = call.need("self")
     dtype = dtype_in(call, x.dtype, "same")
     wide = x.astype(dtype).astype(np.float64)
-    axis = int(call.number("dim")) if wide.ndim else None
+    dim = int(call.number("dim"))
+    axis = dim if wide.ndim else None
     away = wide - np.max(wide, axis=axis, keepdims=True)
     return (away - np.log(np.sum(np.exp(away), axis=axis, keepdims=True))).astype(dtype)
 
@@ -133,8 +135,8 @@ def _cumsum(build: Builder, call: Call) -> Value:
 
 def _cumsum_model(call: ArrayCall) -> Any:
     x = call.need("self")
-    x = x.astype(dtype_in(call, x.dtype, "sum"))
-    return np.cumsum(x, int(call.number("dim")), dtype=x.dtype) if x.ndim else x
+    x, axis = x.astype(dtype_in(call, x.dtype, "sum")), int(call.number("dim"))
+    return np.cumsum(x, axis, dtype=x.dtype) if x.ndim else x
 
 
 def _glu(build: Builder, call: Call) -> Value:
@@ -194,11 +196,10 @@ def _topk_type(call: Call) -> Sequence[InferredType | None]:
 
 
 def _topk_model(call: ArrayCall) -> Any:
-    x, k = call.need("self"), int(call.number("k"))
+    x, k, axis = call.need("self"), int(call.number("k")), int(call.number("dim", -1))
+    sign = -1 if bool(call.number("largest", 1)) else 1
     if not x.ndim:
         return x, np.zeros((), np.int64)
-    axis = int(call.number("dim", -1))
-    sign = -1 if bool(call.number("largest", 1)) else 1
     order = np.argsort(sign * x.astype(np.float64), axis, kind="stable")
     places = np.take(order, range(k), axis)
     return np.take_along_axis(x, places, axis), places

@@ -218,8 +218,8 @@ def _permute_model(call: ArrayCall) -> Any:
     order = list(range(x.ndim))
     if "dims" in call.schema:
         return x.transpose(_given(call, "dims")).copy()
+    at = [call.number(name) for name in ("dim0", "dim1") if name in call.schema]
     if x.ndim:
-        at = [call.number(name) for name in ("dim0", "dim1") if name in call.schema]
         first, second = (int(a) for a in at) if at else (max(x.ndim - 2, 0), x.ndim - 1)
         order[first], order[second] = order[second], order[first]
     return x.transpose(order).copy()

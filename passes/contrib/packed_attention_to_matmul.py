@@ -116,13 +116,13 @@ def _kind(inputs: Sequence[Array | None]) -> Any:
 
 
 def _by_sequence(parts: Sequence[Array], ends: Array, attributes: dict[str, Any]) -> Array:
-    heads = int(attributes["num_heads"])
+    heads, asked = int(attributes["num_heads"]), float(attributes.get("scale", 0.0))
     result = np.zeros(parts[2].shape)
     for start, end in pairwise(ends):
         q, k, v = (
             part[start:end].reshape(end - start, heads, -1).transpose(1, 0, 2) for part in parts
         )
-        scale = float(attributes.get("scale", 0.0)) or 1 / np.sqrt(q.shape[2])
+        scale = asked or 1 / np.sqrt(q.shape[2])
         scores = q @ k.transpose(0, 2, 1) * scale
         weights = np.exp(scores - scores.max(axis=2, keepdims=True, initial=-np.inf))
         mixed = weights / weights.sum(axis=2, keepdims=True) @ v

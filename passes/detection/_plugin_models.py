@@ -12,7 +12,7 @@ intersection over union otherwise in its last bit.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from onnx import TensorProto
@@ -177,7 +177,15 @@ def batched_nms(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple
     if attributes.get("numClasses", scores.shape[2]) != scores.shape[2]:
         raise NotImplementedError("numClasses is not the number of columns of the scores")
     clips = bool(attributes.get("clipBoxes", 1))
-    results = [_of_image(boxes[i], scores[i], attributes, top) for i in range(len(boxes))]
+    said = _Said(
+        np.float32(attributes["scoreThreshold"]),
+        np.float32(attributes["iouThreshold"]),
+        bool(attributes.get("isNormalized", 1)),
+        bool(attributes.get("caffeSemantics", 1)),
+        int(attributes.get("backgroundLabelId", -1)),
+        top,
+    )
+    results = [_of_image(boxes[i], scores[i], said) for i in range(len(boxes))]
     counts = np.zeros((len(boxes), 1), np.int32)
     kept_boxes = np.zeros((len(boxes), keep, 4), np.float32)
     kept_scores = np.zeros((len(boxes), keep), np.float32)
@@ -195,29 +203,36 @@ def batched_nms(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple
     return counts, kept_boxes, kept_scores, labels
 
 
-def _of_image(boxes: Array, scores: Array, attributes: dict[str, Any], top: int) -> list[Any]:
+class _Said(NamedTuple):
+    """The attributes of a BatchedNMS, read before it is known how many images there are."""
+
+    threshold: Any
+    overlap: Any
+    normal: bool
+    caffe: bool
+    background: int
+    top: int
+
+
+def _of_image(boxes: Array, scores: Array, said: _Said) -> list[Any]:
     """Return (score, class, box) in the order of classes; no box for what is dropped."""
-    threshold = np.float32(attributes["scoreThreshold"])
-    overlap = np.float32(attributes["iouThreshold"])
-    normal = bool(attributes.get("isNormalized", 1))
-    caffe = bool(attributes.get("caffeSemantics", 1))
     found: list[Any] = []
     for label in range(scores.shape[1]):
         own = scores[:, label]
-        high = (own > threshold) & (label != attributes.get("backgroundLabelId", -1))
+        high = (own > said.threshold) & (label != said.background)
         own = np.where(high, own, np.float32(0))
-        order = np.argsort(-own, kind="stable")[:top]
+        order = np.argsort(-own, kind="stable")[: said.top]
         mine, alive = boxes[order, label if boxes.shape[1] > 1 else 0], high[order].copy()
         if len(order) and alive[0]:
             for number in range(len(order)):
                 if alive[number]:
-                    over = _jaccard(mine[number], mine, normal, caffe) > overlap
+                    over = _jaccard(mine[number], mine, said.normal, said.caffe) > said.overlap
                     over[: number + 1] = False
                     alive &= ~over
         for place, number in enumerate(order):
             entry = (own[number], label, mine[place]) if alive[place] else (np.float32(0), -1, None)
             found.append(entry)
-        found.extend([(np.float32(0), -1, None)] * (top - len(order)))
+        found.extend([(np.float32(0), -1, None)] * (said.top - len(order)))
     return found
 
 
