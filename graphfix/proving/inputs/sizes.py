@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping, Sequence, Sized
+from functools import lru_cache
 from math import gcd
 
 # Free sizes have no factor in common, so that two dimensions that were mixed up are seen, and a
@@ -176,6 +177,7 @@ def evaluate(expression: str, sizes: Mapping[str, int]) -> int | None:
         return None
 
 
+@lru_cache(maxsize=1024)
 def _parse(expression: str) -> ast.Expression | None:
     try:
         tree = ast.parse(expression, mode="eval")

@@ -21,6 +21,8 @@ from graphfix.proving.verdict.numbers import finite
 from graphfix.submodels import add_outputs
 
 _RECURRENT = frozenset({"LSTM", "GRU", "RNN"})
+# Where the operands stand that are joined along an axis; scales and zero points stand between them.
+_JOINED = {"Concat": slice(None), "QLinearConcat": slice(2, None, 3)}
 # A shape has no more elements than that.
 _FEW = 16
 
@@ -71,8 +73,8 @@ def _is_forbidden(node: onnx.NodeProto, values: dict[str, Value]) -> bool:
     given = [values.get(name) for name in node.input]
     if node.op_type in _RECURRENT:
         return _no_step(node, given[0])
-    if node.op_type == "Concat":
-        return _no_fit(node, given)
+    if node.op_type in _JOINED:
+        return _no_fit(node, given[_JOINED[node.op_type]])
     if check is None or len(given) < 2:
         return False
     first, second = given[:2]
@@ -88,7 +90,10 @@ def _no_step(node: onnx.NodeProto, x: Value) -> bool:
 
 
 def _no_fit(node: onnx.NodeProto, given: list[Value]) -> bool:
-    """A Concat of tensors of other sizes: onnxruntime (1.32) leaves out those without elements."""
+    """Joining tensors of other sizes: onnxruntime (1.32) leaves out those without elements.
+
+    QLinearConcat makes room for them all the same, which nobody writes.
+    """
     shapes = [value.shape for value in given if isinstance(value, np.ndarray)]
     axis = int_attribute(node, "axis", 0)
     kept = {

@@ -4,7 +4,8 @@ The original is run again with its float weights and inputs moved by one unit in
 and once with onnxruntime's optimisations on, which order the same sums otherwise. Round values
 (zeros, small integers, halves: those with many trailing zero bits) are not moved, since every
 correct rewrite computes with exactly them, and equal inputs stay equal: a tie that breaks
-another way, or a multiple whose remainder is wrong, is a difference and not noise.
+another way, or a multiple whose remainder is wrong, is a difference and not noise. What quantized
+operators round inside is moved by `graphfix.proving.verdict.inner_rounding`.
 
 Where a small difference is left all the same, the original is run in float64, or, where it is in
 float64 itself or onnxruntime has no kernels for that, in the reference evaluator: an operator may
@@ -26,6 +27,7 @@ from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.runners.memory import weight_bytes
 from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, is_wide_float, leaves
 from graphfix.proving.verdict.constants import Change, Constant, changed
+from graphfix.proving.verdict.inner_rounding import rounded_inside
 from graphfix.proving.verdict.numbers import cap_of, magnitude_of, mismatches, widened
 from graphfix.proving.verdict.widening import MOST_BYTES, is_double, widened_feed, widened_model
 
@@ -204,6 +206,9 @@ class Noise:
                 model = changed(self._original, _mover(seed)) or self._original
                 with contextlib.suppress(EngineFailed):  # one way of measuring less
                     self._engines.append((seed, model.open()))
+            for copy in () if few else rounded_inside(self._original.proto):
+                with contextlib.suppress(EngineFailed):
+                    self._engines.append((0, self._original.of(copy).open()))
             # Not every original runs in onnxruntime; the moved runs remain.
             with contextlib.suppress(EngineFailed):
                 self._engines.append((0, self._original.open_optimised()))

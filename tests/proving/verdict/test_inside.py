@@ -76,6 +76,17 @@ def test_a_column_that_is_left_out_is_seen(rows: int, *, meant: bool) -> None:
     assert inside(text).is_meant(feed) is meant
 
 
+@pytest.mark.parametrize(("rows", "meant"), [(0, False), (3, True)])
+def test_a_quantized_tensor_that_is_left_out_is_seen(rows: int, *, meant: bool) -> None:
+    model = parser.parse_model(
+        '<ir_version: 8, opset_import: ["": 17, "com.microsoft": 1]> '
+        "g (uint8[N, M] a, uint8[K, L] b) => (uint8[P, Q] y) <float s = {0.1}, uint8 z = {7}> "
+        "{ y = com.microsoft.QLinearConcat <axis = 1> (s, z, a, s, z, b, s, z) }"
+    )
+    feed: Feed = {"a": np.ones((rows, 4), np.uint8), "b": np.ones((3, 2), np.uint8)}
+    assert Inside(RunnableModel(model)).is_meant(feed) is meant
+
+
 def test_a_gather_nd_of_free_sizes_is_repaired() -> None:
     text = """<ir_version: 8, opset_import: ["": 11]>
     g (float[B,C,H,W] x, int64[1,1] i) => (float[1,C,H,W] y) { y = GatherND (x, i) }"""
