@@ -12,6 +12,7 @@ from onnx import helper
 from graphfix.authoring import Array, Builder, InferredType, Refuse, Value
 
 from ._arguments import ArrayCall, Call
+from ._arithmetic import held
 from ._family import Function, ranked
 from ._promoting import asked_dtype
 
@@ -140,3 +141,17 @@ def counted_over(build: Builder, x: Value, axes: Axes) -> float | Value:
         return float(np.prod([size for size in known if size is not None], dtype=np.int64))
     sizes = build.Gather(build.Shape(x), np.array(axes, np.int64), axis=0)
     return build.Cast(build.ReduceProd(sizes, axes=[0], keepdims=0), to=x.elem_type)
+
+
+def mean_over(build: Builder, x: Value, axes: Axes, *, keep: bool) -> Value:
+    """Take the mean along axes, which is NaN where they have no element.
+
+    ONNX leaves open what ReduceMean gives of nothing, and onnxruntime gives 0.
+    """
+    found = over(build, "ReduceMean", x, axes, keep=keep)
+    if not axes:
+        return found
+    count = counted_over(build, x, axes)
+    if isinstance(count, float):
+        return found if count else build.Add(found, held(build, x, np.nan))
+    return build.Add(found, build.Div(held(build, x, 0.0), count))
