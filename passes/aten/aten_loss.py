@@ -200,7 +200,7 @@ FAMILY = Family({
     matching(FAMILY.names),
     removes=features(FAMILY.names),
     emits=(
-        "Add Cast Div Equal Exp Gather Identity Less Log Max Mul Neg ReduceMean ReduceProd "
+        "Add Cast Equal Exp Gather Identity Less Log Max Mul Neg ReduceMean ReduceProd "
         "ReduceSum Shape Softplus Sub Where"
     ),
     infer=FAMILY.infer,
