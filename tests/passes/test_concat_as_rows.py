@@ -1,0 +1,103 @@
+"""concat-as-rows: the same numbers in the same order, joined along the last of two axes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import graphfix
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, parse
+from tests.passes.lowering_models import PLACES, written
+
+PASS = "concat-as-rows"
+
+
+def _text(first: list[int], second: list[int], axis: int, opset: int = 13) -> str:
+    result = [*first]
+    result[axis] += second[axis]
+    return written(f"@y = Concat <axis = {axis}> (x, z)", f"float{first} x, float{second} z",
+                   f"float{result}", opset=opset)  # fmt: skip
+
+
+@pytest.mark.parametrize("opset", [7, 13, 21])
+@pytest.mark.parametrize(
+    ("first", "second", "axis", "rows"),
+    [
+        ([1, 1], [1, 1], 0, 1),
+        ([1, 1, 5], [1, 1, 5], 0, 1),
+        ([2, 3, 3, 2], [2, 3, 3, 2], 1, 2),
+        ([2, 3, 1, 1], [2, 3, 1, 1], -2, 6),
+        ([2, 1, 3], [2, 4, 3], 1, 2),
+    ],
+)
+def test_values(first: list[int], second: list[int], axis: int, rows: int, opset: int) -> None:
+    feed = {
+        "x": np.arange(np.prod(first), dtype=np.float32).reshape(first),
+        "z": -np.arange(1, 1 + np.prod(second), dtype=np.float32).reshape(second),
+    }
+    done = assert_rewrite(
+        PASS, _text(first, second, axis, opset), feeds=[feed],
+        after=["Reshape", "Reshape", "Concat", "Reshape"],
+    )  # fmt: skip
+    concat = next(node for node in done.after.graph.node if node.op_type == "Concat")
+    assert [attribute.i for attribute in concat.attribute] == [1]
+    shapes = [info for info in done.after.graph.node if info.op_type == "Reshape"]
+    assert len(shapes) == 1 + len(concat.input)
+    given = outputs_of(done.after, feed)["y"]
+    np.testing.assert_array_equal(given, np.concatenate([feed["x"], feed["z"]], axis))
+    assert given.size % rows == 0
+
+
+@pytest.mark.parametrize("kind", ["float16", "double", "int64", "uint8", "bool"])
+def test_every_type(kind: str) -> None:
+    x = (np.arange(3).reshape(1, 1, 3) % 2).astype({"double": "float64"}.get(kind, kind))
+    text = written("@y = Concat <axis = 0> (x, x, x)", f"{kind}[1, 1, 3] x", f"{kind}[3, 1, 3]")
+    done = assert_rewrite(PASS, text, feeds=[{"x": x}])
+    np.testing.assert_array_equal(outputs_of(done.after, {"x": x})["y"], np.concatenate([x] * 3))
+
+
+def test_one_open_size() -> None:
+    text = written("@y = Concat <axis = 1> (x, z)", "float[2, N, 3] x, float[2, M, 3] z",
+                   "float[2, K, 3]")  # fmt: skip
+    x = np.arange(6, dtype=np.float32).reshape(2, 1, 3)
+    z = np.arange(12, dtype=np.float32).reshape(2, 2, 3)
+    done = assert_rewrite(PASS, text, feeds=[{"x": x, "z": z}])
+    found = outputs_of(done.after, {"x": x, "z": z})["y"]
+    np.testing.assert_array_equal(found, np.concatenate([x, z], 1))
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_everywhere(place: str) -> None:
+    text = written("@y = Concat <axis = 0> (x, x)", "float[1, 1, 3] x", "float[2, 1, 3]",
+                   place=place)  # fmt: skip
+    x = np.arange(3, dtype=np.float32).reshape(1, 1, 3)
+    more = {"c": np.array(True)} if place == "branch" else {}
+    assert_rewrite(PASS, text, feeds=[{"x": x} | more])
+
+
+@pytest.mark.parametrize(
+    ("line", "given", "result", "why"),
+    [
+        ("axis = 1", "float[2, 3]", "float[2, 6]", "it must go along another axis than the last"),
+        ("axis = 1", "float[N, 3, 3]", "float[N, 6, 3]", "the sizes before axis 1 must be known"),
+        ("axis = 1", "float[0, 3, 3]", "float[0, 6, 3]", "the sizes before axis 1 must be known"),
+        ("axis = 0", "float[N, M]", "float[K, M]", "all sizes of the result but one must be known"),
+        ("axis = 0", "float[2, 0]", "float[4, 0]", "all sizes of the result but one must be known"),
+    ],
+)
+def test_refused(line: str, given: str, result: str, why: str) -> None:
+    text = written(f"@y = Concat <{line}> (x, z)", f"{given} x, {given} z", result)
+    assert_refused(PASS, text, why)
+
+
+def test_others_are_left_alone() -> None:
+    assert_untouched(PASS, written("@y = Neg (x)", "float[3, 3] x", "float[3, 3]"))
+
+
+def test_it_repairs_for_the_engine_that_joins_along_another_axis() -> None:
+    result = graphfix.run(parse(_text([1, 1, 5], [1, 1, 5], 0)), target="tflite1.29")
+    assert [finding.feature for finding in result.report.findings_before] == [
+        "form:Concat.equal-axes"
+    ]
+    assert result.exit_code == 0
+    assert result.report.findings_after == ()
