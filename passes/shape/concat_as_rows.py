@@ -7,7 +7,8 @@ What it does:
 Why engines need it:
     onnx2tf tries along which axis tensors of one shape are to be joined, from the last one on, and
     takes the first whose result is the right one in another order of its axes: of several axes of
-    size 1 that is the last. The last of two axes is tried first.
+    size 1 that is the last. The last of two axes is tried first. Of three and more tensors it also
+    confuses the axes of one whose sizes behind the first are equal; a Reshape of it is right.
 
 Before:
     y = Concat <axis = 0> (a, b)                   a, b: [1, 1, 5]
@@ -26,7 +27,8 @@ Accuracy:
 
 References:
     https://onnx.ai/onnx/operators/onnx__Concat.html; onnx2tf 1.29.24, ops/Concat.py;
-    measured on it: graphfix/engines/tflite/facts/asked.json, joined-as-rows
+    measured on it: graphfix/engines/tflite/facts/asked.json, joined-as-rows and
+    joined-to-equal-sizes-as-rows
 """
 
 from __future__ import annotations

@@ -38,6 +38,7 @@ _UNASKING = frozenset({"GatherND", "MatMul"})
 _TRIED = frozenset({"LayerNormalization", "Reshape", "Softmax", "Unsqueeze", *REDUCTIONS})
 _TRIED_WITH_CONSTANTS = frozenset({"Add", "Div", "Mul", "Sub"})
 _LINES = 3  # the rank
+_TRIED_TOGETHER = 2  # tensors that are joined
 _FEW = 64  # numbers that are compared
 
 
@@ -87,7 +88,10 @@ def tensor_of_equal_sizes(model: Model, target: Target) -> list[Answer]:
     source=f"{MEASURED}: facts/asked.json",
 )
 def constant_beside_equal_sizes(model: Model, target: Target) -> list[Answer]:
-    """A constant is turned that is joined to a tensor whose channels a Transpose has put last."""
+    """What is joined to a tensor whose channels a Transpose has put last is of other axes.
+
+    Of two tensors it is so where one is constant, of more always.
+    """
     if not _has_pictures(model):
         return []
     found: list[Answer] = []
@@ -96,12 +100,18 @@ def constant_beside_equal_sizes(model: Model, target: Target) -> list[Answer]:
         given = [value for value in node.inputs if value is not None]
         before = [value for value in given if id(value.tensor) in turned]
         if node.op == "Concat" and before and int(node.attr("axis", 0)):
-            others = [v for v in given if known_with_sizes(v) and not _is_square(v)]
+            # Of two the order of axes is found by trying, unless one is constant.
+            others = [
+                v
+                for v in given
+                if not _is_square(v) and (len(given) > _TRIED_TOGETHER or known_with_sizes(v))
+            ]
             found += [
                 Yes(
                     node=node,
                     message=f"{other.name} is joined to {before[0].name}, whose sizes behind"
                     f" the first are equal",
+                    feature="" if known_with_sizes(other) else "form:Concat.equal-axes",
                 )
                 for other in others[:1]
             ]
