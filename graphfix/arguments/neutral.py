@@ -26,13 +26,13 @@ def is_harmless(operator: str, argument: str) -> bool:
     return argument in facts[_ANY] or argument in facts.get(operator, {})
 
 
-# What TensorRT reads of a plugin's node to find it, as it is without them
-# (NVIDIA/TensorRT parsers/onnx, importPluginV2: version "1", no namespace).
+# What an engine reads of a plugin's node to find it, as it is without them: version "1" and no
+# namespace (importPluginV2 of NVIDIA's parser for ONNX).
 _PLUGIN = {"plugin_version": "1", "plugin_namespace": ""}
 
 
 def finds_plugin(argument: str, value: Any) -> bool:
-    """Say whether an attribute only says, as usual, where TensorRT has the plugin of that name."""
+    """Say whether an attribute only says, as usual, where the engine has that plugin."""
     text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
     return argument in _PLUGIN and text == _PLUGIN[argument]
 

@@ -178,7 +178,9 @@ def _requantized(node: NodeView, build: Builder) -> Value:
 
 
 def evaluate_float(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
-    """FloatQuant."""
+    """FloatQuant that saturates and has numbers below the normal ones."""
+    if not attributes.get("saturation", 1) or not attributes.get("has_subnormal", 1):
+        raise NotImplementedError("other floats are not modelled")
     x, scale, _, mantissa, bias, most = (np.asarray(given) for given in inputs[:6])
     number = x / scale
     places = np.frexp(np.maximum(np.abs(number), np.finfo(np.float32).tiny))[1] - 1

@@ -217,4 +217,5 @@ def test_what_an_evaluator_alone_runs_is_a_fault_for_onnxruntime() -> None:
 
 def test_older_releases_confirm_their_own_target() -> None:
     assert release_of("ort-1.10") == "1.10"
-    assert release_of("ort-1.31") == release_of("trt8.6") == ""
+    assert release_of("ort-1.32") == release_of("trt8.6") == ""
+    assert release_of("ort-1.31") == "1.31"

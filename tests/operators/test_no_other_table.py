@@ -16,7 +16,7 @@ ELSEWHERE = {
         "numbers.FUNCTIONS partial.FUNCTIONS work._COUNTS old_forms._MODELS old_forms._LATER"
     ),
     "what onnx propagates, and where it stops": (
-        "inference._PROPAGATED shape_inference._READS_A_TYPE"
+        "inference._PROPAGATED shape_inference._READS_A_TYPE shape_inference._FOLLOWED"
     ),
     "steps of opsets whose forms differ in one way": (
         "later_operators._BROUGHT opset_7._BROADCASTING computed_axes._COMPOSED "
@@ -25,7 +25,16 @@ ELSEWHERE = {
     "measured in an engine": "inexact.INEXACT_FOR_INTEGERS saturation._OPERATORS",
     "how inputs are drawn, and which are driven": (
         "draws._POSITIVE_INPUTS draws._SIGNED_UNIT_INPUTS roles.ARITHMETIC roles._SMALL "
-        "parameters._OWN parameters._ARITHMETIC observed._WEIGHTS"
+        "parameters._OWN parameters._ARITHMETIC observed._WEIGHTS known_sizes._FILTERS "
+        "telling_sizes._MEETING telling_sizes._PRODUCTS telling_sizes._TABLES "
+        "telling_sizes._ENDING"
+    ),
+    "how an edit follows items through a graph, each form with its own condition": (
+        "arithmetic.ARITHMETIC arithmetic._ELEMENTWISE moving.MOVING moving._REDUCTIONS "
+        "numbers._ELEMENTWISE numbers._MOVING"
+    ),
+    "what engines take for numbers of shapes": (
+        "shape_only_values._ARRANGES shape_only_values._COUNTS"
     ),
     "what makes no small part to prove": "evidence._NO_CONTEXT",
     "what one pass takes, or one family": (
