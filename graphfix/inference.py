@@ -294,9 +294,7 @@ def _take(graph: Graph, proto: onnx.GraphProto) -> None:
             if found is not None and isinstance(tensor, Variable):
                 merge_type(tensor, found)
                 if tensor.shape is not None:  # many are the same, and held once
-                    held = shapes.setdefault(tensor.shape, tensor.shape)
-                    if held is not tensor.shape:
-                        tensor.shape = held
+                    tensor.shape = shapes.setdefault(tensor.shape, tensor.shape)
         if any(True for _ in node.graphs()):
             bodies[position] = node
     for position, node in bodies.items():

@@ -13,8 +13,6 @@ import numpy as np
 from onnx import helper
 from onnx.reference.op_run import OpRun
 
-from benchmarks.mutants.foreign import FOREIGN, Further
-
 Array = np.ndarray[Any, Any]
 
 
@@ -263,7 +261,7 @@ class FastGelu(OpRun):
         return (np.asarray(0.5 * v * (1 + np.tanh(inner)), dtype=x.dtype),)
 
 
-class ATen(Further, OpRun):
+class ATen(OpRun):
     """What PyTorch's operators compute, by their names."""
 
     op_domain = "org.pytorch.aten"
@@ -402,5 +400,5 @@ class Scatter(OpRun):
 
 OPERATORS: list[type[OpRun]] = [
     MaxPool, Resize, Upsample, Conv, MaxUnpool, FusedMatMul, SkipLayerNormalization, FastGelu, ATen,
-    QuantizeLinear, DequantizeLinear, Scatter, *FOREIGN,
+    QuantizeLinear, DequantizeLinear, Scatter,
 ]  # fmt: skip

@@ -112,7 +112,7 @@ def detector() -> onnx.ModelProto:
     levels: list[str] = []
     for depth, (one, two) in enumerate(pairwise(wide)):
         x = net.silu(net.conv(x, (one, two), 3, 2))
-        x = _block(net, x, (two, two), 1 + depth % 2)
+        x = _block(net, x, (two, two), (2, 3, 4, 4)[depth])
         levels.append(x)
     pools = [net.silu(net.conv(x, (wide[4], wide[3]), 1))]
     for _ in range(3):
@@ -123,9 +123,9 @@ def detector() -> onnx.ModelProto:
     up: dict[str, Any] = {"mode": "nearest", "coordinate_transformation_mode": "asymmetric"}
     up["nearest_mode"] = "floor"
     p4 = net.op("Concat", net.op("Resize", deep, "", scales, **up), levels[2], axis=1)
-    p4 = _block(net, p4, (wide[4] + wide[3], wide[3]), 1)
+    p4 = _block(net, p4, (wide[4] + wide[3], wide[3]), 3)
     p3 = net.op("Concat", net.op("Resize", p4, "", scales, **up), levels[1], axis=1)
-    p3 = _block(net, p3, (wide[3] + wide[2], wide[2]), 1)
+    p3 = _block(net, p3, (wide[3] + wide[2], wide[2]), 2)
     heads: list[str] = []
     flat = net.constant(np.array([1, 84, -1], np.int64))
     for level, channels in ((p3, wide[2]), (p4, wide[3]), (deep, wide[4])):
@@ -142,7 +142,7 @@ def detector() -> onnx.ModelProto:
 
 def classifier() -> onnx.ModelProto:
     """Return residual blocks for images of 640 x 640, as ResNet has them."""
-    net, wide = _Net(), (16, 32, 64)
+    net, wide = _Net(), (16, 32, 64, 128)
     x = net.op("Relu", net.conv("images", (3, wide[0]), 7, 2))
     x = net.op("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
     before = wide[0]
@@ -190,12 +190,12 @@ def mobile() -> onnx.ModelProto:
     x = net.op("Resize", net.conv(x, (96, 32), 1), "", scales, **up)
     x = net.op("Concat", x, skipped, axis=1)
     x = net.conv(clipped(net.conv(x, (56, 32), 3)), (32, 19), 1)
-    weight = net.normal(19, 6, 2, 2, scale=0.1)
-    x = net.op("ConvTranspose", x, weight, kernel_shape=[2, 2], strides=[2, 2])
+    weight = net.normal(19, 19, 4, 4, scale=0.1)
+    x = net.op("ConvTranspose", x, weight, kernel_shape=[4, 4], strides=[4, 4])
     out = net.op("Softmax", x, axis=1)
     net.nodes[-1].output[0] = "classes"
     assert out
-    return net.model({"images": [1, 3, _SIDE, _SIDE]}, {"classes": [1, 6, _SIDE // 2, _SIDE // 2]})
+    return net.model({"images": [1, 3, _SIDE, _SIDE]}, {"classes": [1, 19, _SIDE, _SIDE]})
 
 
 def encoder() -> onnx.ModelProto:

@@ -34,6 +34,7 @@ from graphfix.pipeline.worse_findings import contradicted
 from graphfix.proving.sites.captured import WholeModel, too_big
 from graphfix.proving.sites.certificate_cache import CertificateCache
 from graphfix.proving.sites.prover import Memory, Prover
+from graphfix.proving.whole.smaller_images import long_sides
 from graphfix.report import (
     Outcome,
     Report,
@@ -120,6 +121,7 @@ def _proved(
         asked.seed,
         asked.shapes,
         too_big(before.proto),
+        asked.inputs is None and not asked.shapes and bool(long_sides(before.proto)),
     )
     kept = None
     if asked.certificates is not None and asked.inputs is None and not asked.seed:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import chain
 
 from benchmarks.attack.building import Case
 from benchmarks.attack.families import (
@@ -11,7 +10,6 @@ from benchmarks.attack.families import (
     control,
     edited,
     forms,
-    items,
     overrides,
     quantized,
     sequences,
@@ -29,5 +27,5 @@ FAMILIES: dict[str, Callable[[], Iterator[Case]]] = {
     "sequences": sequences.cases,
     "overrides": overrides.cases,
     "edits": edited.renamed,
-    "dynamic": lambda: chain(edited.dynamic(), items.cases()),
+    "dynamic": edited.dynamic,
 }

@@ -15,6 +15,7 @@ from graphfix.errors import EngineFailed
 from graphfix.protos import all_graphs, copied
 from graphfix.proving.runners.engine import MissingOperator
 from graphfix.proving.runners.evaluators import OpKey, operators_of
+from graphfix.proving.runners.memory import weight_bytes
 from graphfix.proving.values.kinds import Feed, Value, is_native, numpy_dtype
 from graphfix.saturation import unsaturated
 from graphfix.worker.sessions import open_session
@@ -29,7 +30,8 @@ _NO_SCHEMA = re.compile(
     r'In Node, \("[^"]*", (\w+), "([^"]*)", -?\d+\).*?Error No [Oo]p', re.DOTALL
 )
 _OPSET_TOO_NEW = re.compile(r"till opset (\d+)")
-_FEW_NODES = 64
+# Two threads take a fifth more of the processors than one. Models with more weights are worth it.
+_MUCH = 2**25
 LONGEST_TEXT = 2000  # the shapes stand at the end of what onnxruntime says
 _IR_TOO_NEW = re.compile(r"max supported IR version: (\d+)")
 
@@ -78,7 +80,7 @@ class OrtEngine:
             self._session: Any = open_session(
                 wrapped.model.SerializeToString(),
                 optimised=optimised,
-                threads=2 if len(model.graph.node) > _FEW_NODES else 1,
+                threads=2 if weight_bytes(model) > _MUCH else 1,
                 folder=folder,
                 mapped=mapped,
                 profile=profile,

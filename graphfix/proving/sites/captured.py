@@ -26,6 +26,7 @@ from graphfix.proving.values.kinds import Feed, Value, is_floating, leaves, nump
 from graphfix.proving.verdict.numbers import finite
 from graphfix.proving.whole.loading import read_model
 from graphfix.proving.whole.samples import Samples
+from graphfix.proving.whole.smaller_images import long_sides, with_sides
 from graphfix.submodels import with_outputs
 from graphfix.worker.limits import gibibytes
 
@@ -49,6 +50,7 @@ class WholeModel(Struct, frozen=True):
         seed: For inputs that are made.
         bindings: Shapes that the user fixed.
         too_big: Why it is not run; empty where it is.
+        corner: Whether it may be run on a corner of its images.
     """
 
     open: Callable[[onnx.ModelProto | None], AbstractContextManager[Path]]
@@ -56,6 +58,7 @@ class WholeModel(Struct, frozen=True):
     seed: int = 0
     bindings: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
     too_big: str = ""
+    corner: bool = False
 
     def request(self, path: Path | None) -> CaptureRequest:
         """Return what `capture_activations` has to be told."""
@@ -65,6 +68,7 @@ class WholeModel(Struct, frozen=True):
             self.seed,
             dict(self.bindings),
             self.too_big,
+            self.corner,
         )
 
 
@@ -76,6 +80,7 @@ class CaptureRequest(Struct, frozen=True):
     seed: int
     bindings: dict[str, tuple[int, ...]]
     too_big: str
+    corner: bool = False
 
 
 def too_big(model: onnx.ModelProto) -> str:
@@ -93,6 +98,8 @@ def capture_activations(
     types: Mapping[str, int],
     evaluators: Evaluators,
     room: int | None = None,
+    *,
+    corner: bool = False,
 ) -> tuple[dict[str, Value], str]:
     """Run the whole model once.
 
@@ -101,6 +108,7 @@ def capture_activations(
         types: The tensors to look at, with their element types (0: unknown or no tensor).
         evaluators: Numpy models of operators that no engine has.
         room: The bytes that may be taken; None where nobody says.
+        corner: Run it on a corner of its images, see `graphfix.proving.whole.smaller_images`.
 
     Returns:
         The values of those that the main graph has, and why there is none; one of them is empty.
@@ -110,6 +118,8 @@ def capture_activations(
         return {}, request.too_big
     try:
         model = read_model(path)
+        if corner:
+            model = with_sides(model, long_sides(model))
         values = _weights(model, str(path.parent), types)
         probed = _probed(model, types)
         # For one run, weights are not arranged for the kernels.
@@ -144,10 +154,13 @@ def captured_feed(
     feed: Feed = {}
     for info in required_inputs(model.graph):
         name = names.get(info.name)
-        if name is None or name not in values or not _fits(values[name], info):
+        axes = {} if short is None else short.names.get(info.name, {})
+        if name is None or name not in values or not _fits(values[name], info, axes):
             return None
         feed[info.name] = values[name]
     if short is not None:
+        if not short.has_room(feed):
+            return None
         feed = short.cut(feed)
     arrays = [a for value in feed.values() for _, a in leaves(value) if a is not None]
     if not feed or sum(array.size for array in arrays) > MOST_ELEMENTS:
@@ -157,7 +170,7 @@ def captured_feed(
     return feed if plain else None
 
 
-def _fits(value: Value, info: onnx.ValueInfoProto) -> bool:
+def _fits(value: Value, info: onnx.ValueInfoProto, axes: Mapping[int, str]) -> bool:
     if info.type.WhichOneof("value") != "tensor_type":
         return value is not None and not isinstance(value, np.ndarray)
     kind = info.type.tensor_type
@@ -167,8 +180,8 @@ def _fits(value: Value, info: onnx.ValueInfoProto) -> bool:
         return True
     dims = kind.shape.dim
     return len(dims) == value.ndim and all(
-        not dim.HasField("dim_value") or dim.dim_value == size
-        for dim, size in zip(dims, value.shape, strict=True)
+        axis in axes or not dim.HasField("dim_value") or dim.dim_value == value.shape[axis]
+        for axis, dim in enumerate(dims)
     )
 
 

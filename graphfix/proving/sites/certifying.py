@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -138,27 +138,48 @@ def _watched(
     memory: int | None,
 ) -> tuple[list[ReadCase], str]:
     """Give the cases the values that the whole model has there, or say why not."""
-    types = {
-        read.names[info.name]: info.type.tensor_type.elem_type
-        for read in cases
-        for info in read.case.before.graph.input
-    }
+    types = _types(cases)
     if not types:
         return cases, ""
     log.begin(WATCHING)
     _alarm(PATIENCE)
-    values, why = capture_activations(request, types, evaluators, memory)
+    found: dict[int, Feed] = {}
+    left, why = cases, ""
+    if request.corner:
+        values, why = capture_activations(request, types, evaluators, memory, corner=True)
+        found = _own(cases, values)
+        # Others need the whole image, unless the model has no such tensors.
+        left = [r for r in cases if r.number not in found and _has_all(r, values or types)]
+    types = _types(left)
+    if types:
+        values, why = capture_activations(request, types, evaluators, memory)
+        found |= _own(left, values)
     _alarm(0.0)
     return [
-        structs.replace(
-            read,
-            case=replace(
-                read.case,
-                own=captured_feed(read.case.before, read.names, values, read.case.short),
-            ),
-        )
-        for read in cases
+        structs.replace(read, case=replace(read.case, own=found.get(read.number))) for read in cases
     ], why
+
+
+def _own(cases: Sequence[ReadCase], values: Feed) -> dict[int, Feed]:
+    """Return the inputs that the whole model has for cases, by their numbers."""
+    feeds = {
+        read.number: captured_feed(read.case.before, read.names, values, read.case.short)
+        for read in cases
+    }
+    return {number: feed for number, feed in feeds.items() if feed is not None}
+
+
+def _has_all(read: ReadCase, known: Container[str]) -> bool:
+    return all(read.names[info.name] in known for info in read.case.before.graph.input)
+
+
+def _types(cases: Sequence[ReadCase]) -> dict[str, int]:
+    """Return the tensors of the whole model that cases read, with their element types."""
+    return {
+        read.names[info.name]: info.type.tensor_type.elem_type
+        for read in cases
+        for info in read.case.before.graph.input
+    }
 
 
 def _one(

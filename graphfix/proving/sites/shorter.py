@@ -60,6 +60,15 @@ class Shorter(Struct, frozen=True):
         """Return how many elements the inputs of the first sample have."""
         return _elements(self.before, self.sizes[0])
 
+    def has_room(self, feed: Feed) -> bool:
+        """Say whether inputs are long enough to be cut: places alone may be taken twice."""
+        return all(
+            value.shape[axis] >= (self.sizes[0][symbol] if symbol in self.together else 1)
+            for name, axes in self.names.items()
+            if isinstance(value := feed.get(name), np.ndarray)
+            for axis, symbol in axes.items()
+        )
+
     def cut(self, feed: Feed) -> Feed:
         """Return inputs of the whole size cut to the sizes of the first sample."""
         result = dict(feed)

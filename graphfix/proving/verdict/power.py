@@ -6,7 +6,7 @@ normalisation hides a common factor, a Clip hides a large step.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from typing import Any
 
 import numpy as np
@@ -22,9 +22,18 @@ _STEP = 0.05
 
 
 def changed_models(model: RunnableModel) -> Iterator[RunnableModel]:
-    """Yield copies of a model with constants changed by 5%, several kinds of change."""
+    """Yield copies of a model with constants changed by 5%, several kinds of change.
+
+    Floats that only set sizes stay as they are where there are others: engines refuse most other
+    sizes.
+    """
     rng = np.random.default_rng(7)
     known = kinds(model)
+    quiet = {number for number, kind in known.items() if kind.floats and kind.silent}
+    if any(kind.floats and not kind.silent for kind in known.values()):
+        known = {number: kind for number, kind in known.items() if number not in quiet}
+    else:
+        quiet = set()
     floats = sorted((n for n in known if known[n].floats), key=lambda n: -known[n].size)
     integers = sorted((n for n in known if not known[n].floats), key=lambda n: -known[n].size)
     changes: list[Change] = []
@@ -34,9 +43,13 @@ def changed_models(model: RunnableModel) -> Iterator[RunnableModel]:
         changes += [_moved_floats(rng, chosen) for chosen in floats[:_SINGLE_TRIES]]
     changes += [_stepped_integers(chosen) for chosen in integers[:_SINGLE_TRIES]]
     for change in changes:
-        other = changed(model, change)
+        other = changed(model, _sparing(change, quiet))
         if other is not None:
             yield other
+
+
+def _sparing(change: Change, quiet: Container[int]) -> Change:
+    return lambda constant: None if constant.number in quiet else change(constant)
 
 
 def _scaled_floats(constant: Constant) -> Array | None:

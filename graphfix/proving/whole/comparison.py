@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -25,12 +26,15 @@ from graphfix.proving.whole.further_samples import Further
 from graphfix.proving.whole.informative import InformativeOutputs
 from graphfix.proving.whole.options import FEWEST_SAMPLES, RESULT_FAILS
 from graphfix.proving.whole.preparing import Prepared, Task, prepare
+from graphfix.proving.whole.smaller_images import corner
 from graphfix.report import OutputDifference, Verdict, Verification
 from graphfix.storage.weights import dtype_of
 
 # Samples that have so many numbers together, inputs and outputs, are enough; two are, at least:
 # what is the same in both has not moved.
 _MANY = 2**20
+# From so many in one sample on, what is asked besides is asked of a corner of it.
+_BIG = 2**22
 _ALIKE = 0.1  # the part of it for changing constants of both
 _FURTHER = 1.0  # CPU seconds for telling sizes, and for overridden values
 # What the fewest samples and all that is asked of them take, in times of what the original takes
@@ -76,6 +80,11 @@ def _nothing() -> None:
     """Close a runner that needs no closing."""
 
 
+def _elements(*samples: Sequence[Feed]) -> int:
+    values = [value for kind in samples for sample in kind for value in sample.values()]
+    return sum(a.size for value in values for _, a in leaves(value) if a is not None)
+
+
 class _Comparison:
     """Runs samples until there are enough that say something."""
 
@@ -95,6 +104,7 @@ class _Comparison:
         self._feeds: list[Feed] = []
         self._values: list[dict[str, Value]] = []
         self._more: dict[str, int] = {}
+        self._size = 0
         self._further: list[dict[str, Value]] = []
         self._outputs = InformativeOutputs(task.before)
 
@@ -129,10 +139,7 @@ class _Comparison:
 
     def _enough(self, wanted: int) -> int:
         """Return how many samples are enough: fewer where each has many numbers."""
-        values = [v for sample in (*self._feeds, *self._values) for v in sample.values()]
-        arrays = [array for value in values for _, array in leaves(value) if array is not None]
-        elements = sum(array.size for array in arrays)
-        return min(wanted, max(FEWEST_SAMPLES, _MANY // max(elements, 1)))
+        return min(wanted, max(FEWEST_SAMPLES, _MANY // max(self._size, 1)))
 
     def _run_further(self) -> Verification | None:
         """Run what usual samples are not; returns a verdict only where the result does not run."""
@@ -177,6 +184,7 @@ class _Comparison:
             feed, expected = drawn
             if not self._feeds:
                 self._ask_for_time()
+                self._size = _elements([feed], [expected])
             got = self._got(feed)
             if isinstance(got, Verification):
                 return got
@@ -280,19 +288,28 @@ class _Comparison:
         if not self._outputs.dependent:
             text = "no output depends on an input: compared exactly"
             return self._result(Verdict.EQUAL, text)
-        noticed = power.notices(
-            self._task.after,
-            self._after,
-            [self._interface.fed(feed) for feed in self._feeds],
-            self._differs,
-        )
-        if not noticed:
+        if not self._would_notice():
             reason = "no change of a constant or an input by 5% shows in an output"
             return self._result(Verdict.INCONCLUSIVE, reason)
         if self._chance is None:
             return self._result(Verdict.EQUAL, "")
         drawn = judged_draws(self._chance, self._method(), "numbers are drawn at random")
         return self._result(drawn.status, drawn.reason)
+
+    def _would_notice(self) -> bool:
+        """Say whether a change of a constant or an input shows; big inputs are cut for that."""
+        if self._may_change_constants() and self._size >= _BIG:
+            asked = (self._task.before, self._task.after, self._feeds[0], self._interface)
+            small = corner(*asked, self._judge.differs)
+            if small is not None and power.notices(
+                small.after,
+                small.engine,
+                [small.feed],
+                lambda _, got: self._judge.differs(small.expected, self._interface.read(got)),
+            ):
+                return True
+        feeds = [self._interface.fed(feed) for feed in self._feeds]
+        return bool(power.notices(self._task.after, self._after, feeds, self._differs))
 
     def _differs(self, sample: int, got: dict[str, Value]) -> bool:
         return self._judge.differs(self._values[sample], self._interface.read(got))

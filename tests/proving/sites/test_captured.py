@@ -17,11 +17,13 @@ from graphfix.proving.runners.evaluators import Evaluators
 from graphfix.proving.sites import captured, cases
 from graphfix.proving.sites.captured import (
     MOST_ELEMENTS,
+    CaptureRequest,
     WholeModel,
     capture_activations,
     captured_feed,
     too_big,
 )
+from graphfix.proving.sites.shorter import shorter
 from graphfix.report import Certificate, Report, Status, Verdict
 
 # Right but between 7777 and 7778, where the model's own values are.
@@ -228,3 +230,38 @@ def test_what_does_not_fit_a_site_is_no_sample() -> None:
     ):
         assert captured_feed(site, names, {"far": value}) is None
     assert captured_feed(site, names, {}) is None
+
+
+def test_a_corner_serves_sites_on_shorter_axes(tmp_path: Path) -> None:
+    model = onnx.parser.parse_model(
+        """
+        <ir_version: 8, opset_import: ["" : 17]>
+        whole (float[1, 3, 640, 512] x) => (float[1, 3, 640, 512] y) {
+            h = Sigmoid (x)
+            y = Relu (h)
+        }
+        """
+    )
+    path = tmp_path / "whole.onnx"
+    path.write_bytes(model.SerializeToString())
+    request = CaptureRequest(path, None, 0, {}, "", corner=True)
+    values, why = capture_activations(request, {"h": 1}, Evaluators({}), corner=True)
+    assert not why
+    h = values["h"]
+    assert isinstance(h, np.ndarray)
+    assert h.shape == (1, 3, 128, 128)
+    site = onnx.parser.parse_model(
+        """
+        <ir_version: 8, opset_import: ["" : 17]>
+        site (float[1, 3, 640, 512] b0) => (float[1, 3, 640, 512] r0) { r0 = Relu (b0) }
+        """
+    )
+    short = shorter(site, site)
+    assert short is not None
+    feed = captured_feed(site, {"b0": "h"}, values, short)
+    assert feed is not None
+    b0 = feed["b0"]
+    assert isinstance(b0, np.ndarray)
+    assert max(b0.shape) < 128
+    assert np.isin(b0, h).all()
+    assert captured_feed(site, {"b0": "h"}, values) is None  # the site at its own sizes
