@@ -1,12 +1,13 @@
-"""Attack graphfix with models made after reading its source, and judge with onnxruntime alone.
+"""Attack graphfix with models made after reading its source; onnxruntime and PyTorch judge.
 
     python -m benchmarks.attack [--families F ...] [--each N] [--first K] [--rows FILE]
-        [--keep FOLDER] [--seconds S] [-o FILE]
+        [--keep FOLDER] [--seconds S] [--pytorch PYTHON] [-o FILE]
 
 Each family (`families/`) goes for an assumption of the source: that sizes stay within a type, that
 a stored value is constant, that a name stands for one tensor, that a default is the same in every
 opset. Each of its models is repaired, converted or edited as the command line does it, and the
-original and what comes out are run by a judge of its own (`judge.py`).
+original and what comes out are run by a judge of its own (`judge.py`). Of a call of ATen, which no
+runtime has, ``--pytorch`` computes what is right (`pytorch.py`).
 
 A finding is exit code 0 and a result that differs, or that fails where the original runs; and exit
 code 5 or an exception, whatever the result. Rows are appended to ``--rows``, so that a run that was
@@ -29,8 +30,9 @@ import onnx
 import graphfix
 from benchmarks import RESULTS
 from benchmarks.attack.building import Case, Job
-from benchmarks.attack.families import FAMILIES
+from benchmarks.attack.families import FAMILIES, aten
 from benchmarks.attack.judge import Judge, Ruling
+from benchmarks.attack.pytorch import PyTorch
 from benchmarks.attack.table import FINDINGS, page
 from graphfix import edits
 from graphfix.registry import all_passes
@@ -44,12 +46,13 @@ Row = dict[str, Any]
 def main() -> int:
     """Attack, and write the table."""
     parser = argparse.ArgumentParser(description="see the head of this file")
-    parser.add_argument("--families", nargs="+", default=list(FAMILIES))
+    parser.add_argument("--families", nargs="+", default=[*FAMILIES, "aten"])
     parser.add_argument("--each", type=int, default=10**9)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--rows", type=Path, default=Path("attack.jsonl"))
     parser.add_argument("--keep", type=Path)
+    parser.add_argument("--pytorch", help="a Python that has PyTorch, for the family aten")
     parser.add_argument("-o", "--output", type=Path, default=RESULTS / "attack.md")
     given = parser.parse_args()
     if given.keep:
@@ -57,14 +60,18 @@ def main() -> int:
     end = time.monotonic() + given.seconds
     done = {(r["family"], r["name"], r["job"]) for r in read_rows(given.rows)}
     judge = Judge()
+    wanted = "aten" in given.families
+    torch = PyTorch(given.pytorch) if given.pytorch and wanted else None
+    if torch is None and wanted:
+        print("aten: skipped; --pytorch names no Python that has PyTorch", flush=True)
     with given.rows.open("a", encoding="utf-8") as out:
-        for case in _cases(given.families, given.first, given.each):
+        for case in _cases(given.families, given.first, given.each, torch):
             if time.monotonic() > end:
                 break
             for job in case.jobs:
                 if (case.family, case.name, job.name) in done:
                     continue
-                row = examine(case, job, judge)
+                row = examine(case, job, judge, torch)
                 out.write(json.dumps(row) + "\n")
                 out.flush()
                 if row["status"] in FINDINGS:
@@ -73,21 +80,24 @@ def main() -> int:
                         path = given.keep / f"{case.family}-{case.name}.onnx"
                         onnx.save(case.model, path)  # pyright: ignore[reportUnknownMemberType]
     judge.close()
+    if torch is not None:
+        torch.close()
     rows = [row for row in read_rows(given.rows) if row["family"] in given.families]
     given.output.write_text(page(rows, given.output), encoding="utf-8")
     return int(any(row["status"] in FINDINGS for row in rows))
 
 
-def _cases(families: list[str], first: int, each: int) -> Iterator[Case]:
+def _cases(families: list[str], first: int, each: int, torch: PyTorch | None) -> Iterator[Case]:
     for family in families:
-        for place, case in enumerate(FAMILIES[family]()):
+        made = aten.cases(torch) if family == "aten" else FAMILIES[family]()
+        for place, case in enumerate(made):
             if place >= first + each:
                 break
             if place >= first:
                 yield case
 
 
-def examine(case: Case, job: Job, judge: Judge) -> Row:
+def examine(case: Case, job: Job, judge: Judge, torch: PyTorch | None = None) -> Row:
     """Do what is asked with one model, and judge what comes out."""
     row: Row = {"family": case.family, "name": case.name, "job": job.name, "exit": -1}
     start = time.process_time()
@@ -109,9 +119,16 @@ def examine(case: Case, job: Job, judge: Judge) -> Row:
         return {**row, "status": "exception"}
     if row.pop("same"):
         return {**row, "status": "unchanged", "feeds": 0}
+    if case.called is not None and torch is not None:
+        wanted = torch.ask(case.called, case.feeds)
+        rulings = judge.rule_against(wanted, after.SerializeToString(), case.feeds, loose=loose)
+        return _finished(row, rulings, case, loose=loose, start=start)
     if job.how == "items":
         rulings = judge.rule_items(
-            case.model.SerializeToString(), after.SerializeToString(), case.feeds
+            case.model.SerializeToString(),
+            after.SerializeToString(),
+            case.feeds,
+            job.arguments.get("step", 1),
         )
         return _finished(row, rulings, case, loose=loose, start=start)
     places = range(len(case.feeds)) if job.only is None else job.only

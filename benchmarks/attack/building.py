@@ -10,6 +10,8 @@ import numpy as np
 import onnx
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
+from benchmarks.attack.pytorch import Called
+
 Array = np.ndarray[Any, Any]
 Feed = dict[str, Any]
 SCOPES = ("main", "function", "if", "loop", "nested")
@@ -51,6 +53,7 @@ class Case:
         special: The feeds that hold NaN, infinities or what comes close to them, by place.
         wide: Those that hold numbers for which an approximate repair does not stand.
         undefined: Those for which ONNX defines no result.
+        called: What PyTorch is to compute, where the original is a call that no runtime has.
     """
 
     name: str
@@ -61,6 +64,7 @@ class Case:
     special: frozenset[int] = frozenset()
     wide: frozenset[int] = frozenset()
     undefined: frozenset[int] = frozenset()
+    called: Called | None = None
 
 
 def target(name: str, **more: Any) -> Job:

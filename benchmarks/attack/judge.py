@@ -78,27 +78,50 @@ class Judge:
             rulings.append(ruling)
         return rulings
 
-    def rule_items(self, before: bytes, after: bytes, feeds: Sequence[Any]) -> list[Ruling]:
-        """Say whether a model of free batch computes what one of batch 1 did for each item.
+    def rule_items(
+        self, before: bytes, after: bytes, feeds: Sequence[Any], step: int = 1
+    ) -> list[Ruling]:
+        """Say whether a model of free batch computes what one of a fixed batch did for each item.
 
         Args:
             before: The original.
             after: The result.
-            feeds: What the result is fed; the first axis is the batch.
+            feeds: What the result is fed; the first axis is the batch. The longest feed has a
+                multiple of `step`.
+            step: How many items the original takes.
         """
         most = max(len(next(iter(feed.values()))) for feed in feeds)
         longest = next(feed for feed in feeds if len(next(iter(feed.values()))) == most)
-        rows = [{k: v[i : i + 1] for k, v in longest.items()} for i in range(most)]
+        starts = range(0, most, step)
+        rows = [{k: v[i : i + step] for k, v in longest.items()} for i in starts]
         items = self._ask(before, rows, ())
         if any(isinstance(item, str) for item in items):
             return [Ruling("original fails", str(items[0])[:200])]
+        whole = [np.concatenate(parts) for parts in zip(*items, strict=True)]
         rulings: list[Ruling] = []
         fed = [{k: v[: len(feed[k])] for k, v in longest.items()} for feed in feeds]
         for feed, found in zip(fed, self._ask(after, fed, ()), strict=True):
             count = len(next(iter(feed.values())))
-            wanted = [np.concatenate(parts) for parts in zip(*items[:count], strict=True)]
-            rulings.append(_rule(wanted, found, loose=False))
+            rulings.append(_rule([part[:count] for part in whole], found, loose=False))
         return rulings
+
+    def rule_against(
+        self, wanted: Sequence[Any], after: bytes, feeds: Sequence[Any], *, loose: bool
+    ) -> list[Ruling]:
+        """Say whether a result computes what another judge says.
+
+        Args:
+            wanted: For each feed the outputs, or why there are none.
+            after: The result.
+            feeds: What goes in.
+            loose: Whether tolerances are those of float32 whatever the type.
+        """
+        asked = [k for k, item in enumerate(wanted) if not isinstance(item, str)]
+        found = dict(zip(asked, self._ask(after, [feeds[k] for k in asked], ()), strict=True))
+        return [
+            _rule(item, found[k], loose=loose) if k in found else Ruling("original fails", item)
+            for k, item in enumerate(wanted)
+        ]
 
     def _ask(self, model: bytes, feeds: Sequence[Any], outputs: Sequence[str]) -> list[Any]:
         """Return the outputs for each feed, or what went wrong."""

@@ -15,7 +15,7 @@ from graphfix.authoring import Array, Builder, InferredType, Refuse, Value
 from ._arguments import ArrayCall, Call
 from ._family import Function, Shape, broadcast
 from ._promoting import common_dtype, of_one_type
-from ._reductions import over
+from ._reductions import mean_over, over
 
 NONE, MEAN, SUM = range(3)
 Shaping = Callable[[Call, Sequence[Shape]], Shape]
@@ -45,7 +45,9 @@ def joined(build: Builder, call: Call, costs: Value) -> Value:
     if how == NONE or not costs.rank:
         return costs
     axes = tuple(range(costs.rank))
-    return over(build, "ReduceMean" if how == MEAN else "ReduceSum", costs, axes, keep=False)
+    if how == MEAN:
+        return mean_over(build, costs, axes, keep=False)
+    return over(build, "ReduceSum", costs, axes, keep=False)
 
 
 def joined_array(call: ArrayCall, costs: Array) -> Any:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 import numpy as np
-from onnx import helper
+from onnx import TensorProto, helper
 
 from graphfix.authoring import Array, Builder, InferredType, Refuse, Value
 
 from ._arguments import ArrayCall, Call
+from ._arithmetic import held
 from ._family import Function, ranked
 from ._promoting import asked_dtype
 
@@ -135,8 +136,33 @@ def over(build: Builder, op: str, x: Value, axes: Axes, *, keep: bool) -> Value:
 
 def counted_over(build: Builder, x: Value, axes: Axes) -> float | Value:
     """Return the number of elements along axes, a value where it is known at run time alone."""
-    known = [x.dim(axis) for axis in axes]
-    if all(isinstance(size, int) for size in known):
-        return float(np.prod([size for size in known if size is not None], dtype=np.int64))
+    count = _known_over(x, axes)
+    if count is not None:
+        return float(count)
+    return build.Cast(_count_over(build, x, axes), to=x.elem_type)
+
+
+def _known_over(x: Value, axes: Axes) -> int | None:
+    sizes = [x.dim(axis) for axis in axes]
+    known = [size for size in sizes if isinstance(size, int)]
+    return int(np.prod(known, dtype=np.int64)) if len(known) == len(sizes) else None
+
+
+def _count_over(build: Builder, x: Value, axes: Axes) -> Value:
     sizes = build.Gather(build.Shape(x), np.array(axes, np.int64), axis=0)
-    return build.Cast(build.ReduceProd(sizes, axes=[0], keepdims=0), to=x.elem_type)
+    return build.ReduceProd(sizes, axes=[0], keepdims=0)
+
+
+def mean_over(build: Builder, x: Value, axes: Axes, *, keep: bool) -> Value:
+    """Take the mean along axes, which is NaN where they have no element.
+
+    ONNX leaves open what ReduceMean gives of nothing, and onnxruntime gives 0.
+    """
+    found = over(build, "ReduceMean", x, axes, keep=keep)
+    count = _known_over(x, axes)
+    if count:
+        return found
+    if count == 0:
+        return build.Add(found, held(build, x, np.nan))
+    some = build.Cast(_count_over(build, x, axes), to=TensorProto.BOOL)
+    return build.Where(some, found, held(build, x, np.nan))

@@ -42,24 +42,32 @@ def _neutral(op: str, dtype: np.dtype[np.generic]) -> Array:
 
 
 def _walked(build: Builder, op: str, x: Value, axis: int) -> Value:
-    """Walk the axis; the state begins with what changes nothing, so that it may be empty."""
+    """Walk the axis, moved to the front, with one element before it that changes nothing.
+
+    That is the state that the walk begins with, and keeps it from having no step: Scan of
+    onnxruntime (1.32) fails on an axis of no elements, and ends the process where any axis has
+    none and the one that is walked is not the first.
+    """
     if build.opset < 9:
         raise Refuse(f"the opset must be at least 9, which has Scan; it is {build.opset}")
     rank, dtype = x.rank, x.dtype
     assert rank is not None
     assert dtype is not None
-    shape = (*(x.shape or ())[:axis], *(x.shape or ())[axis + 1 :])
+    order = [axis, *(a for a in range(rank) if a != axis)]
+    if axis:
+        x = build.Transpose(x, perm=order)
+    shape = (x.shape or ())[1:]
     state = build.constant(_neutral(op, dtype))
     if rank > 1:
-        others = np.array([a for a in range(rank) if a != axis], dtype=np.int64)
+        others = np.arange(1, rank)
         state = build.Expand(state, build.Gather(build.Shape(x), others, axis=0))
 
     def step(inner: Builder, *given: Value) -> Sequence[Value]:
         total = inner.multi(op, given[0], given[1])[0]
         return inner.Identity(total), inner.Identity(total)
 
+    longer = build.Concat(build.Unsqueeze(state, axes=[0]), x, axis=0)
     body = build.body([("total", x.elem_type, shape), ("element", x.elem_type, shape)], step)
-    return build.multi(
-        "Scan", state, x, outputs=2, body=body, num_scan_inputs=1,
-        scan_input_axes=[axis], scan_output_axes=[axis],
-    )[1]  # fmt: skip
+    walked = build.multi("Scan", state, longer, outputs=2, body=body, num_scan_inputs=1)[1]
+    found = build.Slice(walked, starts=[1], ends=[np.iinfo(np.int64).max], axes=[0])
+    return build.Transpose(found, perm=np.argsort(order).tolist()) if axis else found

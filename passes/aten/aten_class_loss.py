@@ -250,7 +250,7 @@ FAMILY = Family({
     removes=features(FAMILY.names),
     emits=(
         "Add And Cast Div Equal Exp Gather Identity Less Log LogSoftmax Max Mul Neg Not Range "
-        "ReduceMax ReduceMean ReduceSum Reshape Shape Slice Squeeze Sub Unsqueeze Where"
+        "ReduceMax ReduceMean ReduceProd ReduceSum Reshape Shape Slice Squeeze Sub Unsqueeze Where"
     ),
     infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,

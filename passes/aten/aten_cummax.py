@@ -175,7 +175,7 @@ FAMILY = Family(
     removes=features(FAMILY.names),
     emits=(
         "Cast Concat ConstantOfShape Equal Expand Gather Identity Max Min Mul Not Or Range "
-        "Reshape Scan Shape Slice Where"
+        "Reshape Scan Shape Slice Transpose Unsqueeze Where"
     ),
     infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,

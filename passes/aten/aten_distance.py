@@ -279,8 +279,8 @@ FAMILY = Family({
     removes=features(FAMILY.names),
     emits=(
         "Abs Add Cast Div Equal Gather Identity Less Max Min Mul NonZero Pow Range ReduceL1 "
-        "ReduceL2 ReduceMax ReduceMean ReduceMin ReduceSum Shape Slice Sqrt Squeeze Sub Unsqueeze "
-        "Where"
+        "ReduceL2 ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum Shape Slice Sqrt Squeeze Sub "
+        "Unsqueeze Where"
     ),
     infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,

@@ -200,7 +200,8 @@ FAMILY = Family({
     matching(FAMILY.names),
     removes=features(FAMILY.names),
     emits=(
-        "Add Cast Equal Exp Identity Less Log Max Mul Neg ReduceMean ReduceSum Softplus Sub Where"
+        "Add Cast Equal Exp Gather Identity Less Log Max Mul Neg ReduceMean ReduceProd "
+        "ReduceSum Shape Softplus Sub Where"
     ),
     infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,

@@ -85,7 +85,7 @@ def _counted(build: Builder, x: Value, axis: int) -> Value:
     return build.constant(np.array(size, np.int64)) if isinstance(size, int) else size
 
 
-def _middle(build: Builder, x: Value, axis: int, *, skip: bool) -> tuple[Value, Value]:
+def _middle(build: Builder, x: Value, axis: int, *, skip: bool, whole: bool) -> tuple[Value, Value]:
     """Return the median along an axis, which is kept, and a place where it is."""
     size = _counted(build, x, axis)
     wide = widened_to_sort(build, x)
@@ -98,6 +98,9 @@ def _middle(build: Builder, x: Value, axis: int, *, skip: bool) -> tuple[Value, 
     held = build.constant(np.array(np.inf, wide.dtype))
     values, places = order(build, build.Where(missing, held, wide), axis, descending=False)
     flags = build.Cast(missing, to=TensorProto.INT32)
+    if whole and not isinstance(x.dim(axis), int):  # which is NaN where there are no numbers
+        values = build.Concat(values, build.constant(np.full(1, np.nan, wide.dtype)), axis=0)
+        places = build.Concat(places, build.constant(np.zeros(1, np.int64)), axis=0)
     gone = build.Cast(build.ReduceSum(flags, axes=[axis], keepdims=1), to=INT64)
     if skip:
         lost = build.Equal(gone, size)
@@ -152,7 +155,7 @@ def _writer(kind: str) -> Any:
         if kind == "mode":
             found = _common(build, lines, axis)
         else:
-            found = _middle(build, lines, axis, skip=kind == "nanmedian")
+            found = _middle(build, lines, axis, skip=kind == "nanmedian", whole=not chosen)
         shown = call.node.output(1)
         used = shown is not None and shown.is_used
         if used:
@@ -227,7 +230,7 @@ FAMILY = Family(
     matching(FAMILY.names),
     removes=features(FAMILY.names),
     emits=(
-        "ArgMax Cast Div Equal Gather GatherElements Identity Less Mul Neg Not ReduceMax "
+        "ArgMax Cast Concat Div Equal Gather GatherElements Identity Less Mul Neg Not ReduceMax "
         "ReduceMin ReduceSum Reshape Shape Squeeze Sub TopK Unsqueeze Where"
     ),
     infer=FAMILY.infer,

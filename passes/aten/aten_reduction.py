@@ -31,6 +31,7 @@ References:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,7 @@ from ._arguments import ArrayCall, Call, features, matching
 from ._arithmetic import held, is_float, larger, smaller, two
 from ._family import Family, Function, ranked
 from ._norms import norm_of, norm_over
-from ._reductions import Axes, Reduce, Reduction, counted_over, over, reduced
+from ._reductions import Axes, Reduce, Reduction, counted_over, mean_over, over, reduced
 
 
 def _any(op: str) -> Reduce:
@@ -136,13 +137,18 @@ def _correction(call: Call | ArrayCall) -> float:
     return float(call.number("correction", 1)) if "correction" in call.schema else 1.0
 
 
+def _mean(build: Builder, _: Call, x: Value, axes: Axes, keep: bool) -> Value:
+    return mean_over(build, x, axes, keep=keep)
+
+
 def _spread(*, root: bool, mean: bool) -> Reduce:
     def write(
         build: Builder, call: Call, x: Value, axes: Axes, keep: bool
     ) -> Value | tuple[Value, Value]:
         if not axes:
             raise Refuse(f"{x.name} must have axes; it has none")
-        middle = over(build, "ReduceMean", x, axes, keep=True)
+        taken = mean_over if mean else partial(over, op="ReduceMean")
+        middle = taken(build, x=x, axes=axes, keep=True)
         away = build.Sub(x, middle)
         total = over(build, "ReduceSum", build.Mul(away, away), axes, keep=keep)
         count, less = counted_over(build, x, axes), _correction(call)
@@ -253,7 +259,7 @@ def _over(one: Reduction, *schema: str) -> Reduction:
     return Reduction(schema, one.write, one.model, one.rule, one.gives, one.floats)
 
 
-_MEAN = Reduction(("self", "dtype"), reduced("ReduceMean"),
+_MEAN = Reduction(("self", "dtype"), _mean,
                   lambda _, x, a, k: np.mean(x.astype(np.float64), axis=a, keepdims=k),
                   floats=True)  # fmt: skip
 _PROD = Reduction(("self", "dtype"), _product,

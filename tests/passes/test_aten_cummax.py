@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from graphfix.testing import assert_refused, assert_untouched
+from graphfix.testing import assert_refused, assert_untouched, outputs_of
 from passes.aten.aten_cummax import FAMILY
 from tests.passes.aten_models import array_of, aten_model, called, replaced
 
@@ -62,3 +62,11 @@ def test_refusals() -> None:
 
 def test_other_operators_are_left_alone() -> None:
     assert_untouched(PASS, aten_model("cumsum", [3, 3]))
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("shape", [(2, 0), (0, 3)])
+def test_nothing_is_walked_without_a_step(axis: int, shape: tuple[int, int]) -> None:
+    done = replaced(PASS, FAMILY.evaluate, "cummax", [array_of(2, 3), axis], dynamic=True)
+    found = outputs_of(done.after, {"x0": np.zeros(shape, np.float32)})
+    assert [value.shape for value in found.values()] == [shape, shape]

@@ -75,3 +75,11 @@ def test_a_soft_margin_overflows_where_pytorch_does() -> None:
     x, target = np.array([-200, 80, -80], np.float32), np.ones(3, np.float32)
     done = replaced(PASS, FAMILY.evaluate, "soft_margin_loss", [x, target, 0], fed=2, rtol=1e-5)
     assert outputs_of(done.after, {"x0": x, "x1": target})["y0"].tolist()[::2] == [np.inf, 80]
+
+
+def test_the_mean_cost_of_nothing_is_no_number() -> None:
+    given = [X, CHANCE, None, None, 1]
+    operator = "binary_cross_entropy_with_logits"
+    done = replaced(PASS, FAMILY.evaluate, operator, given, fed=2, rtol=1e-5, dynamic=True)
+    nothing = np.zeros((0, 4), np.float32)
+    assert np.isnan(outputs_of(done.after, {"x0": nothing, "x1": nothing})["y0"])

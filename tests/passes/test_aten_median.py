@@ -77,3 +77,9 @@ def test_refusals() -> None:
 
 def test_other_operators_are_left_alone() -> None:
     assert_untouched(PASS, aten_model("quantile", [3, 3]))
+
+
+@pytest.mark.parametrize("operator", ["median", "nanmedian"])
+def test_the_median_of_nothing_is_no_number(operator: str) -> None:
+    done = replaced(PASS, FAMILY.evaluate, operator, [array_of(2, 3)], dynamic=True)
+    assert np.isnan(outputs_of(done.after, {"x0": np.zeros((2, 0), np.float32)})["y0"])

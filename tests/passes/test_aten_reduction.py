@@ -135,3 +135,21 @@ def test_large_integers_lose_nothing() -> None:
     x = np.array([3**20, 3**19, -1])
     done = replaced(PASS, FAMILY.evaluate, "prod", [x, None])
     assert outputs_of(done.after, {"x0": x})["y0"].tolist() == -(3**39)
+
+
+@pytest.mark.parametrize(
+    ("operator", "overload", "arguments"),
+    [
+        ("mean", "", [None]),
+        ("mean", "dim", [[1], 1, None]),
+        ("std_mean", "correction", [[1], 0, 0]),
+    ],
+)
+def test_the_mean_of_nothing_is_no_number(
+    operator: str, overload: str, arguments: list[Any]
+) -> None:
+    how: dict[str, Any] = {"overload": overload, "dynamic": True, "rtol": 1e-5}
+    done = replaced(PASS, FAMILY.evaluate, operator, [array_of(2, 3), *arguments], **how)
+    for found in outputs_of(done.after, {"x0": np.zeros((2, 0), np.float32)}).values():
+        assert found.size
+        assert np.isnan(found).all()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import chain
 
 from benchmarks.attack.building import Case
 from benchmarks.attack.families import (
@@ -10,6 +11,7 @@ from benchmarks.attack.families import (
     control,
     edited,
     forms,
+    items,
     overrides,
     quantized,
     sequences,
@@ -27,5 +29,5 @@ FAMILIES: dict[str, Callable[[], Iterator[Case]]] = {
     "sequences": sequences.cases,
     "overrides": overrides.cases,
     "edits": edited.renamed,
-    "dynamic": edited.dynamic,
+    "dynamic": lambda: chain(edited.dynamic(), items.cases()),
 }
