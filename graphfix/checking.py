@@ -13,7 +13,14 @@ from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.views import NodeView
 from graphfix.collector import paused_collector
 from graphfix.engines.engine import engine_of
-from graphfix.engines.isolation import FAILED, Failed, answer_of, hook_result
+from graphfix.engines.isolation import (
+    FAILED,
+    Failed,
+    answer_instead,
+    answer_of,
+    failed,
+    hook_result,
+)
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import Answer, Rule, RuleSet, Yes, file_rules, rules_for
 from graphfix.engines.scopes import read_graphs
@@ -77,13 +84,19 @@ def _hook_findings(
 
 
 def _check(rules: RuleSet, node: NodeView, target: Target, index: int) -> list[Finding]:
-    engine, faults = engine_of(target.family), list[tuple[str, Failed]]()
-    if hook_result(lambda: engine.computes_early(node), False, "computes_early", faults):
-        return []
-    # Rules judge the node then, as if the engine computed nothing early: no finding is lost.
-    findings = list(_hook_findings(faults, target, Severity.NOTE, node, index))
+    findings: list[Finding] = []
+    try:
+        if engine_of(target.family).computes_early(node):
+            return []
+    except Exception as error:  # whatever a fault of ours raises
+        # Rules judge the node then, as if the engine computed nothing early: no finding is lost.
+        fault = ("computes_early", failed("computes_early", error))
+        findings.extend(_hook_findings([fault], target, Severity.NOTE, node, index))
     for known in rules.of(node.domain, node.op):
-        answer: Answer = answer_of(known.check, known.id, node, target)
+        try:
+            answer: Answer = known.check(node, target)
+        except Exception as error:  # whatever a fault of ours raises
+            answer = answer_instead(known.id, error)
         if answer is not None and answer is not False:
             finding = judged(known, answer, node, index)
             if finding is not None:

@@ -29,6 +29,8 @@ from graphfix.tensor_types import Kept
 from graphfix.tensor_types import Shape as Shape
 from graphfix.tensor_types import shape_of_type as shape_of_type
 
+_put = object.__setattr__  # for whoever counts the edit himself
+
 
 class Variable:
     """A tensor that a node computes or that the caller gives.
@@ -244,8 +246,9 @@ class Node:
 
     def attach(self, inputs: list[Tensor], outputs: list[Tensor]) -> None:
         """Connect the node: tensors learn that it uses or produces them."""
-        self.inputs = inputs
-        self.outputs = outputs
+        CLOCK.count += 1
+        _put(self, "inputs", inputs)
+        _put(self, "outputs", outputs)
         for tensor in inputs:
             tensor.outputs.append(self)
         for tensor in outputs:

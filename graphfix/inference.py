@@ -294,7 +294,9 @@ def _take(graph: Graph, proto: onnx.GraphProto) -> None:
             if found is not None and isinstance(tensor, Variable):
                 merge_type(tensor, found)
                 if tensor.shape is not None:  # many are the same, and held once
-                    tensor.shape = shapes.setdefault(tensor.shape, tensor.shape)
+                    held = shapes.setdefault(tensor.shape, tensor.shape)
+                    if held is not tensor.shape:
+                        tensor.shape = held
         if any(True for _ in node.graphs()):
             bodies[position] = node
     for position, node in bodies.items():

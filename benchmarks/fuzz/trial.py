@@ -11,14 +11,14 @@ import time
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from graphfix.cli import main
+from graphfix.cli.limits import SMALL_MEMORY, SMALL_SECONDS
 from graphfix.engines.targets import resolve
 from graphfix.registry import all_passes
+from graphfix.worker.limits import MOST_NEEDED, MOST_WORK
 
-PATIENCE = 20.0
-MEMORY_MB = 2048.0
 _POLL = 0.01
 _COMMANDS = ("run", "check", "inspect")
 MODULES = (
@@ -28,6 +28,25 @@ MODULES = (
     "graphfix.rendering.text_inspect", "graphfix.cli.supervising", "graphfix.proving.tasks",
     *(f"graphfix.cli.{name}_command" for name in _COMMANDS),
 )  # fmt: skip
+
+
+class Allowed(NamedTuple):
+    """What a command on a file of at most a megabyte may take: seconds, and megabytes."""
+
+    seconds: float = 20.0
+    megabytes: float = 2048.0
+
+    @classmethod
+    def comparing(cls) -> Allowed:
+        """Return what it may take where it compares.
+
+        A file whose own shapes ask for more than small files are given gets it, up to a bound.
+        """
+        plain = cls()
+        return cls(
+            plain.seconds + MOST_WORK - SMALL_SECONDS,
+            plain.megabytes + (MOST_NEEDED - SMALL_MEMORY) / 2**20,
+        )
 
 
 @dataclass(frozen=True)
@@ -55,13 +74,13 @@ class Trial:
     left: tuple[str, ...]
     written: bool
 
-    def faults(self) -> list[str]:
+    def faults(self, allowed: Allowed) -> list[str]:
         """Return what must not be."""
         wrong = {
             f"exit {self.code}": self.code not in (0, 1, 2, 3, 4),
             "traceback": "Traceback" in self.said,
-            f"over {PATIENCE:g} s": self.late or self.seconds > PATIENCE,
-            f"over {MEMORY_MB:g} MB": self.megabytes > MEMORY_MB,
+            f"over {allowed.seconds:g} s": self.late or self.seconds > allowed.seconds,
+            f"over {allowed.megabytes:g} MB": self.megabytes > allowed.megabytes,
             "result on exit 2 to 5": self.written and self.code not in (0, 1),
             "files left": bool(self.left),
         }
@@ -82,13 +101,14 @@ def warm_up() -> None:
     resolve("trt8")
 
 
-def trial(words: list[str], folder: Path, result: Path) -> Trial:
+def trial(words: list[str], folder: Path, result: Path, allowed: Allowed) -> Trial:
     """Run `graphfix` with these words in a folder, as if the process had been started with them.
 
     Args:
         words: The words after `graphfix`.
         folder: Holds the file alone; temporary files go to a folder beside it.
         result: What the command is to write.
+        allowed: What it may take; it is killed when it takes longer.
     """
     temporary = folder.parent / f"{folder.name}.tmp"
     temporary.mkdir()
@@ -105,7 +125,7 @@ def trial(words: list[str], folder: Path, result: Path) -> Trial:
             break
         there = family(pid)
         peak = max(peak, sum(_held(each) for each in there))
-        if clock.tick(there) > PATIENCE + 2:
+        if clock.tick(there) > allowed.seconds + 2:
             late = True
             for each in [*family(pid), pid]:
                 with contextlib.suppress(OSError):

@@ -84,7 +84,9 @@ def main() -> int:
         found = _made(given.only, most, given.seed, given.processes, given.kind)
     if given.keep:
         given.keep.write_text(json.dumps(found.as_dict(), indent=1), encoding="utf-8")
-    given.output.write_text(page(found), encoding="utf-8")
+    chosen = f' --kind "{given.kind}"' if given.kind else ""
+    chosen += f" --only {given.only}" if given.only else ""
+    given.output.write_text(page(found, chosen), encoding="utf-8")
     return 0 if given.only or given.kind or verdict(found) else 1
 
 

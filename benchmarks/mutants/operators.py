@@ -13,6 +13,8 @@ import numpy as np
 from onnx import helper
 from onnx.reference.op_run import OpRun
 
+from benchmarks.mutants.foreign import FOREIGN, Further
+
 Array = np.ndarray[Any, Any]
 
 
@@ -261,7 +263,7 @@ class FastGelu(OpRun):
         return (np.asarray(0.5 * v * (1 + np.tanh(inner)), dtype=x.dtype),)
 
 
-class ATen(OpRun):
+class ATen(Further, OpRun):
     """What PyTorch's operators compute, by their names."""
 
     op_domain = "org.pytorch.aten"
@@ -400,5 +402,5 @@ class Scatter(OpRun):
 
 OPERATORS: list[type[OpRun]] = [
     MaxPool, Resize, Upsample, Conv, MaxUnpool, FusedMatMul, SkipLayerNormalization, FastGelu, ATen,
-    QuantizeLinear, DequantizeLinear, Scatter,
+    QuantizeLinear, DequantizeLinear, Scatter, *FOREIGN,
 ]  # fmt: skip

@@ -101,8 +101,8 @@ def verdict(found: Found) -> bool:
     return enough and not faults and caught >= LEAST_CAUGHT * len(counted)
 
 
-def page(found: Found) -> str:
-    """Return the page."""
+def page(found: Found, chosen: str = "") -> str:
+    """Return the page; `chosen` are the options by which some were chosen."""
     rows, faults = found.rows, found.faults
     counted = [row for row in rows if row.counts]
     survivors = [row for row in counted if not row.caught]
@@ -115,7 +115,8 @@ def page(found: Found) -> str:
     lines = [
         "# Mutants",
         "",
-        f"`python -m benchmarks.mutants --most {found.most}` (at most so many of one pass): "
+        f"`python -m benchmarks.mutants --most {found.most}{chosen}` "
+        "(at most so many of one pass): "
         f"{found.cpu:.0f} s of CPU; "
         f"Python {platform.python_version()}, {packages}.",
         "",

@@ -48,20 +48,31 @@ def answer_of(check: Callable[..., Any], rule: str, subject: object, target: obj
     """
     try:
         return check(subject, target)
-    except Refuse as refusal:
-        return Unknown(refusal.reason)
-    except _NOT_OURS:
-        raise
     except Exception as error:  # whatever a fault of ours raises
-        return failed(rule, error)
+        return answer_instead(rule, error)
+
+
+def answer_instead(rule: str, error: Exception) -> Unknown:
+    """Return what counts as the answer of a rule that raised; asked where that was caught.
+
+    Who asks thousands of rules has the ``try`` of `answer_of` in his own loop, where it is free.
+
+    Raises:
+        RuleFault: It is a fault, and `STRICT` is set.
+        Exception: What was raised, where it is no fault of a rule.
+    """
+    return Unknown(error.reason) if isinstance(error, Refuse) else failed(rule, error)
 
 
 def failed(rule: str, error: Exception) -> Failed:
-    """Return the answer of a rule that raised.
+    """Return the answer of a rule or a hook that raised; asked where that was caught.
 
     Raises:
-        RuleFault: `STRICT` is set.
+        RuleFault: It is a fault, and `STRICT` is set.
+        Exception: What was raised, where it is no fault of ours.
     """
+    if isinstance(error, _NOT_OURS):
+        raise error
     said = " ".join(f"{type(error).__name__}: {error}".split())
     if os.environ.get(STRICT):
         raise RuleFault(f"the rule {rule} failed: {said}") from error
@@ -84,8 +95,6 @@ def hook_result(
     """
     try:
         return call()
-    except _NOT_OURS:
-        raise
     except Exception as error:  # whatever a fault of ours raises
         faults.append((hook, failed(hook, error)))
         return otherwise

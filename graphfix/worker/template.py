@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 from msgspec import Struct
 
 from graphfix.worker.child import request_type, serve, task_of
-from graphfix.worker.messages import STDERR, Message, prepare_type
+from graphfix.worker.messages import STDERR, Message, prepare_type, write_work
 from graphfix.worker.parent_death import die_with_parent
 from graphfix.worker.single_thread import single_threaded
 
@@ -56,9 +56,14 @@ def send_request(
     socket.send_fds(control, [head + payload], [channel.fileno() for channel in channels])
 
 
+# Signals of a fault, none of which says that a limit was met.
+_CRASHES = frozenset({-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGFPE, -signal.SIGILL})
+
+
 class _Child(Struct, frozen=True):
     pid: int
     channel: socket.socket
+    folder: Path
 
 
 class Template:
@@ -139,13 +144,13 @@ class Template:
             os.setpgid(pid, pid)
         with contextlib.suppress(OSError):
             channel.sendall(BEGUN)
-        self._children[pid] = _Child(pid, channel)
+        self._children[pid] = _Child(pid, channel, Path(told["folder"]))
         self._selector.register(channel, selectors.EVENT_READ)
 
     def _reap(self) -> None:
         while self._children:
             try:
-                pid, status = os.waitpid(-1, os.WNOHANG)
+                pid, status, used = os.wait4(-1, os.WNOHANG)
             except ChildProcessError:
                 return
             if pid == 0:
@@ -155,7 +160,11 @@ class Template:
                 continue
             with contextlib.suppress(KeyError):
                 self._selector.unregister(child.channel)
-            _tell(child.channel, os.waitstatus_to_exitcode(status))
+            code = os.waitstatus_to_exitcode(status)
+            if code in _CRASHES:  # it came to no note of its work
+                with contextlib.suppress(OSError):
+                    write_work(child.folder, used.ru_utime + used.ru_stime)
+            _tell(child.channel, code)
 
     def _become_child(
         self, channel: socket.socket, lines: list[socket.socket], folder: Path

@@ -52,6 +52,8 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     data, bias = inputs[:2]
     assert data is not None  # the schema wants both
     assert bias is not None
+    if attributes.get("is_inner_broadcast", 0) and bias.ndim != data.ndim:
+        raise NotImplementedError(f"the bias must be of rank {data.ndim}; it is of {bias.ndim}")
     total = data.astype(np.float64) + bias
     axes = tuple(range(int(attributes.get("axis", 1)) % data.ndim, data.ndim))
     grown = np.exp(total - total.max(axis=axes, keepdims=True))

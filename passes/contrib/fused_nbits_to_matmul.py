@@ -88,9 +88,9 @@ def _normal(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Arr
     x, skip, scale = inputs[:3]
     assert x is not None  # the schema wants it
     total = x.astype(np.float64) + (0 if skip is None else skip)
+    epsilon = float(attributes.get("epsilon", _EPSILON))
     if scale is None:
         return total, total
-    epsilon = float(attributes.get("epsilon", _EPSILON))
     return total / np.sqrt((total**2).mean(axis=-1, keepdims=True) + epsilon) * scale, total
 
 
@@ -116,6 +116,8 @@ def evaluate_qkv(inputs: list[Array | None], attributes: dict[str, Any]) -> tupl
 
 def evaluate_mlp(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
     """Normalise, multiply and gate in float64."""
+    if str(attributes.get("activation", "")) != "silu":
+        raise NotImplementedError("another activation than silu")
     normal, total = _normal(inputs, attributes)
     bits, kind = int(attributes.get("bits", 4)), np.asarray(inputs[0]).dtype
     sizes = _numbers(attributes, "N")

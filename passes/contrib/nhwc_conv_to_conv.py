@@ -88,6 +88,9 @@ def _convolved(
     assert w is not None
     weights = np.moveaxis(w, -1, 1) if last else w
     axes = x.ndim - 2
+    kernel_shape = [int(n) for n in attributes.get("kernel_shape", ())]
+    if kernel_shape and kernel_shape != list(weights.shape[2:]):
+        raise NotImplementedError(f"kernel_shape {kernel_shape} is not that of the weights")
     pads = [int(n) for n in attributes.get("pads", ())] or [0] * 2 * axes
     strides = [int(n) for n in attributes.get("strides", ())] or [1] * axes
     steps = [int(n) for n in attributes.get("dilations", ())] or [1] * axes

@@ -73,7 +73,7 @@ def scale_at(
     """Return a scale as float32, of rank 0 or 1, which may be given in any of some types.
 
     Raises:
-        Refuse: It is no float32, no vector, not positive, or one of several computed late.
+        Refuse: It is no float32, no vector, not positive or infinite, or one of several late ones.
     """
     value = node.need(place)
     if value.elem_type not in kinds:
@@ -82,8 +82,8 @@ def scale_at(
     if known is None:
         narrow = value.elem_type != TensorProto.FLOAT
         return _one(build, build.Cast(value, to=TensorProto.FLOAT) if narrow else value)
-    if not (known > 0).all():
-        raise Refuse(f"the scale {value.name} must be positive; it is not")
+    if not ((known > 0) & np.isfinite(known)).all():
+        raise Refuse(f"the scale {value.name} must be positive and finite; it is not")
     return _vector(known.astype(np.float32), value)
 
 

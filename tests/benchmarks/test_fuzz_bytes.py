@@ -30,5 +30,6 @@ def test_files_that_are_damaged_or_made_to_bring_it_down(tmp_path: Path) -> None
     text = page.read_text(encoding="utf-8")
     assert "100 files of at most 1 MB, of the seeds 100 to 199" in text
     wanted = ("exit 5", "another exit code than 0 to 5", "a traceback", "over 20 s", "over 2048 MB")
-    for what in (*wanted, "a result on exit 2 to 5", "another file left"):
+    compared = ("over 53 s in a comparison", "over 4864 MB in a comparison")
+    for what in (*wanted, *compared, "a result on exit 2 to 5", "another file left"):
         assert f"| {what} | 0 |" in text

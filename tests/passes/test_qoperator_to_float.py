@@ -313,13 +313,15 @@ def test_refuses() -> None:
         "int8[1, 2, 4, 4]",
     )
     assert_refused(PASS, text, "float32 must hold the sums over a group; it does not")
-    negative = body.replace("float {0.10000000149011612}", "float {-0.1}", 1)
-    text = quantized(
-        f"{negative}@y = com.microsoft.QLinearLeakyRelu (x, @xs, @xz, @ys, @yz)",
-        "int8[3] x",
-        "int8[3]",
-    )
-    assert_refused(PASS, text, "the scale xs must be positive; it is not")
+    for scale in ("-0.1", "inf"):
+        odd = body.replace("float {0.10000000149011612}", f"float {{{scale}}}", 1)
+        assert odd != body
+        text = quantized(
+            f"{odd}@y = com.microsoft.QLinearLeakyRelu (x, @xs, @xz, @ys, @yz)",
+            "int8[3] x",
+            "int8[3]",
+        )
+        assert_refused(PASS, text, "the scale xs must be positive and finite; it is not")
 
 
 def test_leaves_other_operators_alone() -> None:

@@ -5,8 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+
+from benchmarks.coverage.contrib.form import Const
+from graphfix.authoring.accounted_models import modelled
+from graphfix.registry import shipped_passes
+from tests.passes.contrib_models import FORMS, REFUSED, Form, name_of, pass_of
 
 PASSES = Path(__file__).parents[2] / "passes"
 FAMILIES = ("aten", "contrib", "detection", "ml", "quantization")
@@ -84,3 +91,25 @@ def model(inputs, attributes):
         "model: attributes.get('factor', 1)",
         "model: helper(attributes, 2)",
     ]
+
+
+EVALUATED = {one.id: one.evaluate for one in shipped_passes() if one.evaluate is not None}
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        one
+        for one in FORMS
+        if one.runs and (one.operator, one.name) not in REFUSED and pass_of(one) in EVALUATED
+    ],
+    ids=name_of,
+)
+def test_a_model_reads_whatever_the_repair_takes(form: Form) -> None:
+    """A form that is repaired is not refused for what the numpy model leaves unread."""
+    evaluate = EVALUATED[pass_of(form)]
+    inputs: list[Any] = [
+        np.asarray(one.array) if isinstance(one, Const) else one for one in form.inputs
+    ]
+    results = modelled(evaluate, form.operator, form.domain, inputs, form.attributes)
+    assert len(results) >= sum(kind is not None for kind in form.outputs[:1])

@@ -81,7 +81,8 @@ def crashes(_: Path, __: Any, ___: Limits) -> Answer:
 
 
 def ends(_: Path, request: Answer, __: Limits) -> Answer:
-    """End by a signal, or with a code."""
+    """End by a signal, or with a code, after some seconds."""
+    time.sleep(request.get("seconds", 0.0))
     if request["signal"]:
         os.kill(os.getpid(), signal.Signals[request["signal"]])
     os._exit(request["code"])

@@ -230,6 +230,17 @@ def test_work_is_counted_and_waiting_is_not(
     assert engine_work_spent() >= spent + 2.0
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the template counts it")
+def test_waiting_of_a_child_that_crashes_is_not_counted_as_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spent = engine_work_spent()
+    monkeypatch.setenv(ENGINE_SECONDS, str(spent + 2.0))
+    with pytest.raises(EngineFailed, match="SIGSEGV"):
+        _ask(tmp_path, "ends", signal="SIGSEGV", seconds=1.5)
+    assert engine_work_spent() - spent < 1.0
+
+
 def test_a_child_may_work_for_longer_where_a_first_sample_shows_that_it_has_to(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
