@@ -240,6 +240,8 @@ def _fits(argument: Formal, given: Given) -> bool:
     if given.kind == "s":
         return False
     if "[" in kind:
+        if kind.startswith(("int[", "SymInt[")) and given.kind not in ("", "i"):
+            return False  # True is no size: std(x, True) is the one with `unbiased`
         # PyTorch takes one number for a list of a fixed length, and so `int[1]`.
         lonely = kind[-2] != "[" or given.attribute
         return given.rank in (None, 1) or (given.rank == 0 and lonely)

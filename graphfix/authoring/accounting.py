@@ -32,7 +32,7 @@ from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.views import NodeView, Value
 from graphfix.features import is_aten
 from graphfix.graph import Graph, Node, Tensor, is_empty
-from graphfix.schemas import form_of
+from graphfix.schemas import Form, form_of, newest_opset
 
 _CONTRIB = "com.microsoft"
 
@@ -263,10 +263,8 @@ class _Contrib(_Facts):
 
 
 class _Registered(_Facts):
-    def __init__(self, node: NodeView) -> None:
+    def __init__(self, node: NodeView, form: Form) -> None:
         super().__init__(node)
-        form = form_of(node.op, node.opset or 1, node.domain)
-        assert form is not None  # asked before
         self._form = form
 
     def attribute(self, name: str, node: NodeView) -> bool:
@@ -281,7 +279,11 @@ class _Registered(_Facts):
 def _facts_of(node: NodeView) -> _Facts:
     if is_aten(node.op, node.domain):
         return _Aten(node)
-    if form_of(node.op, node.opset or 1, node.domain) is not None:
-        return _Registered(node)
+    registered = form_of(node.op, node.opset or 1, node.domain)
+    if registered is None and not node.domain:
+        # onnxruntime has some operators before the opset that brings them: LayerNormalization.
+        registered = form_of(node.op, newest_opset())
+    if registered is not None:
+        return _Registered(node, registered)
     form = contrib_form(node.op) if node.domain == _CONTRIB else None
     return _Facts(node) if form is None else _Contrib(node, form)

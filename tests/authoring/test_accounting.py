@@ -14,6 +14,7 @@ import graphfix
 from graphfix import EXACT, Refuse, rewrite
 from graphfix.authoring import NodeView, Value
 from graphfix.authoring.accounted_models import modelled
+from graphfix.authoring.accounting import AccountedNode, accounted, check_read
 from graphfix.authoring.building import Builder
 from graphfix.testing import assert_refused, outputs_of, run_pass
 
@@ -169,3 +170,21 @@ def test_arguments_that_have_no_part_are_refused(
     declared: str, model: onnx.ModelProto, reason: str
 ) -> None:
     assert_refused(declared, model, reason)
+
+
+def test_an_operator_before_its_opset_has_the_defaults_of_its_form() -> None:
+    head = (
+        '<ir_version: 8, opset_import: ["" : 15]> g (float[2, 4] x, float[4] s) => (float[2, 4] y)'
+    )
+    text = head + " { y = LayerNormalization <axis = -1, stash_type = %d> (x, s) }"
+    view = accounted(NodeView(graphfix.load(onnx.parser.parse_model(text % 1)).graph.nodes[0]))
+    assert isinstance(view, AccountedNode)
+    view.attr("axis")
+    assert view.input(0) is not None
+    view.waive(inputs=(0, 1))
+    check_read(view)
+    other = AccountedNode(graphfix.load(onnx.parser.parse_model(text % 10)).graph.nodes[0])
+    other.attr("axis")
+    other.waive(inputs=(0, 1))
+    with pytest.raises(Refuse, match="attribute stash_type of LayerNormalization is not one"):
+        check_read(other)

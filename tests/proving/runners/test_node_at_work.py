@@ -64,7 +64,7 @@ IN_REFERENCE = """
 <ir_version: 8, opset_import: ["" : 17]>
 g (float[4] x) => (float[4] y) {
     a = Relu (x)
-    n = Constant <value = int64 {8000}> ()
+    n = Constant <value = int64 {40000}> ()
     c = Constant <value = bool {1}> ()
     [rounds] l = Loop (n, c, a) <body = b (int64 i, bool go, float[4] s) => (bool on, float[4] t) {
         on = Identity (go)

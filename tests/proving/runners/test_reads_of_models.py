@@ -15,7 +15,7 @@ from graphfix.authoring.accounted_models import modelled
 from graphfix.registry import shipped_passes
 from tests.passes.contrib_models import FORMS, REFUSED, Form, name_of, pass_of
 
-PASSES = Path(__file__).parents[2] / "passes"
+PASSES = Path(__file__).parents[3] / "passes"
 FAMILIES = ("aten", "contrib", "detection", "ml", "quantization")
 
 
