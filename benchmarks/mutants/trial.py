@@ -23,6 +23,7 @@ from benchmarks.mutants.examples.example import Example
 from benchmarks.mutants.judge import Judgement, Trial, judge, prepare
 from graphfix import registry
 from graphfix.authoring.catalogue import Catalogue
+from graphfix.authoring.declaring import Pass
 from graphfix.opset import adapting, planning
 from graphfix.pipeline import evaluators
 from graphfix.proving import tasks
@@ -210,9 +211,11 @@ def _install_pass(unit: str, module: Any) -> None:
     # The numpy model is that of the right pass, and another process finds it where that one is.
     finding: Any = evaluators
     place_of = evaluators.place_of
-    finding.place_of = lambda function, declared: place_of(
-        function, right if declared.id == unit else declared
-    )
+
+    def place_of_right(function: Any, declared: Pass) -> Any:
+        return place_of(function, right if declared.id == unit else declared)
+
+    finding.place_of = place_of_right
     shipped = Catalogue(wrong if p.id == unit else p for p in registry.shipped_passes())
     registry.shipped_passes = cache(lambda: shipped)
 

@@ -114,6 +114,6 @@ def test_the_command_that_is_named_frees_the_size(tmp_path: Path) -> None:
     words = shlex.split(found.message.rpartition("or free it: ")[2])
     assert words[0] == "graphfix"
     assert main([*words[1:-1], str(out)]) == 0
-    made = onnx.load(out)
+    made = onnx.ModelProto.FromString(out.read_bytes())
     assert [d.dim_param for d in made.graph.input[0].type.tensor_type.shape.dim] == ["N", ""]
     assert [f for f in graphfix.check(str(out), "trt8.6") if f.rule == "baked-size"] == []

@@ -33,7 +33,7 @@ def changed_models(model: RunnableModel) -> Iterator[RunnableModel]:
     if any(kind.floats and not kind.silent for kind in known.values()):
         known = {number: kind for number, kind in known.items() if number not in quiet}
     else:
-        quiet = set()
+        quiet.clear()
     floats = sorted((n for n in known if known[n].floats), key=lambda n: -known[n].size)
     integers = sorted((n for n in known if not known[n].floats), key=lambda n: -known[n].size)
     changes: list[Change] = []
