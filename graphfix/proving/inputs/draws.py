@@ -54,6 +54,8 @@ def floats(
         return corners
     if places & _UNIT_INPUTS:
         return rng.uniform(0, 1, shape)
+    if ("GridSample", 1) in places:
+        return rng.uniform(-1.25, 1.25, shape)  # what lies outside of the image is padded
     if places & _SIGNED_UNIT_INPUTS:
         return rng.uniform(-1, 1, shape)
     if places & _POSITIVE_INPUTS:
