@@ -15,25 +15,8 @@ import numpy as np
 from onnx import helper, numpy_helper
 
 from benchmarks.attack.building import Case, Feed, Job, Net, feeds_in, opset, passes, target
+from benchmarks.attack.families.forms import TARGETS
 
-TARGETS = (
-    "trt8",
-    "ort-1.10",
-    "openvino",
-    "tflite",
-    "trt10",
-    "ncnn",
-    "trt7.0",
-    "ort",
-    "qnn",
-    "rknn",
-    "mnn",
-    "opencv",
-    "tract",
-    "tvm",
-    "trt5.1",
-    "trt11",
-)
 PASSES = (
     "fold-constants",
     "simplify",
