@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from graphfix.authoring.pass_docs import of_twins, page_of
 from graphfix.authoring.patterns.pattern import Pattern, Written
 from graphfix.authoring.patterns.sought import key_of as _key
 from graphfix.authoring.views import NodeView
@@ -109,7 +110,7 @@ class Pass:
         last_resort: Whether it is asked only about nodes with which no other pass can do anything.
         pattern: What it replaces, where that is several nodes; its function takes the match then.
         family: The folder it lies in; empty for passes of a user.
-        doc: The docstring of its file; its own summary where twins share the file.
+        doc: The docstring of its file, which twins share; their own goes before it.
         source: The file.
     """
 
@@ -139,6 +140,11 @@ class Pass:
     def summary(self) -> str:
         """The first line of the documentation."""
         return self.doc.strip().partition("\n")[0]
+
+    @property
+    def page(self) -> str:
+        """The documentation, with each heading on a line of its own."""
+        return page_of(self.doc)
 
     def removes_feature(self, wanted: str) -> bool:
         """Say whether the pass declares that it removes the feature.
@@ -210,14 +216,14 @@ def _make(function: Callable[..., Any], kind: str, **fields: Any) -> Pass:
 
 
 def _doc(function: Callable[..., Any], module: ModuleType | None) -> str:
-    """Return the documentation: that of the file, which twins share but for the summary."""
+    """Return the documentation: that of the file, after that of the pass itself for twins."""
     own = function.__doc__ or ""
     if module is None:
         return own
     shared = module.__doc__ or ""
     if module.__name__.rpartition(".")[2] == function.__name__:
         return shared
-    return own.partition("\n")[0] + "\n\n" + shared.partition("\n\n")[2]
+    return of_twins(own, shared)
 
 
 class Rewriting:

@@ -8,18 +8,10 @@ from textwrap import dedent
 from typing import Any
 
 from graphfix.authoring.declaring import Pass
+from graphfix.authoring.pass_docs import HEADINGS
 from graphfix.registry import shipped_passes
 from graphfix.rendering.passes_view import pass_json
 
-HEADINGS = (
-    "What it does:",
-    "Why engines need it:",
-    "Before:",
-    "After:",
-    "When it refuses:",
-    "Accuracy:",
-    "References:",
-)
 _CODE = ("Before:", "After:")
 
 
@@ -68,7 +60,7 @@ def page(known: Pass) -> str:
 
 
 def _lines(known: Pass) -> Iterator[str]:
-    text = sections(known.doc)
+    text = sections(known.page)
     yield from (f"# {known.id}", "", _prose(text.pop("")), "")
     facts: dict[str, Any] = pass_json(known)
     yield f"- Family: {known.family}"

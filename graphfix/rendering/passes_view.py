@@ -45,7 +45,7 @@ def pass_text(known: Pass, *, style: Style = PLAIN) -> str:
         for name, option in known.options.items():
             form = f"--option {known.id}.{name}={_type(option).upper()}"
             lines += [f"  {form}", *wrap(f"{option.help} Default: {option.default}.", "      ")]
-    lines += ["", *known.doc.strip().splitlines()]
+    lines += ["", *known.page.splitlines()]
     return join(lines)
 
 
@@ -71,7 +71,7 @@ def pass_json(known: Pass) -> Json:
             }
             for name, option in known.options.items()
         ],
-        "doc": known.doc.strip(),
+        "doc": known.page,
         "source": known.source,
     }
 

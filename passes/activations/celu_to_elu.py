@@ -1,25 +1,12 @@
 """Replace Celu by Relu and Elu.
 
-What it does:
-    The positive part of x, plus Elu of the negative part divided by alpha.
-
-Why engines need it:
-    Celu came with opset 12; TensorRT has it from 8.0 on.
-
-Before:
-    y = Celu <alpha = 2.0> (x)
-
-After:
-    y = Add (Relu (x), Elu <alpha = 2.0> (Div (Min (x, 0), 2.0)))
-
-When it refuses:
-    alpha is not above 0: below it the function is another one.
-
-Accuracy:
-    Exact up to rounding; NaN stays NaN.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Celu.html
+What it does: The positive part of x, plus Elu of the negative part divided by alpha.
+Why engines need it: Celu came with opset 12; TensorRT has it from 8.0 on.
+Before: y = Celu <alpha = 2.0> (x)
+After: y = Add (Relu (x), Elu <alpha = 2.0> (Div (Min (x, 0), 2.0)))
+When it refuses: alpha is not above 0: below it the function is another one.
+Accuracy: Exact up to rounding; NaN stays NaN.
+References: https://onnx.ai/onnx/operators/onnx__Celu.html
 """
 
 from __future__ import annotations

@@ -1,26 +1,15 @@
 """Write Hardmax as a comparison with the place of the largest element.
 
-What it does:
-    Compares the numbers 0, 1, ... along the axis with the place of the first largest element.
-
-Why engines need it:
-    TensorRT has Hardmax from 9.3 on.
-
-Before:
-    y = Hardmax <axis = 1> (x)
-
-After:
-    y = Cast (Equal (ArgMax <axis = 1> (x), [[0, 1, ...]]))
-
-When it refuses:
-    The size along the axis or the element type are unknown; below opset 13, where axes are joined,
-    another axis than the last.
-
-Accuracy:
-    Exact: of equal elements the first counts. NaN is not treated.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Hardmax.html; operators.md of onnx-tensorrt, release 8.6
+What it does: Compares the numbers 0, 1, ... along the axis with the place of the first largest
+    element.
+Why engines need it: TensorRT has Hardmax from 9.3 on.
+Before: y = Hardmax <axis = 1> (x)
+After: y = Cast (Equal (ArgMax <axis = 1> (x), [[0, 1, ...]]))
+When it refuses: The size along the axis or the element type are unknown; below opset 13, where axes
+    are joined, another axis than the last.
+Accuracy: Exact: of equal elements the first counts. NaN is not treated.
+References: https://onnx.ai/onnx/operators/onnx__Hardmax.html; operators.md of onnx-tensorrt,
+    release 8.6
 """
 
 from __future__ import annotations

@@ -1,27 +1,14 @@
 """Put the HardSigmoid of a number before the number it is multiplied by.
 
-What it does:
-    Exchanges the operands of a Mul of a tensor by its own HardSigmoid.
-
-Why engines need it:
-    QNN joins x * HardSigmoid(x) to one layer, and computes other numbers, by as much as they are;
-    with the HardSigmoid first it is right.
-
-Before:
-    y = Mul (x, HardSigmoid (x))
-
-After:
-    y = Mul (HardSigmoid (x), x)
-
-When it refuses:
-    The second operand is no HardSigmoid of the first one; the opset is below 7, where the second
-    one alone is repeated.
-
-Accuracy:
-    Exact: a product does not depend on the order of two numbers.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Mul.html; measured with onnxruntime-qnn 2.7.0
+What it does: Exchanges the operands of a Mul of a tensor by its own HardSigmoid.
+Why engines need it: QNN joins x * HardSigmoid(x) to one layer, and computes other numbers, by as
+    much as they are; with the HardSigmoid first it is right.
+Before: y = Mul (x, HardSigmoid (x))
+After: y = Mul (HardSigmoid (x), x)
+When it refuses: The second operand is no HardSigmoid of the first one; the opset is below 7, where
+    the second one alone is repeated.
+Accuracy: Exact: a product does not depend on the order of two numbers.
+References: https://onnx.ai/onnx/operators/onnx__Mul.html; measured with onnxruntime-qnn 2.7.0
 """
 
 from __future__ import annotations

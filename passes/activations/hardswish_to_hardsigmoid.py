@@ -1,25 +1,13 @@
 """Replace HardSwish by Mul and HardSigmoid.
 
-What it does:
-    x times HardSigmoid of x with alpha 1/6 and beta 1/2, which is the definition of HardSwish.
-
-Why engines need it:
-    HardSwish came with opset 14; TensorRT has it from 8.4 on.
-
-Before:
-    y = HardSwish (x)
-
-After:
-    y = Mul (x, HardSigmoid <alpha = 0.1666667, beta = 0.5> (x))
-
-When it refuses:
-    Never.
-
-Accuracy:
-    Exact up to rounding; NaN stays NaN, and minus infinity gives NaN as it did.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__HardSwish.html
+What it does: x times HardSigmoid of x with alpha 1/6 and beta 1/2, which is the definition of
+    HardSwish.
+Why engines need it: HardSwish came with opset 14; TensorRT has it from 8.4 on.
+Before: y = HardSwish (x)
+After: y = Mul (x, HardSigmoid <alpha = 0.1666667, beta = 0.5> (x))
+When it refuses: Never.
+Accuracy: Exact up to rounding; NaN stays NaN, and minus infinity gives NaN as it did.
+References: https://onnx.ai/onnx/operators/onnx__HardSwish.html
 """
 
 from __future__ import annotations

@@ -1,25 +1,12 @@
 """Replace Mish by Softplus, Tanh and Mul.
 
-What it does:
-    x times the hyperbolic tangent of the softplus of x, which is the definition of Mish.
-
-Why engines need it:
-    Mish came with opset 18; TensorRT and older runtimes do not know it.
-
-Before:
-    y = Mish (x)
-
-After:
-    y = Mul (x, Tanh (Softplus (x)))
-
-When it refuses:
-    Never.
-
-Accuracy:
-    Exact up to rounding.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Mish.html
+What it does: x times the hyperbolic tangent of the softplus of x, which is the definition of Mish.
+Why engines need it: Mish came with opset 18; TensorRT and older runtimes do not know it.
+Before: y = Mish (x)
+After: y = Mul (x, Tanh (Softplus (x)))
+When it refuses: Never.
+Accuracy: Exact up to rounding.
+References: https://onnx.ai/onnx/operators/onnx__Mish.html
 """
 
 from __future__ import annotations

@@ -1,27 +1,15 @@
 """Replace Shrink by comparisons and sums.
 
-What it does:
-    Adds the bias below -lambd, subtracts it above lambd, and puts 0 in between. Integers and
-    float64 go through float32, as in onnxruntime.
-
-Why engines need it:
-    TensorRT has an importer for Shrink from 8.4 on.
-
-Before:
-    y = Shrink <lambd = 0.5, bias = 0.1> (x)
-
-After:
-    y = Where (Less (x, -0.5), Add (x, 0.1), Where (Greater (x, 0.5), Sub (x, 0.1), 0))
-
-When it refuses:
-    The dtype is unknown, an unsigned or 16-bit integer, or a float16 that does not hold one of the
-    attributes.
-
-Accuracy:
-    Exact, for NaN and infinities too.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Shrink.html; onnxruntime/core/providers/cpu/nn/shrink.cc
+What it does: Adds the bias below -lambd, subtracts it above lambd, and puts 0 in between. Integers
+    and float64 go through float32, as in onnxruntime.
+Why engines need it: TensorRT has an importer for Shrink from 8.4 on.
+Before: y = Shrink <lambd = 0.5, bias = 0.1> (x)
+After: y = Where (Less (x, -0.5), Add (x, 0.1), Where (Greater (x, 0.5), Sub (x, 0.1), 0))
+When it refuses: The dtype is unknown, an unsigned or 16-bit integer, or a float16 that does not
+    hold one of the attributes.
+Accuracy: Exact, for NaN and infinities too.
+References: https://onnx.ai/onnx/operators/onnx__Shrink.html;
+    onnxruntime/core/providers/cpu/nn/shrink.cc
 """
 
 from __future__ import annotations

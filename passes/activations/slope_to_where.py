@@ -1,27 +1,14 @@
 """Write PRelu and LeakyRelu as a choice where an engine does not compute their type.
 
-What it does:
-    Below 0 the input times the slope, else the input.
-
-Why engines need it:
-    TensorRT takes PRelu of floats alone ("Found invalid input type of INT32"), and onnxruntime 1.10
-    has PRelu and LeakyRelu of float32 alone.
-
-Before:
-    y = PRelu (x, slope)              # int32
-
-After:
-    y = Where (Less (x, 0), Mul (x, slope), x)
-
-When it refuses:
-    The type is not known, or is none of int32, int64, float32 and float64; a LeakyRelu is of
-    integers.
-
-Accuracy:
-    Exact: it is what the operators are defined to be; integers wrap around as before.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__PRelu.html, onnx__LeakyRelu.html;
+What it does: Below 0 the input times the slope, else the input.
+Why engines need it: TensorRT takes PRelu of floats alone ("Found invalid input type of INT32"), and
+    onnxruntime 1.10 has PRelu and LeakyRelu of float32 alone.
+Before: y = PRelu (x, slope)              # int32
+After: y = Where (Less (x, 0), Mul (x, slope), x)
+When it refuses: The type is not known, or is none of int32, int64, float32 and float64; a LeakyRelu
+    is of integers.
+Accuracy: Exact: it is what the operators are defined to be; integers wrap around as before.
+References: https://onnx.ai/onnx/operators/onnx__PRelu.html, onnx__LeakyRelu.html;
     builtin_op_importers.cpp:3440 of onnx-tensorrt, release 8.6; onnxruntime 1.10.0, measured
 """
 

@@ -1,26 +1,13 @@
 """Take the Tanh of the negative number, and negate it again.
 
-What it does:
-    Puts a Neg before and behind a Tanh.
-
-Why engines need it:
-    QNN joins a Tanh to the Conv, Gemm or MatMul by weights before it, and is off by up to 0.0075
-    then; a Tanh that stands alone is off by 0.0004.
-
-Before:
-    y = Tanh (x)
-
-After:
-    y = Neg (Tanh (Neg (x)))
-
-When it refuses:
-    What is given does not come from a Conv, Gemm, MatMul, Add or BatchNormalization.
-
-Accuracy:
-    Exact: Tanh is odd.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Tanh.html; measured with onnxruntime-qnn 2.7.0
+What it does: Puts a Neg before and behind a Tanh.
+Why engines need it: QNN joins a Tanh to the Conv, Gemm or MatMul by weights before it, and is off
+    by up to 0.0075 then; a Tanh that stands alone is off by 0.0004.
+Before: y = Tanh (x)
+After: y = Neg (Tanh (Neg (x)))
+When it refuses: What is given does not come from a Conv, Gemm, MatMul, Add or BatchNormalization.
+Accuracy: Exact: Tanh is odd.
+References: https://onnx.ai/onnx/operators/onnx__Tanh.html; measured with onnxruntime-qnn 2.7.0
 """
 
 from __future__ import annotations

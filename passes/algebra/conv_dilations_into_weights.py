@@ -1,26 +1,17 @@
 """Spread the weights of a dilated convolution instead of its window.
 
-What it does:
-    Puts the zeros between the weights that dilations leave out, and leaves the dilations out.
-
-Why engines need it:
-    MNN computes a convolution over three dimensions otherwise that is dilated along the first.
-
-Before:
-    y = Conv <dilations = [2, 1, 1], kernel_shape = [2, 1, 1]> (x, w)       # w: {1, 2}
-
-After:
-    y = Conv <kernel_shape = [3, 1, 1]> (x, w)                              # w: {1, 0, 2}
-
-When it refuses:
-    No dilations above 1, or weights that are not constant or would have more than 2^24 numbers.
-
-Accuracy:
-    Exact up to the order of summation; where the input holds infinities or NaN, what is added as
-    zero times it is NaN.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Conv.html, onnx__ConvTranspose.html; measured on MNN 3.6.1
+What it does: Puts the zeros between the weights that dilations leave out, and leaves the dilations
+    out.
+Why engines need it: MNN computes a convolution over three dimensions otherwise that is dilated
+    along the first.
+Before: y = Conv <dilations = [2, 1, 1], kernel_shape = [2, 1, 1]> (x, w)       # w: {1, 2}
+After: y = Conv <kernel_shape = [3, 1, 1]> (x, w)                              # w: {1, 0, 2}
+When it refuses: No dilations above 1, or weights that are not constant or would have more than 2^24
+    numbers.
+Accuracy: Exact up to the order of summation; where the input holds infinities or NaN, what is added
+    as zero times it is NaN.
+References: https://onnx.ai/onnx/operators/onnx__Conv.html, onnx__ConvTranspose.html; measured on
+    MNN 3.6.1
 """
 
 from __future__ import annotations

@@ -1,31 +1,21 @@
 """Convolve with weights that are computed at run time by a matrix product.
 
-What it does:
-    A convolution with constant filters that have a single 1 each lays the points of every window
-    out as channels, and a matrix product multiplies them by the weights. A transposed one
+What it does: A convolution with constant filters that have a single 1 each lays the points of every
+    window out as channels, and a matrix product multiplies them by the weights. A transposed one
     multiplies first and puts the points where they belong afterwards.
-
-Why engines need it:
-    TensorRT takes weights of Conv and ConvTranspose that are initializers only, before 8.5.
-
+Why engines need it: TensorRT takes weights of Conv and ConvTranspose that are initializers only,
+    before 8.5.
 Before:
     y = Conv <pads = [1, 1, 1, 1]> (x, w, b)           # x: float[N, 3, 8, 8], w: float[5, 3, 3, 3]
-
 After:
     points = Conv <group = 3, pads = [1, 1, 1, 1]> (x, ones[27, 1, 3, 3])
     sums = MatMul (Reshape (w, [1, 1, 5, 27]), Reshape (points, [0, 1, 27, 64]))
     y = Add (Reshape (sums, [0, 5, 8, 8]), Reshape (b, [1, 5, 1, 1]))
-
-When it refuses:
-    The weights are constant, the size of the weights or the number of channels is unknown, the
-    filters would have more than 2^20 numbers, or the type is not float32 or float16.
-
-Accuracy:
-    Exact up to the order of summation; where the input holds infinities or NaN, what is added
+When it refuses: The weights are constant, the size of the weights or the number of channels is
+    unknown, the filters would have more than 2^20 numbers, or the type is not float32 or float16.
+Accuracy: Exact up to the order of summation; where the input holds infinities or NaN, what is added
     as zero times it is NaN.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Conv.html;
+References: https://onnx.ai/onnx/operators/onnx__Conv.html;
     https://onnx.ai/onnx/operators/onnx__ConvTranspose.html; builtin_op_importers.cpp: Conv and
     ConvTranspose of onnx-tensorrt, release 7.2
 """

@@ -1,28 +1,16 @@
 """Convolve or pool along one dimension as along two, the second of size 1.
 
-What it does:
-    Gives input and weights an axis of size 1 at the end, convolves or pools, and takes it away
-    again.
-
-Why engines need it:
-    MNN computes a convolution along one dimension so and leaves the axis in an output of the model.
-    OpenCV 4 pads the end of a line as its beginning, whatever the pads say.
-
-Before:
-    y = Conv <kernel_shape = [3]> (x, w)          # x: float[n, c, l]
-
-After:
-    y = Squeeze (Conv <kernel_shape = [3, 1]> (Unsqueeze (x, [3]), Unsqueeze (w, [3])), [3])
-
-When it refuses:
-    The input is not of rank 3, pads are automatic, or the indices of MaxPool are asked for.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Conv.html, onnx__MaxPool.html; measured on MNN 3.6.1, and
-    on OpenCV 4.8.1 and 4.10.0
+What it does: Gives input and weights an axis of size 1 at the end, convolves or pools, and takes it
+    away again.
+Why engines need it: MNN computes a convolution along one dimension so and leaves the axis in an
+    output of the model. OpenCV 4 pads the end of a line as its beginning, whatever the pads say.
+Before: y = Conv <kernel_shape = [3]> (x, w)          # x: float[n, c, l]
+After: y = Squeeze (Conv <kernel_shape = [3, 1]> (Unsqueeze (x, [3]), Unsqueeze (w, [3])), [3])
+When it refuses: The input is not of rank 3, pads are automatic, or the indices of MaxPool are asked
+    for.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/operators/onnx__Conv.html, onnx__MaxPool.html; measured on MNN
+    3.6.1, and on OpenCV 4.8.1 and 4.10.0
 """
 
 from __future__ import annotations

@@ -1,28 +1,15 @@
 """Write an Einsum with lower-case letters and without an ellipsis.
 
-What it does:
-    Gives each axis a letter of its own, those that an ellipsis stands for too, and writes out the
-    result where the equation leaves it to the letters' order.
-
-Why engines need it:
-    TensorRT takes lower-case letters only, and up to 10.11 no ellipsis.
-
-Before:
-    y = Einsum <equation = "...iJ,...Jk"> (x, z)       x: [N, 2, 3], z: [N, 3, 4]
-
-After:
-    y = Einsum <equation = "abc,acd->abd"> (x, z)
-
-When it refuses:
-    All letters are lower-case and no ellipsis stands for an axis, a rank is unknown, there are more
-    than 26 axes, or an axis of an ellipsis may have size 1 in one operand and another in a second
-    one, which letters must not have.
-
-Accuracy:
-    Exact: the operator stays.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Einsum.html; onnx/onnx-tensorrt release/8.6-GA,
+What it does: Gives each axis a letter of its own, those that an ellipsis stands for too, and writes
+    out the result where the equation leaves it to the letters' order.
+Why engines need it: TensorRT takes lower-case letters only, and up to 10.11 no ellipsis.
+Before: y = Einsum <equation = "...iJ,...Jk"> (x, z)       x: [N, 2, 3], z: [N, 3, 4]
+After: y = Einsum <equation = "abc,acd->abd"> (x, z)
+When it refuses: All letters are lower-case and no ellipsis stands for an axis, a rank is unknown,
+    there are more than 26 axes, or an axis of an ellipsis may have size 1 in one operand and
+    another in a second one, which letters must not have.
+Accuracy: Exact: the operator stays.
+References: https://onnx.ai/onnx/operators/onnx__Einsum.html; onnx/onnx-tensorrt release/8.6-GA,
     builtin_op_importers.cpp:1382-1398 and docs/operators.md
 """
 

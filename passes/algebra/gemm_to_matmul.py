@@ -1,27 +1,15 @@
 """Write Gemm as MatMul, with what it scales and adds in nodes of their own.
 
-What it does:
-    Transposes the operands as transA and transB say, multiplies them with MatMul, multiplies
-    product and bias by alpha and beta where these are not 1, and adds the bias.
-
-Why engines need it:
-    tract computes the bias of a Gemm in float32 whatever it is, and refuses the sum: "expected
-    1,4,F16 got 1,4,F32", "tensor is F32, accessed as F64". Its MatMul takes all of them.
-
-Before:
-    y = Gemm <alpha = 0.5, transB = 1> (a, b, c)
-
-After:
-    y = Add (Mul (MatMul (a, Transpose <perm = [1, 0]> (b)), 0.5), c)
-
-When it refuses:
-    Integers, whose alpha and beta are fractions; an element type that is not known.
-
-Accuracy:
-    Exact up to rounding.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Gemm.html
+What it does: Transposes the operands as transA and transB say, multiplies them with MatMul,
+    multiplies product and bias by alpha and beta where these are not 1, and adds the bias.
+Why engines need it: tract computes the bias of a Gemm in float32 whatever it is, and refuses the
+    sum: "expected 1,4,F16 got 1,4,F32", "tensor is F32, accessed as F64". Its MatMul takes all of
+    them.
+Before: y = Gemm <alpha = 0.5, transB = 1> (a, b, c)
+After: y = Add (Mul (MatMul (a, Transpose <perm = [1, 0]> (b)), 0.5), c)
+When it refuses: Integers, whose alpha and beta are fractions; an element type that is not known.
+Accuracy: Exact up to rounding.
+References: https://onnx.ai/onnx/operators/onnx__Gemm.html
 """
 
 from __future__ import annotations

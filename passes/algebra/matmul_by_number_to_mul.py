@@ -1,27 +1,15 @@
 """Write a product of matrices of which one holds a single number as Mul.
 
-What it does:
-    A row or column of length 1 times a constant of one number is that number times each number.
-
-Why engines need it:
-    pnnx takes a constant of one number for a number, not for a tensor, and leaves the product in
-    its file: "layer torch.matmul not exists or registered".
-
-Before:
-    y = MatMul (x, k)                              # x: [2, 1], k: [1, 1], a constant
-
-After:
-    y = Mul (x, k)
-
-When it refuses:
-    Neither operand is a constant of one number, the other one is a vector or of unknown rank, or
-    has fewer axes than the constant.
-
-Accuracy:
-    Exact: a sum of one product is that product.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__MatMul.html
+What it does: A row or column of length 1 times a constant of one number is that number times each
+    number.
+Why engines need it: pnnx takes a constant of one number for a number, not for a tensor, and leaves
+    the product in its file: "layer torch.matmul not exists or registered".
+Before: y = MatMul (x, k)                              # x: [2, 1], k: [1, 1], a constant
+After: y = Mul (x, k)
+When it refuses: Neither operand is a constant of one number, the other one is a vector or of
+    unknown rank, or has fewer axes than the constant.
+Accuracy: Exact: a sum of one product is that product.
+References: https://onnx.ai/onnx/operators/onnx__MatMul.html
 """
 
 from __future__ import annotations

@@ -1,27 +1,17 @@
 """Repeat the batches of a constant operand of MatMul.
 
-What it does:
-    Writes the constant out in the batches of the product, so that nothing is left to be repeated.
-
-Why engines need it:
-    OpenCV multiplies by the batches of a constant one after the other, and reads others where one
-    of them is to be repeated: [2,2,3,4] by a constant [2,1,4,5] is wrong without a word.
-
-Before:
-    y = MatMul (x, k)        with x: float[2,2,3,4] and k: constant float[2,1,4,5]
-
-After:
-    y = MatMul (x, k2)       with k2: constant float[2,2,4,5]
-
-When it refuses:
-    The second operand is no constant of more than two dimensions; the batches of the first are
-    open; the constant would hold more than sixteen million numbers.
-
-Accuracy:
-    Exact: the same products are summed in the same order.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__MatMul.html; https://numpy.org/doc/stable/reference/generated/numpy.matmul.html
+What it does: Writes the constant out in the batches of the product, so that nothing is left to be
+    repeated.
+Why engines need it: OpenCV multiplies by the batches of a constant one after the other, and reads
+    others where one of them is to be repeated: [2,2,3,4] by a constant [2,1,4,5] is wrong without a
+    word.
+Before: y = MatMul (x, k)        with x: float[2,2,3,4] and k: constant float[2,1,4,5]
+After: y = MatMul (x, k2)       with k2: constant float[2,2,4,5]
+When it refuses: The second operand is no constant of more than two dimensions; the batches of the
+    first are open; the constant would hold more than sixteen million numbers.
+Accuracy: Exact: the same products are summed in the same order.
+References: https://onnx.ai/onnx/operators/onnx__MatMul.html;
+    https://numpy.org/doc/stable/reference/generated/numpy.matmul.html
 """
 
 from __future__ import annotations

@@ -1,29 +1,16 @@
 """Drop the leading axis of one of an operand of MatMul, which is repeated along that of the other.
 
-What it does:
-    Squeezes the first axis, of size 1, of the operand that has as many dimensions as the other:
-    MatMul puts it back.
-
-Why engines need it:
-    QNN's HTP ends the process (SIGSEGV) where two tensors of five dimensions differ in their first
-    size; one of five by one of four it takes.
-
-Before:
-    y = MatMul (a, b)                    with a: float[2,2,2,3,4] and b: float[1,2,2,4,5]
-
-After:
-    y = MatMul (a, Squeeze (b, {0}))
-
-When it refuses:
-    The operands have not the same number of dimensions, at least three; the first size of neither
-    is known to be 1, or that of both.
-
-Accuracy:
-    Exact: it is how MatMul is defined.
-
-References:
-    https://numpy.org/doc/stable/reference/generated/numpy.matmul.html;
-    measured with onnxruntime-qnn 2.7.0
+What it does: Squeezes the first axis, of size 1, of the operand that has as many dimensions as the
+    other: MatMul puts it back.
+Why engines need it: QNN's HTP ends the process (SIGSEGV) where two tensors of five dimensions
+    differ in their first size; one of five by one of four it takes.
+Before: y = MatMul (a, b)                    with a: float[2,2,2,3,4] and b: float[1,2,2,4,5]
+After: y = MatMul (a, Squeeze (b, {0}))
+When it refuses: The operands have not the same number of dimensions, at least three; the first size
+    of neither is known to be 1, or that of both.
+Accuracy: Exact: it is how MatMul is defined.
+References: https://numpy.org/doc/stable/reference/generated/numpy.matmul.html; measured with
+    onnxruntime-qnn 2.7.0
 """
 
 from __future__ import annotations

@@ -1,30 +1,18 @@
 """Multiply matrices of integers element by element and sum.
 
-What it does:
-    Puts the rows of the first operand against the columns of the second, multiplies, and sums over
-    the axis that both have: int32 by ReduceSum of int64, int64 by adding one half to the other
-    until one is left. Where the number of terms is unknown, 16 bits are summed at a time. A vector
-    is a matrix of one row or column, whose axis goes again.
-
-Why engines need it:
-    TensorRT from 7.1 on multiplies no matrices of integers ("Found invalid input type of INT32").
-
-Before:
-    y = MatMul (a, b)                  a: int32[2, 3], b: int32[3, 4]
-
-After:
-    y = Cast <to = int32> (ReduceSum <axes = {1}> (Cast <to = int64> (Mul (Unsqueeze (a), b))))
-
-When it refuses:
-    A rank is unknown, an operand has none, the elements are no integers of 32 or 64 bits, or the
-    sizes that are known give more than 2**24 products.
-
-Accuracy:
-    Exact: what does not fit wraps around as it does in MatMul. ReduceSum of onnxruntime adds
+What it does: Puts the rows of the first operand against the columns of the second, multiplies, and
+    sums over the axis that both have: int32 by ReduceSum of int64, int64 by adding one half to the
+    other until one is left. Where the number of terms is unknown, 16 bits are summed at a time. A
+    vector is a matrix of one row or column, whose axis goes again.
+Why engines need it: TensorRT from 7.1 on multiplies no matrices of integers ("Found invalid input
+    type of INT32").
+Before: y = MatMul (a, b)                  a: int32[2, 3], b: int32[3, 4]
+After: y = Cast <to = int32> (ReduceSum <axes = {1}> (Cast <to = int64> (Mul (Unsqueeze (a), b))))
+When it refuses: A rank is unknown, an operand has none, the elements are no integers of 32 or 64
+    bits, or the sizes that are known give more than 2**24 products.
+Accuracy: Exact: what does not fit wraps around as it does in MatMul. ReduceSum of onnxruntime adds
     integers through float64 and saturates, so that it gets no sum that may be beyond 2**53.
-
-References:
-    builtin_op_importers.cpp:2895 of onnx-tensorrt, release 8.6;
+References: builtin_op_importers.cpp:2895 of onnx-tensorrt, release 8.6;
     https://onnx.ai/onnx/operators/onnx__MatMul.html
 """
 

@@ -1,28 +1,16 @@
 """Multiply the rows of a tensor of many dimensions by a constant matrix as one matrix.
 
-What it does:
-    Reshapes the first operand of MatMul to a matrix of all its rows, and the product back. Leading
-    dimensions of 1 of the constant are dropped.
-
-Why engines need it:
-    QNN leaves the product of a tensor of five dimensions by a constant to the CPU.
-
+What it does: Reshapes the first operand of MatMul to a matrix of all its rows, and the product
+    back. Leading dimensions of 1 of the constant are dropped.
+Why engines need it: QNN leaves the product of a tensor of five dimensions by a constant to the CPU.
 Before:
     y = MatMul (x, k)                          with x: float[2,2,3,4,5] and k: constant float[5,6]
-
-After:
-    y = Reshape (MatMul (Reshape (x, {48, 5}), k), {2, 2, 3, 4, 6})
-
-When it refuses:
-    The second operand is no constant matrix, or one of several batches; the first has less than
-    three dimensions, one that is open, or one of 0.
-
-Accuracy:
-    Exact: the same products are summed.
-
-References:
-    https://numpy.org/doc/stable/reference/generated/numpy.matmul.html;
-    measured with onnxruntime-qnn 2.7.0
+After: y = Reshape (MatMul (Reshape (x, {48, 5}), k), {2, 2, 3, 4, 6})
+When it refuses: The second operand is no constant matrix, or one of several batches; the first has
+    less than three dimensions, one that is open, or one of 0.
+Accuracy: Exact: the same products are summed.
+References: https://numpy.org/doc/stable/reference/generated/numpy.matmul.html; measured with
+    onnxruntime-qnn 2.7.0
 """
 
 from __future__ import annotations

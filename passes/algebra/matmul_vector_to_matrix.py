@@ -1,27 +1,15 @@
 """Multiply a vector by matrices as a matrix of one row.
 
-What it does:
-    Gives a vector that is the first operand of MatMul a row axis, and one that is the second a
-    column axis, and drops them from the result.
-
-Why engines need it:
-    TensorRT 8 and 9 broadcast a vector to the rank of the other operand and squeeze the wrong axis
-    of the result; they fail, or, with one matrix, give the right numbers in the wrong shape.
-
-Before:
-    y = MatMul (v, w)                  v: [4], w: [B, 4, 3]
-
-After:
-    y = Squeeze <axes = {-2}> (MatMul (Unsqueeze <axes = {0}> (v), w))
-
-When it refuses:
-    A rank is unknown.
-
-Accuracy:
-    Exact: it is how MatMul is defined.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__MatMul.html; builtin_op_importers.cpp:2905-2915 of
+What it does: Gives a vector that is the first operand of MatMul a row axis, and one that is the
+    second a column axis, and drops them from the result.
+Why engines need it: TensorRT 8 and 9 broadcast a vector to the rank of the other operand and
+    squeeze the wrong axis of the result; they fail, or, with one matrix, give the right numbers in
+    the wrong shape.
+Before: y = MatMul (v, w)                  v: [4], w: [B, 4, 3]
+After: y = Squeeze <axes = {-2}> (MatMul (Unsqueeze <axes = {0}> (v), w))
+When it refuses: A rank is unknown.
+Accuracy: Exact: it is how MatMul is defined.
+References: https://onnx.ai/onnx/operators/onnx__MatMul.html; builtin_op_importers.cpp:2905-2915 of
     onnx-tensorrt, release 8.6
 """
 

@@ -1,27 +1,15 @@
 """Multiply a tensor by its own transpose through Max of it with itself.
 
-What it does:
-    Reads one operand of MatMul, which the other is the transpose of or which is made of what that
-    one transposes, through ``Max (x, x)``.
-
-Why engines need it:
-    rknn-toolkit2 ends its process at a product of a tensor with its own transpose. It takes what
-    does nothing, such as Identity and factors of 1, out before, and Max not.
-
-Before:
-    y = MatMul (x, Transpose <perm = [0, 2, 1]> (x))
-
-After:
-    y = MatMul (Max (x, x), Transpose <perm = [0, 2, 1]> (x))
-
-When it refuses:
-    Neither operand is a transpose of the other or of what it is made of, or they are no floats.
-
-Accuracy:
-    Exact: the larger of two equal numbers is that number, NaN and infinities included.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Max.html; rknn-toolkit2 2.3.2, measured
+What it does: Reads one operand of MatMul, which the other is the transpose of or which is made of
+    what that one transposes, through ``Max (x, x)``.
+Why engines need it: rknn-toolkit2 ends its process at a product of a tensor with its own transpose.
+    It takes what does nothing, such as Identity and factors of 1, out before, and Max not.
+Before: y = MatMul (x, Transpose <perm = [0, 2, 1]> (x))
+After: y = MatMul (Max (x, x), Transpose <perm = [0, 2, 1]> (x))
+When it refuses: Neither operand is a transpose of the other or of what it is made of, or they are
+    no floats.
+Accuracy: Exact: the larger of two equal numbers is that number, NaN and infinities included.
+References: https://onnx.ai/onnx/operators/onnx__Max.html; rknn-toolkit2 2.3.2, measured
 """
 
 from __future__ import annotations

@@ -1,25 +1,13 @@
 """Write down the axis of a Softmax or LogSoftmax that leaves it out.
 
-What it does:
-    Adds `axis` as ONNX means it: 1 before opset 13, the last axis from there on.
-
-Why engines need it:
-    MNN takes the last axis for Softmax whatever the opset, and ends the process for LogSoftmax.
-
-Before:
-    opset 11: y = Softmax (x)
-
-After:
-    opset 11: y = Softmax <axis = 1> (x)
-
-When it refuses:
-    Never; it leaves alone what has an axis.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Softmax.html; measured on MNN 3.6.1
+What it does: Adds `axis` as ONNX means it: 1 before opset 13, the last axis from there on.
+Why engines need it: MNN takes the last axis for Softmax whatever the opset, and ends the process
+    for LogSoftmax.
+Before: opset 11: y = Softmax (x)
+After: opset 11: y = Softmax <axis = 1> (x)
+When it refuses: Never; it leaves alone what has an axis.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/operators/onnx__Softmax.html; measured on MNN 3.6.1
 """
 
 from __future__ import annotations

@@ -1,28 +1,15 @@
 """Read the values of attention through Max of them with themselves.
 
-What it does:
-    Reads the second operand of a MatMul, the values that the weights of attention are multiplied
-    with, through ``Max (v, v)``.
-
-Why engines need it:
-    rknn-toolkit2 joins the heads of attention whose queries, keys and values are split from one
-    product (its fuse_multihead_attention_reshape_to_gather_split), and mixes them up. It takes what
-    does nothing out before, and Max not; behind it nothing is joined.
-
-Before:
-    y = MatMul (Softmax (MatMul (q, k)), v)
-
-After:
-    y = MatMul (Softmax (MatMul (q, k)), Max (v, v))
-
-When it refuses:
-    The values are no floats.
-
-Accuracy:
-    Exact: the larger of two equal numbers is that number, NaN and infinities included.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Max.html; rknn-toolkit2 2.3.2, measured
+What it does: Reads the second operand of a MatMul, the values that the weights of attention are
+    multiplied with, through ``Max (v, v)``.
+Why engines need it: rknn-toolkit2 joins the heads of attention whose queries, keys and values are
+    split from one product (its fuse_multihead_attention_reshape_to_gather_split), and mixes them
+    up. It takes what does nothing out before, and Max not; behind it nothing is joined.
+Before: y = MatMul (Softmax (MatMul (q, k)), v)
+After: y = MatMul (Softmax (MatMul (q, k)), Max (v, v))
+When it refuses: The values are no floats.
+Accuracy: Exact: the larger of two equal numbers is that number, NaN and infinities included.
+References: https://onnx.ai/onnx/operators/onnx__Max.html; rknn-toolkit2 2.3.2, measured
 """
 
 from __future__ import annotations

@@ -1,29 +1,16 @@
 """Exchange the operands of sums that an engine joins with others and then computes otherwise.
 
-What it does:
-    Writes the second operand first: the product with the rotated halves of rotary positions, or the
-    mask of attention.
-
-Why engines need it:
-    pnnx joins x * c + rotated * s to one RotaryEmbed, which reads behind its tables where there are
-    several heads, and attention that is written out to one SDPA, which takes the mask of the first
-    batch for all. It does neither where the operands stand in another order.
-
-Before:
-    y = Add (p, q)               # p = x * c, q = Concat (-x[n/2:], x[:n/2]) * s
-
-After:
-    y = Add (q, p)
-
-When it refuses:
-    The second operand is neither a constant beside a tensor nor a product of joined halves; the
-    opset is below 7, where the second operand alone is repeated.
-
-Accuracy:
-    Exact: a sum does not depend on the order of two numbers.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Add.html
+What it does: Writes the second operand first: the product with the rotated halves of rotary
+    positions, or the mask of attention.
+Why engines need it: pnnx joins x * c + rotated * s to one RotaryEmbed, which reads behind its
+    tables where there are several heads, and attention that is written out to one SDPA, which takes
+    the mask of the first batch for all. It does neither where the operands stand in another order.
+Before: y = Add (p, q)               # p = x * c, q = Concat (-x[n/2:], x[:n/2]) * s
+After: y = Add (q, p)
+When it refuses: The second operand is neither a constant beside a tensor nor a product of joined
+    halves; the opset is below 7, where the second operand alone is repeated.
+Accuracy: Exact: a sum does not depend on the order of two numbers.
+References: https://onnx.ai/onnx/operators/onnx__Add.html
 """
 
 from __future__ import annotations

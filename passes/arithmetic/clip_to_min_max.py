@@ -1,29 +1,18 @@
 """Limit by Max and Min.
 
-What it does:
-    Writes Clip as Max with its lower bound and Min with its upper one, those that are given.
-
-Why engines need it:
-    OpenCV 4 computes another thing for Clip of integers without a word, and OpenCV 5 refuses one
-    that has only one bound: "Clip: unsupported depth in function 'typeMin'". TensorRT 7 takes
-    constant bounds alone.
-
-Before:
-    y = Clip (x, low, high)
-
+What it does: Writes Clip as Max with its lower bound and Min with its upper one, those that are
+    given.
+Why engines need it: OpenCV 4 computes another thing for Clip of integers without a word, and OpenCV
+    5 refuses one that has only one bound: "Clip: unsupported depth in function 'typeMin'". TensorRT
+    7 takes constant bounds alone.
+Before: y = Clip (x, low, high)
 After:
     m = Max (x, low)
     y = Min (m, high)
-
-When it refuses:
-    There is no bound; the opset has no Max of integers of the type, which came with 12 (8 for int32
-    and int64 is floats alone).
-
-Accuracy:
-    Exact, for bounds in the wrong order too: the upper one counts, as ONNX says from 13 on.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Clip.html, onnx__Max.html
+When it refuses: There is no bound; the opset has no Max of integers of the type, which came with 12
+    (8 for int32 and int64 is floats alone).
+Accuracy: Exact, for bounds in the wrong order too: the upper one counts, as ONNX says from 13 on.
+References: https://onnx.ai/onnx/operators/onnx__Clip.html, onnx__Max.html
 """
 
 from __future__ import annotations

@@ -1,26 +1,15 @@
 """Add the bias of a ConvTranspose behind it.
 
-What it does:
-    Leaves the bias out and adds it, as [1, channels, 1, ...], to what comes out.
-
-Why engines need it:
-    onnx2tf leaves the bias of a ConvTranspose of three dimensions out without a word.
-
-Before:
-    y = ConvTranspose (x, w, b)
-
+What it does: Leaves the bias out and adds it, as [1, channels, 1, ...], to what comes out.
+Why engines need it: onnx2tf leaves the bias of a ConvTranspose of three dimensions out without a
+    word.
+Before: y = ConvTranspose (x, w, b)
 After:
     t = ConvTranspose (x, w)
     y = Add (t, Reshape (b, [1, -1, 1, 1, 1]))
-
-When it refuses:
-    There is no bias; the rank is not known.
-
-Accuracy:
-    Exact up to the order of the sums.
-
-References:
-    measured on onnx2tf 1.29.24 and LiteRT 2.1.0
+When it refuses: There is no bias; the rank is not known.
+Accuracy: Exact up to the order of the sums.
+References: measured on onnx2tf 1.29.24 and LiteRT 2.1.0
     https://onnx.ai/onnx/operators/onnx__ConvTranspose.html
 """
 

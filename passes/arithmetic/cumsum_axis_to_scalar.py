@@ -1,27 +1,14 @@
 """Write the axis of CumSum as a number where it is a vector of one.
 
-What it does:
-    Replaces the axis by a constant without dimensions, or takes the dimension of one that is
-    computed away.
-
-Why engines need it:
-    TensorFlow's Cumsum, which onnx2tf makes of it, wants a number: "op requires scalar axis
-    operand". onnxruntime takes both, and exporters write both.
-
-Before:
-    y = CumSum (x, {1})                      axis: int64[1]
-
-After:
-    y = CumSum (x, 1)                        axis: int64
-
-When it refuses:
-    The axis is no vector of one number, or its sizes are not known.
-
-Accuracy:
-    Exact: it is the same sum.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__CumSum.html
+What it does: Replaces the axis by a constant without dimensions, or takes the dimension of one that
+    is computed away.
+Why engines need it: TensorFlow's Cumsum, which onnx2tf makes of it, wants a number: "op requires
+    scalar axis operand". onnxruntime takes both, and exporters write both.
+Before: y = CumSum (x, {1})                      axis: int64[1]
+After: y = CumSum (x, 1)                        axis: int64
+When it refuses: The axis is no vector of one number, or its sizes are not known.
+Accuracy: Exact: it is the same sum.
+References: https://onnx.ai/onnx/operators/onnx__CumSum.html
 """
 
 from __future__ import annotations

@@ -1,25 +1,12 @@
 """Sum along an axis that is computed at run time by choosing among all that there are.
 
-What it does:
-    Nests an If for each axis, of which the one runs that the number names.
-
-Why engines need it:
-    TensorRT wants the axis of CumSum as an initializer.
-
-Before:
-    y = CumSum (x, axis)                       # x: [2, 3]
-
-After:
-    y = If (Equal (axis, 0)) <then: CumSum (x, 0), else: CumSum (x, 1)>
-
-When it refuses:
-    The axis is a constant, or the rank is unknown or 0.
-
-Accuracy:
-    Exact: it is the same sum.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__CumSum.html
+What it does: Nests an If for each axis, of which the one runs that the number names.
+Why engines need it: TensorRT wants the axis of CumSum as an initializer.
+Before: y = CumSum (x, axis)                       # x: [2, 3]
+After: y = If (Equal (axis, 0)) <then: CumSum (x, 0), else: CumSum (x, 1)>
+When it refuses: The axis is a constant, or the rank is unknown or 0.
+Accuracy: Exact: it is the same sum.
+References: https://onnx.ai/onnx/operators/onnx__CumSum.html
 """
 
 from __future__ import annotations

@@ -1,19 +1,13 @@
 """Replace CumSum by the sum over a masked copy for each position.
 
-What it does:
-    Puts the data beside itself once for each position along the axis, leaves in each copy what
-    comes before that position, and sums. `exclusive` and `reverse` are other masks. Integers are
-    added to themselves moved by 1, 2, 4, ... places instead, without a second dimension, and so is
-    all along an axis whose size is not known: in 31 steps, as many as the longest axis needs.
-
-Why engines need it:
-    TensorRT has an importer for CumSum from 7.2 on. It makes a loop, which cannot compute a
-    shape, and shape tensors have at most one dimension in 8.x: a vector of integers, such as the
-    lengths behind repeat_interleave, often ends in one.
-
-Before:
-    y = CumSum (x, 1)                  x: [2, 3]
-
+What it does: Puts the data beside itself once for each position along the axis, leaves in each copy
+    what comes before that position, and sums. `exclusive` and `reverse` are other masks. Integers
+    are added to themselves moved by 1, 2, 4, ... places instead, without a second dimension, and so
+    is all along an axis whose size is not known: in 31 steps, as many as the longest axis needs.
+Why engines need it: TensorRT has an importer for CumSum from 7.2 on. It makes a loop, which cannot
+    compute a shape, and shape tensors have at most one dimension in 8.x: a vector of integers, such
+    as the lengths behind repeat_interleave, often ends in one.
+Before: y = CumSum (x, 1)                  x: [2, 3]
 After:
     y = ReduceSum <axes = {2}> (Where (mask, Unsqueeze <axes = {1}> (x), 0))
                                        mask: [3, 3], true up to the diagonal
@@ -21,18 +15,12 @@ After:
     for x: int64[3]:
     a = Add (x, Gather (Concat (0, x), {0, 1, 2}))
     y = Add (a, Gather (Concat (0, a), {0, 0, 1}))
-
-When it refuses:
-    The axis is computed at run time, the size along it is above `max_size`, or the rank or the
-    dtype is unknown.
-
-Accuracy:
-    Exact for integers, which wrap around as in CumSum (ReduceSum of onnxruntime goes through
-    float64, and is not used for them). For floating point numbers exact up to the
-    order of summation.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__CumSum.html
+When it refuses: The axis is computed at run time, the size along it is above `max_size`, or the
+    rank or the dtype is unknown.
+Accuracy: Exact for integers, which wrap around as in CumSum (ReduceSum of onnxruntime goes through
+    float64, and is not used for them). For floating point numbers exact up to the order of
+    summation.
+References: https://onnx.ai/onnx/operators/onnx__CumSum.html
 """
 
 from __future__ import annotations

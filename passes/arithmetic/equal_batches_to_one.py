@@ -1,29 +1,16 @@
 """Store one batch of a constant operand whose batches are all the same.
 
-What it does:
-    Where all parts of a constant along its first axis hold the same numbers, and the other operand
-    has as many there, one part is stored, which is broadcast.
-
-Why engines need it:
-    ncnn leaves the batch out of tensors where an operator tells it which axis that is, and not out
-    of constants: "shape [2, 5, 16] -> [2, 5, 16, 16]". Exporters store position embeddings and
-    masks once for each batch where sizes are fixed.
-
-Before:
-    y = Add (x, k)                  # x: [2, 5, 16]; k: [2, 5, 16], twice the same
-
-After:
-    y = Add (x, l)                  # l: [1, 5, 16]
-
-When it refuses:
-    No operand is a constant of several batches, their numbers differ, or the other operand is not
-    known to have as many.
-
-Accuracy:
-    Exact: the same numbers.
-
-References:
-    measured on ncnn 1.0.20261020 and pnnx 20261020;
+What it does: Where all parts of a constant along its first axis hold the same numbers, and the
+    other operand has as many there, one part is stored, which is broadcast.
+Why engines need it: ncnn leaves the batch out of tensors where an operator tells it which axis that
+    is, and not out of constants: "shape [2, 5, 16] -> [2, 5, 16, 16]". Exporters store position
+    embeddings and masks once for each batch where sizes are fixed.
+Before: y = Add (x, k)                  # x: [2, 5, 16]; k: [2, 5, 16], twice the same
+After: y = Add (x, l)                  # l: [1, 5, 16]
+When it refuses: No operand is a constant of several batches, their numbers differ, or the other
+    operand is not known to have as many.
+Accuracy: Exact: the same numbers.
+References: measured on ncnn 1.0.20261020 and pnnx 20261020;
     https://github.com/onnx/onnx/blob/main/docs/Broadcasting.md
 """
 

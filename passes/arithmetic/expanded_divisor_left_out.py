@@ -1,28 +1,18 @@
 """Divide by what was expanded before it was.
 
-What it does:
-    Leaves the Expand of a divisor out, where a division broadcasts the divisor to the same sizes.
-
-Why engines need it:
-    pnnx takes x / expand(clip(norm(x))), as F.normalize is exported, for a layer of ncnn that
-    computes something else, without a word; without the Expand it does not.
-
+What it does: Leaves the Expand of a divisor out, where a division broadcasts the divisor to the
+    same sizes.
+Why engines need it: pnnx takes x / expand(clip(norm(x))), as F.normalize is exported, for a layer
+    of ncnn that computes something else, without a word; without the Expand it does not.
 Before:
     n = Clip (ReduceL2 <axes = [1], keepdims = 1> (x), 1e-12)        x: [2, 3, 4]
     y = Div (x, Expand (n, [2, 3, 4]))
-
-After:
-    y = Div (x, n)
-
-When it refuses:
-    The divisor is not expanded; a shape is not known, or the division alone would give another.
-
-Accuracy:
-    Exact: the same numbers are divided.
-
-References:
-    https://onnx.ai/onnx/repo-docs/Broadcasting.html;
-    measured on ncnn 1.0.20261020 and pnnx 20261020
+After: y = Div (x, n)
+When it refuses: The divisor is not expanded; a shape is not known, or the division alone would give
+    another.
+Accuracy: Exact: the same numbers are divided.
+References: https://onnx.ai/onnx/repo-docs/Broadcasting.html; measured on ncnn 1.0.20261020 and pnnx
+    20261020
 """
 
 from __future__ import annotations

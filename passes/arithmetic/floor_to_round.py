@@ -1,28 +1,18 @@
 """Replace Floor and Ceil by Round and a comparison.
 
-What it does:
-    Takes 1 from the nearest whole number where it is above the number for Floor; Ceil is the
-    opposite of the Floor of the opposite. Which way halves go makes no difference.
-
-Why engines need it:
-    onnxruntime has a kernel of Floor and Ceil for float64 from 1.14 on, and of Round always.
-
-Before:
-    y = Floor (x)                    # float64
-
+What it does: Takes 1 from the nearest whole number where it is above the number for Floor; Ceil is
+    the opposite of the Floor of the opposite. Which way halves go makes no difference.
+Why engines need it: onnxruntime has a kernel of Floor and Ceil for float64 from 1.14 on, and of
+    Round always.
+Before: y = Floor (x)                    # float64
 After:
     r = Round (x)
     y = Sub (r, Cast <to = 11> (Less (x, r)))
-
-When it refuses:
-    The dtype is not a floating point type.
-
-Accuracy:
-    Exact: no step rounds. Infinities, NaN and the sign of a zero stay.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Floor.html, https://onnx.ai/onnx/operators/onnx__Ceil.html;
-    graphfix/engines/onnxruntime/profiles, measured on the wheels
+When it refuses: The dtype is not a floating point type.
+Accuracy: Exact: no step rounds. Infinities, NaN and the sign of a zero stay.
+References: https://onnx.ai/onnx/operators/onnx__Floor.html,
+    https://onnx.ai/onnx/operators/onnx__Ceil.html; graphfix/engines/onnxruntime/profiles, measured
+    on the wheels
 """
 
 from __future__ import annotations

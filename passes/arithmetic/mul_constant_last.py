@@ -1,28 +1,16 @@
 """Put the constant of a product last.
 
-What it does:
-    Exchanges the operands of a Mul whose first one is a constant.
-
-Why engines need it:
-    OpenCV 5 joins a normalisation that is written out to one layer and takes the second operand of
-    its last Mul for the weights without looking: "LayerNorm2: weight rank mismatch".
-
-Before:
-    y = Mul (k, x)               # k: a constant
-
-After:
-    y = Mul (x, k)
-
-When it refuses:
-    The first operand is no constant, or the second is one too; the opset is below 7, where the
-    second one alone is repeated.
-
-Accuracy:
-    Exact: a product does not depend on the order of two numbers.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Mul.html;
-    opencv/opencv modules/dnn/src/layers/layer_norm2.cpp:53 (5.0.0)
+What it does: Exchanges the operands of a Mul whose first one is a constant.
+Why engines need it: OpenCV 5 joins a normalisation that is written out to one layer and takes the
+    second operand of its last Mul for the weights without looking: "LayerNorm2: weight rank
+    mismatch".
+Before: y = Mul (k, x)               # k: a constant
+After: y = Mul (x, k)
+When it refuses: The first operand is no constant, or the second is one too; the opset is below 7,
+    where the second one alone is repeated.
+Accuracy: Exact: a product does not depend on the order of two numbers.
+References: https://onnx.ai/onnx/operators/onnx__Mul.html; opencv/opencv
+    modules/dnn/src/layers/layer_norm2.cpp:53 (5.0.0)
 """
 
 from __future__ import annotations

@@ -1,27 +1,16 @@
 """Write powers of floats by a small whole number as products, and by a half as Sqrt.
 
-What it does:
-    Multiplies squares of the base; a power below 0 is the reciprocal of that above it.
-
-Why engines need it:
-    ncnn computes x^y as exp(y * log(x)), which gives other numbers for 0 and for what is below it.
-    By its Pow pnnx knows a LayerNormalization that is written out, and gets it wrong over all axes.
-
-Before:
-    y = Pow (x, 3.0)
-
-After:
-    y = Mul (Mul (x, x), x)
-
-When it refuses:
-    The exponent is no constant of one number, whole and from -8 to 8 but not 0, or a half; it has
-    more axes than the base.
-
-Accuracy:
-    Exact up to rounding. A half power of minus infinity is infinite, and its root is NaN.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Pow.html; src/layer/x86/x86_usability.h of Tencent/ncnn
+What it does: Multiplies squares of the base; a power below 0 is the reciprocal of that above it.
+Why engines need it: ncnn computes x^y as exp(y * log(x)), which gives other numbers for 0 and for
+    what is below it. By its Pow pnnx knows a LayerNormalization that is written out, and gets it
+    wrong over all axes.
+Before: y = Pow (x, 3.0)
+After: y = Mul (Mul (x, x), x)
+When it refuses: The exponent is no constant of one number, whole and from -8 to 8 but not 0, or a
+    half; it has more axes than the base.
+Accuracy: Exact up to rounding. A half power of minus infinity is infinite, and its root is NaN.
+References: https://onnx.ai/onnx/operators/onnx__Pow.html; src/layer/x86/x86_usability.h of
+    Tencent/ncnn
 """
 
 from __future__ import annotations

@@ -1,29 +1,18 @@
 """Write powers of integers as products.
 
-What it does:
-    Squares the base again and again and multiplies by those squares whose bit the exponent has. A
-    power below 0 of anything but 1 and -1 is 0.
-
-Why engines need it:
-    TensorRT refuses Pow of integers up to 10.11; floats hold no power beyond 2^24.
-
-Before:
-    y = Pow (x, n)            # int32
-
+What it does: Squares the base again and again and multiplies by those squares whose bit the
+    exponent has. A power below 0 of anything but 1 and -1 is 0.
+Why engines need it: TensorRT refuses Pow of integers up to 10.11; floats hold no power beyond 2^24.
+Before: y = Pow (x, n)            # int32
 After:
     b = Mul (x, x)
     y = Mul (Where (n has bit 0, x, 1), Mul (Where (n has bit 1, b, 1), ...))
-
-When it refuses:
-    The base is not int32 or int64; the exponent is neither an integer nor a constant of whole
-    numbers.
-
-Accuracy:
-    Exact for every power that the type holds; others wrap around, while onnxruntime saturates
+When it refuses: The base is not int32 or int64; the exponent is neither an integer nor a constant
+    of whole numbers.
+Accuracy: Exact for every power that the type holds; others wrap around, while onnxruntime saturates
     them. A power of 0 below 0 is not defined.
-
-References:
-    onnx2trt_utils.cpp:865 of onnx-tensorrt, release 8.6; https://onnx.ai/onnx/operators/onnx__Pow.html
+References: onnx2trt_utils.cpp:865 of onnx-tensorrt, release 8.6;
+    https://onnx.ai/onnx/operators/onnx__Pow.html
 """
 
 from __future__ import annotations

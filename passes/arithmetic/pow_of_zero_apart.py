@@ -1,28 +1,17 @@
 """Raise the root of a number, and a little more where it is 0, and multiply by the sign.
 
-What it does:
-    Raises the root of the base, which is 1e-15 at least, to twice the exponent; the result is 0
-    where the base was.
-
-Why engines need it:
-    ncnn computes x^y as exp(y * log(x)), and the logarithm of 0 gives 2.4e38 in the end.
-
-Before:
-    y = Pow (x, 0.3)
-
-After:
-    y = Mul (Pow (Max (Sqrt (x), 1e-15), 0.6), Sign (x))
-
-When it refuses:
-    The exponent is no constant above 0, or has whole numbers, with which numbers below 0 have
-    powers as well; the base is never 0; the type is not float32.
-
-Accuracy:
-    Approximate: exact up to rounding for 0 and from 1e-30 on, and between them the power of 1e-30;
-    NaN below 0, as it was.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Pow.html; src/layer/x86/x86_usability.h of Tencent/ncnn
+What it does: Raises the root of the base, which is 1e-15 at least, to twice the exponent; the
+    result is 0 where the base was.
+Why engines need it: ncnn computes x^y as exp(y * log(x)), and the logarithm of 0 gives 2.4e38 in
+    the end.
+Before: y = Pow (x, 0.3)
+After: y = Mul (Pow (Max (Sqrt (x), 1e-15), 0.6), Sign (x))
+When it refuses: The exponent is no constant above 0, or has whole numbers, with which numbers below
+    0 have powers as well; the base is never 0; the type is not float32.
+Accuracy: Approximate: exact up to rounding for 0 and from 1e-30 on, and between them the power of
+    1e-30; NaN below 0, as it was.
+References: https://onnx.ai/onnx/operators/onnx__Pow.html; src/layer/x86/x86_usability.h of
+    Tencent/ncnn
 """
 
 from __future__ import annotations

@@ -1,37 +1,26 @@
 """Give small weights a power of two that is taken back behind all that follows.
 
-What it does:
-    Multiplies the weights of Conv, Gemm or MatMul that leave less than an eighth of the size of
-    numbers by a power of two, so that they leave about as much as came, and what is given by the
-    power below 1. That factor is moved on behind what follows: behind Relu, Clip with other limits,
-    pools, moves, sums of what has been scaled alike, and the next weights.
-
-Why engines need it:
-    rknn-toolkit2 takes an output for a constant that hangs on the inputs by less than 1e-23, as in
-    a network of small weights in a row: "All outputs of model are constants, The model is invalid".
-    In float16 all that such weights give is 0.
-
+What it does: Multiplies the weights of Conv, Gemm or MatMul that leave less than an eighth of the
+    size of numbers by a power of two, so that they leave about as much as came, and what is given
+    by the power below 1. That factor is moved on behind what follows: behind Relu, Clip with other
+    limits, pools, moves, sums of what has been scaled alike, and the next weights.
+Why engines need it: rknn-toolkit2 takes an output for a constant that hangs on the inputs by less
+    than 1e-23, as in a network of small weights in a row: "All outputs of model are constants, The
+    model is invalid". In float16 all that such weights give is 0.
 Before:
     t = Conv (x, w)                     # w is around 0.001
     u = Clip (t, 0, 6)
     y = Conv (u, v)
-
 After:
     t = Conv (x, w * 1024)
     u = Clip (t, 0, 6 * 1024)
     y = Mul (Conv (u, v), 1 / 1024)
-
-When it refuses:
-    Weights or limits are computed; a bias or a limit becomes infinite: then the factor stays before
-    the node. Weights are all 0.
-
-Accuracy:
-    Exact where neither form leaves the range of its numbers: powers of two change exponents alone.
-    What is subnormal in the one is more exact in the other; of numbers that are so large that
-    multiplied by a power of two they become infinite, the result is infinite.
-
-References:
-    measured in the simulator of rknn-toolkit2 2.3.2
+When it refuses: Weights or limits are computed; a bias or a limit becomes infinite: then the factor
+    stays before the node. Weights are all 0.
+Accuracy: Exact where neither form leaves the range of its numbers: powers of two change exponents
+    alone. What is subnormal in the one is more exact in the other; of numbers that are so large
+    that multiplied by a power of two they become infinite, the result is infinite.
+References: measured in the simulator of rknn-toolkit2 2.3.2
     https://onnx.ai/onnx/operators/onnx__Conv.html
 """
 

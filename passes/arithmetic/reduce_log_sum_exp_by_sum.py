@@ -1,29 +1,17 @@
 """Write ReduceLogSumExp as a sum of exponentials.
 
-What it does:
-    Takes the largest number away first, so that no exponential overflows, and adds it afterwards.
-    Where that is infinite, the largest finite number or the smallest stands for it.
-
-Why engines need it:
-    OpenVINO 2026.4 does not read the axes of ReduceLogSumExp from opset 13 to 17.
-
-Before:
-    y = ReduceLogSumExp <axes = [1], keepdims = 1> (x)
-
+What it does: Takes the largest number away first, so that no exponential overflows, and adds it
+    afterwards. Where that is infinite, the largest finite number or the smallest stands for it.
+Why engines need it: OpenVINO 2026.4 does not read the axes of ReduceLogSumExp from opset 13 to 17.
+Before: y = ReduceLogSumExp <axes = [1], keepdims = 1> (x)
 After:
     m = Clip (ReduceMax <axes = [1], keepdims = 1> (x), smallest, largest)
     y = Add (Log (ReduceSum (Exp (Sub (x, m)), [1])), m)
-
-When it refuses:
-    The elements are not floats of numpy; the axes are computed, or missing while
+When it refuses: The elements are not floats of numpy; the axes are computed, or missing while
     noop_with_empty_axes is set; they do not stay as 1, all are reduced, and the rank is not known.
     Nodes below opset 12, where Clip is of float32 alone, are left alone.
-
-Accuracy:
-    Exact up to rounding.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__ReduceLogSumExp.html; openvino 2026.4.1, measured
+Accuracy: Exact up to rounding.
+References: https://onnx.ai/onnx/operators/onnx__ReduceLogSumExp.html; openvino 2026.4.1, measured
 """
 
 from __future__ import annotations

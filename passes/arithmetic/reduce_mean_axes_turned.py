@@ -1,27 +1,14 @@
 """Name the axes of a mean of images in the other order.
 
-What it does:
-    Writes the axes 2 and 3 of ReduceMean as 3 and 2.
-
-Why engines need it:
-    rknn-toolkit2 takes ReduceMean over the axes 2 and 3 for a global pool, and keeps them where
-    they are not to be kept: what is read of it then has another rank. In the other order it does
-    not.
-
-Before:
-    y = ReduceMean <axes = [2, 3], keepdims = 0> (x)
-
-After:
-    y = ReduceMean <axes = [3, 2], keepdims = 0> (x)
-
-When it refuses:
-    The axes are not known, or are not two of which the first comes first.
-
-Accuracy:
-    Exact up to the order in which numbers are summed up.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__ReduceMean.html; rknn-toolkit2 2.3.2, measured
+What it does: Writes the axes 2 and 3 of ReduceMean as 3 and 2.
+Why engines need it: rknn-toolkit2 takes ReduceMean over the axes 2 and 3 for a global pool, and
+    keeps them where they are not to be kept: what is read of it then has another rank. In the other
+    order it does not.
+Before: y = ReduceMean <axes = [2, 3], keepdims = 0> (x)
+After: y = ReduceMean <axes = [3, 2], keepdims = 0> (x)
+When it refuses: The axes are not known, or are not two of which the first comes first.
+Accuracy: Exact up to the order in which numbers are summed up.
+References: https://onnx.ai/onnx/operators/onnx__ReduceMean.html; rknn-toolkit2 2.3.2, measured
 """
 
 from __future__ import annotations

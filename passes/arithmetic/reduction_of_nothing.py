@@ -1,29 +1,16 @@
 """Write what a reduction of an empty tensor gives as a constant.
 
-What it does:
-    A sum of no numbers is 0, a product 1, a maximum the least and a minimum the greatest number
-    of the type (minus and plus infinity for floats), a logarithm of a sum minus infinity. Where
-    no element is left either, the constant is as empty.
-
-Why engines need it:
-    onnxruntime up to 1.19 leaves the axis at 0 where it is to become 1, or fails; later ones take
-    a maximum of none for 0, or another axis for reduced.
-
-Before:
-    y = ReduceMax <axes = [1]> (x)            # x: float[2, 0, 4]
-
-After:
-    y = {{-inf, -inf, -inf, -inf}, {-inf, -inf, -inf, -inf}}        # [2, 1, 4] as an initializer
-
-When it refuses:
-    A size is not known, or none is 0; the axes are computed, or missing while
+What it does: A sum of no numbers is 0, a product 1, a maximum the least and a minimum the greatest
+    number of the type (minus and plus infinity for floats), a logarithm of a sum minus infinity.
+    Where no element is left either, the constant is as empty.
+Why engines need it: onnxruntime up to 1.19 leaves the axis at 0 where it is to become 1, or fails;
+    later ones take a maximum of none for 0, or another axis for reduced.
+Before: y = ReduceMax <axes = [1]> (x)            # x: float[2, 0, 4]
+After: y = {{-inf, -inf, -inf, -inf}, {-inf, -inf, -inf, -inf}}        # [2, 1, 4] as an initializer
+When it refuses: A size is not known, or none is 0; the axes are computed, or missing while
     noop_with_empty_axes is set; a mean of no numbers is not defined; the logarithm is of integers.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__ReduceMax.html; onnxruntime 1.10 to 1.32, measured
+Accuracy: Exact.
+References: https://onnx.ai/onnx/operators/onnx__ReduceMax.html; onnxruntime 1.10 to 1.32, measured
 """
 
 from __future__ import annotations

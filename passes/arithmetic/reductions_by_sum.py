@@ -1,33 +1,20 @@
 """Write reductions as a sum, or as products of pairs.
 
-What it does:
-    ReduceL1 sums absolute values and ReduceSumSquare squares; ReduceL2 takes the root and
+What it does: ReduceL1 sums absolute values and ReduceSumSquare squares; ReduceL2 takes the root and
     ReduceLogSum the logarithm of a sum; ReduceMean of integers divides one by how many numbers are
     in it. ReduceProd multiplies one half by the other until one number is left.
-
-Why engines need it:
-    onnxruntime had ReduceSum of every type from the beginning, the others of float64 and int64 only
-    later. QNN has no ReduceProd. onnx2tf refuses ReduceL1 and ReduceL2 whose axes are an input, or
-    more than two. OpenVINO 2026.4 does not read the axes of ReduceL1 and ReduceLogSum from opset 13
-    to 17.
-
-Before:
-    y = ReduceL1 <axes = [1]> (x)            # float64
-
-After:
-    y = ReduceSum <axes = [1]> (Abs (x))
-
-When it refuses:
-    The axes are computed, or missing while noop_with_empty_axes is set; ReduceL2, ReduceLogSum and
-    ReduceProd are not of floats, ReduceMean not of integers; sizes of ReduceMean and ReduceProd are
-    not known, or 0.
-
-Accuracy:
-    Exact up to rounding. A mean of integers is cut off towards 0, as onnxruntime does; sums that do
-    not fit are not defined.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__ReduceL1.html; onnxruntime 1.10.0 and
+Why engines need it: onnxruntime had ReduceSum of every type from the beginning, the others of
+    float64 and int64 only later. QNN has no ReduceProd. onnx2tf refuses ReduceL1 and ReduceL2 whose
+    axes are an input, or more than two. OpenVINO 2026.4 does not read the axes of ReduceL1 and
+    ReduceLogSum from opset 13 to 17.
+Before: y = ReduceL1 <axes = [1]> (x)            # float64
+After: y = ReduceSum <axes = [1]> (Abs (x))
+When it refuses: The axes are computed, or missing while noop_with_empty_axes is set; ReduceL2,
+    ReduceLogSum and ReduceProd are not of floats, ReduceMean not of integers; sizes of ReduceMean
+    and ReduceProd are not known, or 0.
+Accuracy: Exact up to rounding. A mean of integers is cut off towards 0, as onnxruntime does; sums
+    that do not fit are not defined.
+References: https://onnx.ai/onnx/operators/onnx__ReduceL1.html; onnxruntime 1.10.0 and
     onnxruntime-qnn 2.7.0, onnx2tf 1.29.24 and openvino 2026.4.1, measured
 """
 

@@ -1,35 +1,24 @@
 """Write ReduceL2, ReduceLogSum and ReduceLogSumExp of integers as whole numbers.
 
-What it does:
-    ReduceL2 sums squares in int64, takes the root in float32, and corrects it by one step of Newton
-    and two comparisons to the root rounded down. ReduceLogSum counts the powers of e that the sum
-    reaches. ReduceLogSumExp adds to the largest number the logarithm of how many there are of it:
-    the exponential of a difference below 0 is 0 as an integer.
-
-Why engines need it:
-    TensorRT takes neither root nor logarithm of integers ("unary operation SQRT ... INT32").
-
-Before:
-    y = ReduceL2 <axes = [1]> (x)            # int32
-
+What it does: ReduceL2 sums squares in int64, takes the root in float32, and corrects it by one step
+    of Newton and two comparisons to the root rounded down. ReduceLogSum counts the powers of e that
+    the sum reaches. ReduceLogSumExp adds to the largest number the logarithm of how many there are
+    of it: the exponential of a difference below 0 is 0 as an integer.
+Why engines need it: TensorRT takes neither root nor logarithm of integers ("unary operation SQRT
+    ... INT32").
+Before: y = ReduceL2 <axes = [1]> (x)            # int32
 After:
     s = ReduceSum <axes = [1]> (Mul (Cast <to = 7> (x), Cast <to = 7> (x)))
     r = ...                                  # the whole number whose square is next below s
     y = Cast <to = 6> (r)
-
-When it refuses:
-    The elements are not int32 or int64; the axes are computed, or missing while
+When it refuses: The elements are not int32 or int64; the axes are computed, or missing while
     noop_with_empty_axes is set; for logarithms, the rank is not known.
-
-Accuracy:
-    Exact: rounded down as onnxruntime does, for sums that int64 holds. Engines that count int64 in
-    32 bits, as TensorRT up to 9.3, wrap sums beyond them around, as their ReduceSumSquare does.
-    The logarithm of 0 and below is what a Cast makes of minus infinity and NaN. Of
+Accuracy: Exact: rounded down as onnxruntime does, for sums that int64 holds. Engines that count
+    int64 in 32 bits, as TensorRT up to 9.3, wrap sums beyond them around, as their ReduceSumSquare
+    does. The logarithm of 0 and below is what a Cast makes of minus infinity and NaN. Of
     ReduceLogSumExp ONNX does not say how integers are rounded on the way: as onnxruntime does it.
-
-References:
-    builtin_op_importers.cpp:3651, 3676 of onnx-tensorrt, release 8.6; onnxruntime 1.32 measured: it
-    sums and takes roots in float64 and cuts off
+References: builtin_op_importers.cpp:3651, 3676 of onnx-tensorrt, release 8.6; onnxruntime 1.32
+    measured: it sums and takes roots in float64 and cuts off
 """
 
 from __future__ import annotations

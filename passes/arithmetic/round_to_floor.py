@@ -1,27 +1,15 @@
 """Replace Round by Floor and comparisons.
 
-What it does:
-    Adds 1 to the number below where the rest is above one half, or is one half and the number
-    below is odd: halves go to the even neighbour, as Round says.
-
-Why engines need it:
-    TensorRT has an importer for Round from 8.2 on.
-
-Before:
-    y = Round (x)
-
+What it does: Adds 1 to the number below where the rest is above one half, or is one half and the
+    number below is odd: halves go to the even neighbour, as Round says.
+Why engines need it: TensorRT has an importer for Round from 8.2 on.
+Before: y = Round (x)
 After:
     f = Floor (x)
     y = Add (f, Cast (Or (Greater (x - f, 0.5), And (x - f not below 0.5, f odd))))
-
-When it refuses:
-    The dtype is not a floating point type.
-
-Accuracy:
-    Exact: no step rounds. Infinities and NaN stay; the sign of a zero may be lost.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Round.html
+When it refuses: The dtype is not a floating point type.
+Accuracy: Exact: no step rounds. Infinities and NaN stay; the sign of a zero may be lost.
+References: https://onnx.ai/onnx/operators/onnx__Round.html
 """
 
 from __future__ import annotations

@@ -1,27 +1,14 @@
 """Replace Sign by two comparisons.
 
-What it does:
-    The sign is 1 where the number is above 0, less 1 where it is below.
-
-Why engines need it:
-    TensorRT has an importer for Sign from 8.2 on, and there for floating point numbers only in
-    some versions.
-
-Before:
-    y = Sign (x)
-
-After:
-    y = Sub (Cast (Greater (x, 0)), Cast (Less (x, 0)))
-
-When it refuses:
-    The dtype is unknown.
-
-Accuracy:
-    Exact for all numbers, infinities and both zeros included. NaN gives 0, as C's comparisons
+What it does: The sign is 1 where the number is above 0, less 1 where it is below.
+Why engines need it: TensorRT has an importer for Sign from 8.2 on, and there for floating point
+    numbers only in some versions.
+Before: y = Sign (x)
+After: y = Sub (Cast (Greater (x, 0)), Cast (Less (x, 0)))
+When it refuses: The dtype is unknown.
+Accuracy: Exact for all numbers, infinities and both zeros included. NaN gives 0, as C's comparisons
     do; ONNX says nothing of it.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Sign.html
+References: https://onnx.ai/onnx/operators/onnx__Sign.html
 """
 
 from __future__ import annotations

@@ -1,32 +1,20 @@
 """Replace activations and plain functions of one operand by standard operators.
 
-What it does:
-    Writes celu, elu, selu, gelu, softplus, hardshrink, softshrink, threshold, hardtanh,
+What it does: Writes celu, elu, selu, gelu, softplus, hardshrink, softshrink, threshold, hardtanh,
     hardsigmoid, hardswish, mish, silu, log_sigmoid, leaky_relu, logit, and the functions that ONNX
     has itself (exp, log, sin, tanh, ...) in standard operators.
-
-Why engines need it:
-    Exporters that fall back to ATen, or are told to, write these as nodes that no engine knows.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "celu"> (x, 2.0)
-
+Why engines need it: Exporters that fall back to ATen, or are told to, write these as nodes that no
+    engine knows.
+Before: y = org.pytorch.aten.ATen <operator = "celu"> (x, 2.0)
 After:
     low = Mul (exp (Mul (x, 0.5)) - 1, 2)
     y = Where (Less (0, x), x, low)
-
-When it refuses:
-    The type is unknown or no number, a number beside it is computed at run time, or the opset is
-    below 9 (which brought Where), 11 for comparing floats.
-
-Accuracy:
-    Exact up to rounding; exp(x) - 1 and log(1 + x) keep their digits near 0. float16 and bfloat16
-    are computed in float32, integers in float32, as PyTorch does.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/cpu/Activation.cpp, UnaryOpsKernel.cpp;
-    D. Goldberg, What every computer scientist should know about floating-point arithmetic,
-    theorem 4
+When it refuses: The type is unknown or no number, a number beside it is computed at run time, or
+    the opset is below 9 (which brought Where), 11 for comparing floats.
+Accuracy: Exact up to rounding; exp(x) - 1 and log(1 + x) keep their digits near 0. float16 and
+    bfloat16 are computed in float32, integers in float32, as PyTorch does.
+References: pytorch/pytorch aten/src/ATen/native/cpu/Activation.cpp, UnaryOpsKernel.cpp; D.
+    Goldberg, What every computer scientist should know about floating-point arithmetic, theorem 4
 """
 
 from __future__ import annotations

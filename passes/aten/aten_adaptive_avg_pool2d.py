@@ -1,36 +1,25 @@
 """Replace adaptive average pooling by a pooling of fixed windows or by constant products.
 
-What it does:
-    Handles adaptive_avg_pool1d, 2d and 3d. One value per channel becomes GlobalAveragePool,
-    windows that divide the input AveragePool, and everything else one product with a constant
-    matrix along each axis (ReduceMean along an axis of unknown size that keeps one value, a matrix
-    that is made at run time where it keeps more): the mean over a box is the mean over its rows of
-    the means over its columns.
-
-Why engines need it:
-    ONNX has no adaptive pooling. PyTorch writes AveragePool itself where the windows divide the
-    input, and else an ATen node that engines do not know.
-
-Before:
-    y = org.pytorch.aten.adaptive_avg_pool2d (x, [3, 5])      # x: float[1, 2, 7, 11]
-
+What it does: Handles adaptive_avg_pool1d, 2d and 3d. One value per channel becomes
+    GlobalAveragePool, windows that divide the input AveragePool, and everything else one product
+    with a constant matrix along each axis (ReduceMean along an axis of unknown size that keeps one
+    value, a matrix that is made at run time where it keeps more): the mean over a box is the mean
+    over its rows of the means over its columns.
+Why engines need it: ONNX has no adaptive pooling. PyTorch writes AveragePool itself where the
+    windows divide the input, and else an ATen node that engines do not know.
+Before: y = org.pytorch.aten.adaptive_avg_pool2d (x, [3, 5])      # x: float[1, 2, 7, 11]
 After:
     rows = MatMul (x, columns)                                # columns: float[1, 1, 11, 5]
     y = MatMul (lines, rows)                                  # lines: float[1, 1, 3, 7]
-
-When it refuses:
-    The output size is computed at run time, a pooled axis has no known size and keeps more than
-    one value below opset 11, rank or dtype are unknown, or the type is not floating point.
-
-Accuracy:
-    Exact up to the order of summation and the rounding of the weights 1/n. float16 and bfloat16
-    are computed in float32, as PyTorch accumulates them. Where windows do not divide the input,
-    an infinity or NaN spreads to all windows of its row and column, because it is multiplied by
-    zero there; in PyTorch it stays in its window.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/AdaptiveAveragePooling.cpp and AdaptivePooling.h (windows);
-    https://onnx.ai/onnx/operators/onnx__AveragePool.html;
+When it refuses: The output size is computed at run time, a pooled axis has no known size and keeps
+    more than one value below opset 11, rank or dtype are unknown, or the type is not floating
+    point.
+Accuracy: Exact up to the order of summation and the rounding of the weights 1/n. float16 and
+    bfloat16 are computed in float32, as PyTorch accumulates them. Where windows do not divide the
+    input, an infinity or NaN spreads to all windows of its row and column, because it is multiplied
+    by zero there; in PyTorch it stays in its window.
+References: pytorch/pytorch aten/src/ATen/native/AdaptiveAveragePooling.cpp and AdaptivePooling.h
+    (windows); https://onnx.ai/onnx/operators/onnx__AveragePool.html;
     https://onnx.ai/onnx/operators/onnx__GlobalAveragePool.html
 """
 

@@ -1,38 +1,26 @@
 """Replace adaptive max pooling by pooling with fixed windows and a Gather of their places.
 
-What it does:
-    Handles adaptive_max_pool1d, 2d and 3d. One value per channel becomes GlobalMaxPool, windows
-    that divide the input MaxPool. Else each axis by itself: the windows have two or three
+What it does: Handles adaptive_max_pool1d, 2d and 3d. One value per channel becomes GlobalMaxPool,
+    windows that divide the input MaxPool. Else each axis by itself: the windows have two or three
     different lengths, so a MaxPool of stride 1 for each length gives all windows that start
     anywhere, and one Gather with constant indices takes those that are wanted. Where the indices of
     the maxima are used, a Gather reads every window in a row, and ArgMax says where in it. Of one
     axis whose size is open the windows are picked by a mask.
-
-Why engines need it:
-    ONNX has no adaptive pooling. PyTorch writes MaxPool itself where the windows divide the
-    input, and else an ATen node that engines do not know.
-
-Before:
-    y, i = org.pytorch.aten.adaptive_max_pool2d (x, [7, 7])   # x: float[2, 3, 4, 6], i not used
-
+Why engines need it: ONNX has no adaptive pooling. PyTorch writes MaxPool itself where the windows
+    divide the input, and else an ATen node that engines do not know.
+Before: y, i = org.pytorch.aten.adaptive_max_pool2d (x, [7, 7])   # x: float[2, 3, 4, 6], i not used
 After:
     a = MaxPool <kernel_shape = [2, 1]> (x)                    # starts 0, 1, 2
     both = Concat <axis = 2> (x, a)                            # windows of 1, then of 2
     r = Gather <axis = 2> (both, [0, 4, 1, 5, 2, 6, 3])
     ...                                                        # the same along axis 3
-
-When it refuses:
-    The output size is computed at run time, one of two or three pooled axes has no known size and
-    keeps more than one value or the indices of the maxima are used (of one alone below opset 11 or
-    in halves), rank or dtype are unknown, or the type is not floating point.
-
-Accuracy:
-    Exact: every result is one of the inputs. A NaN is the maximum of its window in PyTorch, while
-    engines differ in how their MaxPool treats it; infinities keep their place.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/AdaptiveMaxPooling2d.cpp and AdaptivePooling.h (windows);
-    https://onnx.ai/onnx/operators/onnx__MaxPool.html;
+When it refuses: The output size is computed at run time, one of two or three pooled axes has no
+    known size and keeps more than one value or the indices of the maxima are used (of one alone
+    below opset 11 or in halves), rank or dtype are unknown, or the type is not floating point.
+Accuracy: Exact: every result is one of the inputs. A NaN is the maximum of its window in PyTorch,
+    while engines differ in how their MaxPool treats it; infinities keep their place.
+References: pytorch/pytorch aten/src/ATen/native/AdaptiveMaxPooling2d.cpp and AdaptivePooling.h
+    (windows); https://onnx.ai/onnx/operators/onnx__MaxPool.html;
     https://onnx.ai/onnx/operators/onnx__Gather.html
 """
 

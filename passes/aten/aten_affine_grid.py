@@ -1,30 +1,19 @@
 """Replace affine_grid_generator by a product with constant coordinates.
 
-What it does:
-    The coordinates of an image or a volume of known size, with a one behind, are a constant; one
-    MatMul with the transposed matrices moves them, and a Reshape gives them their places.
-
-Why engines need it:
-    ONNX has AffineGrid since opset 20, which engines do not know, and PyTorch's exporter writes
-    an ATen node.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "affine_grid_generator"> (theta, [B, C, H, W], 0)
-
+What it does: The coordinates of an image or a volume of known size, with a one behind, are a
+    constant; one MatMul with the transposed matrices moves them, and a Reshape gives them their
+    places.
+Why engines need it: ONNX has AffineGrid since opset 20, which engines do not know, and PyTorch's
+    exporter writes an ATen node.
+Before: y = org.pytorch.aten.ATen <operator = "affine_grid_generator"> (theta, [B, C, H, W], 0)
 After:
     m = MatMul (coordinates, Transpose <perm = [0, 2, 1]> (theta))  # [1, H*W, 3] by [B, 3, 2]
     y = Reshape (m, [B, H, W, 2])
-
-When it refuses:
-    The size or align_corners is computed at run time, the size has not 4 or 5 entries or a zero
-    in them, the matrices are not 2 by 3 or 3 by 4, or the type is not floating point.
-
-Accuracy:
-    Exact up to rounding: the coordinates are computed in float64 and rounded to the type.
+When it refuses: The size or align_corners is computed at run time, the size has not 4 or 5 entries
+    or a zero in them, the matrices are not 2 by 3 or 3 by 4, or the type is not floating point.
+Accuracy: Exact up to rounding: the coordinates are computed in float64 and rounded to the type.
     float16 and bfloat16 are computed in float32.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/AffineGridGenerator.cpp;
+References: pytorch/pytorch aten/src/ATen/native/AffineGridGenerator.cpp;
     https://onnx.ai/onnx/operators/onnx__MatMul.html
 """
 

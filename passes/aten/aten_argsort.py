@@ -1,31 +1,19 @@
 """Replace argsort, sort and msort by TopK.
 
-What it does:
-    Sorts with TopK, which puts the largest first and, of equal ones, the first of them; ascending
-    order is that of the negated numbers (-1 - x for integers, which does not overflow).
-
-Why engines need it:
-    ONNX has no sort, and PyTorch's exporter writes argsort, msort and a stable or ascending sort
-    as ATen nodes. Some parsers do not read the `largest` attribute of TopK, which is not used.
-
-Before:
-    i = org.pytorch.aten.ATen <operator = "argsort"> (x, 1, False)      # x: float[2, 5]
-
-After:
-    _, i = TopK <axis = 1> (Neg (x), [5])
-
-When it refuses:
-    The axis or the direction is computed at run time, rank or type are unknown, the type has no
-    order that TopK has (uint32, uint64, complex), or the opset is below 11 for integers and below
-    10 for a size that is open.
-
-Accuracy:
-    Exact: elements only change their places, and of equal ones the first stays first, as in a
-    stable sort of PyTorch (its other sort leaves open which one is first). PyTorch sorts NaN
-    behind everything; engines differ in where they do.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/Sorting.cpp (sort_stable, argsort, msort);
+What it does: Sorts with TopK, which puts the largest first and, of equal ones, the first of them;
+    ascending order is that of the negated numbers (-1 - x for integers, which does not overflow).
+Why engines need it: ONNX has no sort, and PyTorch's exporter writes argsort, msort and a stable or
+    ascending sort as ATen nodes. Some parsers do not read the `largest` attribute of TopK, which is
+    not used.
+Before: i = org.pytorch.aten.ATen <operator = "argsort"> (x, 1, False)      # x: float[2, 5]
+After: _, i = TopK <axis = 1> (Neg (x), [5])
+When it refuses: The axis or the direction is computed at run time, rank or type are unknown, the
+    type has no order that TopK has (uint32, uint64, complex), or the opset is below 11 for integers
+    and below 10 for a size that is open.
+Accuracy: Exact: elements only change their places, and of equal ones the first stays first, as in a
+    stable sort of PyTorch (its other sort leaves open which one is first). PyTorch sorts NaN behind
+    everything; engines differ in where they do.
+References: pytorch/pytorch aten/src/ATen/native/Sorting.cpp (sort_stable, argsort, msort);
     https://onnx.ai/onnx/operators/onnx__TopK.html
 """
 

@@ -1,34 +1,21 @@
 """Replace arithmetic of tensors and numbers that exporters were told to leave as ATen nodes.
 
-What it does:
-    Brings the operands to the type that PyTorch computes in and writes add, sub, rsub, mul, div
-    with its rounding modes, floor_divide, remainder, fmod, pow, square, neg, abs, sign, ceil,
-    floor, round, lerp, addcmul, addcdiv, ldexp, atan2, erfc, logaddexp2 and xlog1py, and their
-    other names, with the operators of ONNX.
-
-Why engines need it:
-    Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN) write these too,
-    and no engine has an importer for them.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "add"> (a, b, 2)             # a: float, b: int64
-
-After:
-    y = Add (a, Mul (Cast <to = 1> (b), 2))
-
-When it refuses:
-    A type is unknown, ranks are unknown where types differ, a factor or a rounding mode is
-    computed at run time, exponents of integers are not constants from 0 on, or PyTorch does not
-    take the types either.
-
-Accuracy:
-    Exact up to rounding. Approximate for atan2, erfc, logaddexp2 and xlog1py (float16 in float32):
-    2e-6 of the value, and of 1 for erfc and logaddexp2; the sign of zeros and infinities beside
-    infinities are not looked at.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/BinaryOps.cpp, UnaryOps.cpp, PointwiseOps.cpp
-    and cpu/BinaryOpsKernel.cpp (div_floor, remainder)
+What it does: Brings the operands to the type that PyTorch computes in and writes add, sub, rsub,
+    mul, div with its rounding modes, floor_divide, remainder, fmod, pow, square, neg, abs, sign,
+    ceil, floor, round, lerp, addcmul, addcdiv, ldexp, atan2, erfc, logaddexp2 and xlog1py, and
+    their other names, with the operators of ONNX.
+Why engines need it: Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN)
+    write these too, and no engine has an importer for them.
+Before: y = org.pytorch.aten.ATen <operator = "add"> (a, b, 2)             # a: float, b: int64
+After: y = Add (a, Mul (Cast <to = 1> (b), 2))
+When it refuses: A type is unknown, ranks are unknown where types differ, a factor or a rounding
+    mode is computed at run time, exponents of integers are not constants from 0 on, or PyTorch does
+    not take the types either.
+Accuracy: Exact up to rounding. Approximate for atan2, erfc, logaddexp2 and xlog1py (float16 in
+    float32): 2e-6 of the value, and of 1 for erfc and logaddexp2; the sign of zeros and infinities
+    beside infinities are not looked at.
+References: pytorch/pytorch aten/src/ATen/native/BinaryOps.cpp, UnaryOps.cpp, PointwiseOps.cpp and
+    cpu/BinaryOpsKernel.cpp (div_floor, remainder)
 """
 
 from __future__ import annotations

@@ -1,30 +1,20 @@
 """Replace normalization by batches or instances that torch.onnx leaves as ATen nodes.
 
-What it does:
-    Writes batch_norm, native_batch_norm, _native_batch_norm_legit (which may have no statistics,
-    or no training) and instance_norm: with the statistics of the input where the call is told to
-    train, else with those that it is given, as BatchNormalization where all are constants.
-
-Why engines need it:
-    Exporters that are told to write ATen nodes, or to train, write these, and no engine has an
-    importer for them.
-
+What it does: Writes batch_norm, native_batch_norm, _native_batch_norm_legit (which may have no
+    statistics, or no training) and instance_norm: with the statistics of the input where the call
+    is told to train, else with those that it is given, as BatchNormalization where all are
+    constants.
+Why engines need it: Exporters that are told to write ATen nodes, or to train, write these, and no
+    engine has an importer for them.
 Before:
     y = org.pytorch.aten.ATen <operator = "batch_norm"> (x, w, b, mean, var, False, 0.1, 1e-5, True)
-
-After:
-    y = BatchNormalization <epsilon = 1e-5> (x, w, b, mean, var)
-
-When it refuses:
-    A rank or type is unknown or of less than two axes, a flag is computed at run time, the type is
-    float16 or bfloat16, or there are neither statistics nor are those of the input to be taken.
-
-Accuracy:
-    Exact up to rounding and the order of sums. What a call does to the statistics that it is given
-    is no result of the file.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/Normalization.cpp;
+After: y = BatchNormalization <epsilon = 1e-5> (x, w, b, mean, var)
+When it refuses: A rank or type is unknown or of less than two axes, a flag is computed at run time,
+    the type is float16 or bfloat16, or there are neither statistics nor are those of the input to
+    be taken.
+Accuracy: Exact up to rounding and the order of sums. What a call does to the statistics that it is
+    given is no result of the file.
+References: pytorch/pytorch aten/src/ATen/native/Normalization.cpp;
     https://onnx.ai/onnx/operators/onnx__BatchNormalization.html
 """
 

@@ -1,36 +1,24 @@
 """Replace the modified Bessel functions I0 and I1 by their power and asymptotic series.
 
-What it does:
-    Up to 12 the power series in (x / 2)**2, from there on the asymptotic series in 1 / x times
-    exp(x) / sqrt(2 * pi * x), both of abs(x); Where picks, and the branch that is not picked stays
-    finite. The scaled functions (i0e, i1e) are multiplied by exp(-abs(x)) in the first part and
-    lack exp(x) in the second. I1 takes the sign of x.
-
-Why engines need it:
-    ONNX has no such operators, and PyTorch's exporter writes ATen nodes.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "special_i0e"> (x)
-
+What it does: Up to 12 the power series in (x / 2)**2, from there on the asymptotic series in 1 / x
+    times exp(x) / sqrt(2 * pi * x), both of abs(x); Where picks, and the branch that is not picked
+    stays finite. The scaled functions (i0e, i1e) are multiplied by exp(-abs(x)) in the first part
+    and lack exp(x) in the second. I1 takes the sign of x.
+Why engines need it: ONNX has no such operators, and PyTorch's exporter writes ATen nodes.
+Before: y = org.pytorch.aten.ATen <operator = "special_i0e"> (x)
 After:
     a = Abs (x)
     near = Mul (Exp (Neg (Min (a, 12))), polynomial (Min (a, 12) ** 2))
     far = Div (polynomial (1 / Max (a, 12)), Sqrt (Max (a, 12)))
     y = Where (Less (a, 12), near, far)
-
-When it refuses:
-    The type is unknown or float64 or bfloat16 (the series have no more digits), or the
+When it refuses: The type is unknown or float64 or bfloat16 (the series have no more digits), or the
     opset is below 9, which brought Where.
-
-Accuracy:
-    Approximate, for every float32 number: measured in onnxruntime, the error is at most 6e-7 of
-    the value, and at most 2e-43 below 1e-38. The functions that are not scaled are infinite where
-    exp(x) is beyond float32 (from 88.73 on) and NaN at both infinities, as in PyTorch; the scaled
-    ones are 0 there. NaN stays NaN. float16 is computed in float32.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/Math.h (calc_i0, calc_i0e, calc_i1, calc_i1e);
-    NIST Digital Library of Mathematical Functions, 10.25.2 (power series) and 10.40.1 (asymptotic).
+Accuracy: Approximate, for every float32 number: measured in onnxruntime, the error is at most 6e-7
+    of the value, and at most 2e-43 below 1e-38. The functions that are not scaled are infinite
+    where exp(x) is beyond float32 (from 88.73 on) and NaN at both infinities, as in PyTorch; the
+    scaled ones are 0 there. NaN stays NaN. float16 is computed in float32.
+References: pytorch/pytorch aten/src/ATen/native/Math.h (calc_i0, calc_i0e, calc_i1, calc_i1e); NIST
+    Digital Library of Mathematical Functions, 10.25.2 (power series) and 10.40.1 (asymptotic).
 """
 
 from __future__ import annotations

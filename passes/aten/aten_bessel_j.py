@@ -1,38 +1,26 @@
 """Replace the Bessel functions J0, J1, Y0, Y1 and the spherical j0 by polynomials.
 
-What it does:
-    Up to 8.5 polynomials, one for each zero of the function, which they have as a factor; below
-    the first zero of Y those of what is left without its logarithm. From there on
-    (cos(x) * a(1 / x) + sin(x) * b(1 / x)) / sqrt(pi * x) with two more polynomials. Where picks,
-    and the branch that is not picked stays finite. The spherical j0 is sin(x) / x.
-
-Why engines need it:
-    ONNX has no such operators, and PyTorch's exporter translates none of them.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "special_bessel_j0"> (x)
-
+What it does: Up to 8.5 polynomials, one for each zero of the function, which they have as a factor;
+    below the first zero of Y those of what is left without its logarithm. From there on (cos(x) *
+    a(1 / x) + sin(x) * b(1 / x)) / sqrt(pi * x) with two more polynomials. Where picks, and the
+    branch that is not picked stays finite. The spherical j0 is sin(x) / x.
+Why engines need it: ONNX has no such operators, and PyTorch's exporter translates none of them.
+Before: y = org.pytorch.aten.ATen <operator = "special_bessel_j0"> (x)
 After:
     a = Abs (x)
     near = Where (Less (a, 4), polynomial (a), polynomial (a))
     far = Div (Add (Mul (Cos (a), polynomial (1 / a)), Mul (Sin (a), polynomial (1 / a))), root)
     y = Where (Less (a, 7.1), near, far)
-
-When it refuses:
-    The type is unknown or float64 or bfloat16 (the polynomials have no more digits), or
-    the opset is below 9, which brought Where.
-
-Accuracy:
-    Approximate, for every float32 number: measured in onnxruntime, the error is at most 6e-7 of
-    the value up to the third zero, 4e-7 of sqrt(2 / (pi * x)) beyond it, and below 0.5 6e-7 of
+When it refuses: The type is unknown or float64 or bfloat16 (the polynomials have no more digits),
+    or the opset is below 9, which brought Where.
+Accuracy: Approximate, for every float32 number: measured in onnxruntime, the error is at most 6e-7
+    of the value up to the third zero, 4e-7 of sqrt(2 / (pi * x)) beyond it, and below 0.5 6e-7 of
     max(1, value) for Y0. The function of the number that float32 holds is meant: PyTorch itself
-    loses 6e-8 * x of it. Y is minus infinity at 0 and NaN below; NaN at infinities, where
-    the spherical j0 is 0, as in PyTorch. float16 is computed in float32.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/Math.h (bessel_j0_forward and its neighbours);
-    NIST Digital Library of Mathematical Functions, 10.8, 10.17 and 10.21 (zeros); the polynomials
-    are fits of our own.
+    loses 6e-8 * x of it. Y is minus infinity at 0 and NaN below; NaN at infinities, where the
+    spherical j0 is 0, as in PyTorch. float16 is computed in float32.
+References: pytorch/pytorch aten/src/ATen/native/Math.h (bessel_j0_forward and its neighbours); NIST
+    Digital Library of Mathematical Functions, 10.8, 10.17 and 10.21 (zeros); the polynomials are
+    fits of our own.
 """
 
 from __future__ import annotations

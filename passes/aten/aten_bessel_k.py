@@ -1,37 +1,25 @@
 """Replace the modified Bessel functions K0 and K1, scaled and not, by polynomials.
 
-What it does:
-    Up to 1 what is left of K without log(x) * I(x), and for K1 without 1 / x; from there on
-    exp(-x) / sqrt(x) times a polynomial in 1 / x. The scaled functions are multiplied by exp(x) in
-    the first part and lack exp(-x) in the second. Where picks, and the branch that is not picked
+What it does: Up to 1 what is left of K without log(x) * I(x), and for K1 without 1 / x; from there
+    on exp(-x) / sqrt(x) times a polynomial in 1 / x. The scaled functions are multiplied by exp(x)
+    in the first part and lack exp(-x) in the second. Where picks, and the branch that is not picked
     stays finite.
-
-Why engines need it:
-    ONNX has no such operators, and PyTorch's exporter translates none of them.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "special_modified_bessel_k0"> (x)
-
+Why engines need it: ONNX has no such operators, and PyTorch's exporter translates none of them.
+Before: y = org.pytorch.aten.ATen <operator = "special_modified_bessel_k0"> (x)
 After:
     low = Min (x, 1)
     near = Sub (polynomial (low), Mul (Log (low), polynomial (low)))
     far = Mul (Exp (Neg (Max (x, 1))), Div (polynomial (1 / Max (x, 1)), Sqrt (Max (x, 1))))
     y = Where (Less (x, 1), near, far)
-
-When it refuses:
-    The type is unknown or float64 or bfloat16 (the polynomials have no more digits), or
-    the opset is below 9, which brought Where.
-
-Accuracy:
-    Approximate, for every float32 number: measured in onnxruntime, the error is at most 6e-7 of
-    the value, and at most 2e-43 below 1e-38. Infinite at 0, NaN below, and 0 at infinity, as in
+When it refuses: The type is unknown or float64 or bfloat16 (the polynomials have no more digits),
+    or the opset is below 9, which brought Where.
+Accuracy: Approximate, for every float32 number: measured in onnxruntime, the error is at most 6e-7
+    of the value, and at most 2e-43 below 1e-38. Infinite at 0, NaN below, and 0 at infinity, as in
     PyTorch; below 1e-38, where PyTorch gives NaN or infinity, the value. float16 is computed in
     float32.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/Math.h (modified_bessel_k0_forward and its neighbours);
-    NIST Digital Library of Mathematical Functions, 10.31 (at 0) and 10.40 (at infinity); the
-    polynomials are fits of our own.
+References: pytorch/pytorch aten/src/ATen/native/Math.h (modified_bessel_k0_forward and its
+    neighbours); NIST Digital Library of Mathematical Functions, 10.31 (at 0) and 10.40 (at
+    infinity); the polynomials are fits of our own.
 """
 
 from __future__ import annotations

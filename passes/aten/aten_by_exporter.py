@@ -1,35 +1,22 @@
 """Replace any other ATen operator by what PyTorch's own exporter makes of it.
 
-What it does:
-    Has the PyTorch that is installed export a module that calls just this operator, with the
-    constants of the node and the dimensions of its inputs, takes the result to the opset of the
+What it does: Has the PyTorch that is installed export a module that calls just this operator, with
+    the constants of the node and the dimensions of its inputs, takes the result to the opset of the
     file, and puts it in place of the node. It is tried where no other pass replaces the node.
-
-Why engines need it:
-    ATen has some two thousand operators, and the exporters of PyTorch have written those that ONNX
-    lacks as nodes that no engine knows. A newer PyTorch translates many of them.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "bucketize"> (x, limits)
-
-After:
-    nodes of ONNX that compute torch.bucketize(x, limits)
-
-When it refuses:
-    PyTorch is not installed, an argument is none of the operator's, several overloads would take
-    what is given and none is named, the operator is a Placeholder (the exporter has left out what
-    it puts where), its exporter does not translate the operator or takes it at fixed sizes alone,
-    what it gives has another rank or type than the file says, what is a number or a list of numbers
-    to PyTorch is computed at run time, rank or type of an input is unknown, the operator draws at
-    random or changes its input, or the result cannot be had at the opset of the file.
-
-Accuracy:
-    Exact where floats are only moved, and integers and booleans computed. What computes floats is
-    approximate: the exporter may take other steps than PyTorch. Each site is compared with
-    PyTorch's own result.
-
-References:
-    https://docs.pytorch.org/docs/stable/onnx.html (torch.onnx.export with dynamo=True);
+Why engines need it: ATen has some two thousand operators, and the exporters of PyTorch have written
+    those that ONNX lacks as nodes that no engine knows. A newer PyTorch translates many of them.
+Before: y = org.pytorch.aten.ATen <operator = "bucketize"> (x, limits)
+After: nodes of ONNX that compute torch.bucketize(x, limits)
+When it refuses: PyTorch is not installed, an argument is none of the operator's, several overloads
+    would take what is given and none is named, the operator is a Placeholder (the exporter has left
+    out what it puts where), its exporter does not translate the operator or takes it at fixed sizes
+    alone, what it gives has another rank or type than the file says, what is a number or a list of
+    numbers to PyTorch is computed at run time, rank or type of an input is unknown, the operator
+    draws at random or changes its input, or the result cannot be had at the opset of the file.
+Accuracy: Exact where floats are only moved, and integers and booleans computed. What computes
+    floats is approximate: the exporter may take other steps than PyTorch. Each site is compared
+    with PyTorch's own result.
+References: https://docs.pytorch.org/docs/stable/onnx.html (torch.onnx.export with dynamo=True);
     pytorch/pytorch torch/onnx/_internal/exporter, aten/src/ATen/native/native_functions.yaml
 """
 

@@ -1,30 +1,19 @@
 """Replace what joins tensors and takes them apart: cat, stack, split, chunk, unbind, and such.
 
-What it does:
-    Writes cat, concat, stack, hstack, vstack, dstack, column_stack with Concat; split, chunk,
-    tensor_split, hsplit, vsplit, dsplit and unbind with Slice and Gather, a node for each result;
-    broadcast_tensors with Expand and meshgrid with Reshape and Expand.
-
-Why engines need it:
-    Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN) write these too,
-    with lists of tensors that no engine has.
-
+What it does: Writes cat, concat, stack, hstack, vstack, dstack, column_stack with Concat; split,
+    chunk, tensor_split, hsplit, vsplit, dsplit and unbind with Slice and Gather, a node for each
+    result; broadcast_tensors with Expand and meshgrid with Reshape and Expand.
+Why engines need it: Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN)
+    write these too, with lists of tensors that no engine has.
 Before:
     all = SequenceConstruct (a, b)
     y = org.pytorch.aten.ATen <operator = "cat"> (all, 1)
-
-After:
-    y = Concat <axis = 1> (a, b)
-
-When it refuses:
-    A list is computed at run time or is the result, a rank or type is unknown, an axis or a size is
-    computed at run time, or an open axis is cut at constant places counted from its end.
-
-Accuracy:
-    Exact, bit by bit; operands of several types are brought to one as PyTorch does.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/TensorShape.cpp
+After: y = Concat <axis = 1> (a, b)
+When it refuses: A list is computed at run time or is the result, a rank or type is unknown, an axis
+    or a size is computed at run time, or an open axis is cut at constant places counted from its
+    end.
+Accuracy: Exact, bit by bit; operands of several types are brought to one as PyTorch does.
+References: pytorch/pytorch aten/src/ATen/native/TensorShape.cpp
 """
 
 from __future__ import annotations

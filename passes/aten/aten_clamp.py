@@ -1,29 +1,16 @@
 """Replace limits of numbers that exporters were told to leave as ATen nodes: clamp, maximum, relu.
 
-What it does:
-    Brings the operands to the type that PyTorch computes in and writes clamp, clip, clamp_min,
-    clamp_max, maximum, minimum, fmax, fmin, relu, heaviside and nan_to_num with Max, Min and
-    Where.
-
-Why engines need it:
-    Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN) write these too,
-    and no engine has an importer for them.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "clamp"> (x, 0, 6)            # x: float
-
-After:
-    y = Min (Max (x, 0), 6)
-
-When it refuses:
-    A type is unknown, ranks are unknown where types differ, or what nan_to_num puts in is computed
-    at run time.
-
-Accuracy:
-    Exact.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/TensorCompare.cpp, UnaryOps.cpp (nan_to_num),
+What it does: Brings the operands to the type that PyTorch computes in and writes clamp, clip,
+    clamp_min, clamp_max, maximum, minimum, fmax, fmin, relu, heaviside and nan_to_num with Max, Min
+    and Where.
+Why engines need it: Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN)
+    write these too, and no engine has an importer for them.
+Before: y = org.pytorch.aten.ATen <operator = "clamp"> (x, 0, 6)            # x: float
+After: y = Min (Max (x, 0), 6)
+When it refuses: A type is unknown, ranks are unknown where types differ, or what nan_to_num puts in
+    is computed at run time.
+Accuracy: Exact.
+References: pytorch/pytorch aten/src/ATen/native/TensorCompare.cpp, UnaryOps.cpp (nan_to_num),
     cpu/BinaryOpsKernel.cpp (maximum, fmax, heaviside)
 """
 

@@ -1,29 +1,17 @@
 """Replace losses of classes that torch.onnx leaves as ATen nodes by picking with comparisons.
 
-What it does:
-    Writes cross_entropy_loss, nll_loss_nd, nll_loss and multi_margin_loss: what stands at the class
-    of each target is picked by comparing the classes with it, weighed, and added up.
-
-Why engines need it:
-    Exporters that are told to write ATen nodes, or to train, write these, and no engine has an
-    importer for them.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "nll_loss_nd"> (x, t, None, 0, -100)
-
+What it does: Writes cross_entropy_loss, nll_loss_nd, nll_loss and multi_margin_loss: what stands at
+    the class of each target is picked by comparing the classes with it, weighed, and added up.
+Why engines need it: Exporters that are told to write ATen nodes, or to train, write these, and no
+    engine has an importer for them.
+Before: y = org.pytorch.aten.ATen <operator = "nll_loss_nd"> (x, t, None, 0, -100)
 After:
     here = Equal (Unsqueeze <axes = [1]> (t), [[0, 1, 2]])           # x: [N, 3], t: [N]
     y = Neg (ReduceSum <axes = [1]> (Where (here, x, 0)))
-
-When it refuses:
-    A rank or a type is unknown, or the number of classes where it is divided by; the type is
-    float16, class numbers are smoothed, or the opset is below 11.
-
-Accuracy:
-    Exact up to rounding and the order of sums.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/LossNLL.cpp, LossMultiMargin.cpp
+When it refuses: A rank or a type is unknown, or the number of classes where it is divided by; the
+    type is float16, class numbers are smoothed, or the opset is below 11.
+Accuracy: Exact up to rounding and the order of sums.
+References: pytorch/pytorch aten/src/ATen/native/LossNLL.cpp, LossMultiMargin.cpp
 """
 
 from __future__ import annotations

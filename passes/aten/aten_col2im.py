@@ -1,33 +1,22 @@
 """Replace col2im (fold) by Gather with constant indices and a sum.
 
-What it does:
-    Adds up columns at the pixels that a sliding window would read. With a known image size it is
-    known which entries of the columns belong to a pixel: the columns are flattened, one Gather
-    reads them pixel by pixel (a zero where a pixel has fewer than others), and a MatMul with ones
-    adds them. Where every pixel has one entry only, nothing is added.
-
-Why engines need it:
-    ONNX has Col2Im since opset 18, which engines do not know, and PyTorch's exporter writes an
-    ATen node below.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "col2im"> (x, [6, 7], [3, 3], [1, 1], [1, 1], [1, 1])
-
+What it does: Adds up columns at the pixels that a sliding window would read. With a known image
+    size it is known which entries of the columns belong to a pixel: the columns are flattened, one
+    Gather reads them pixel by pixel (a zero where a pixel has fewer than others), and a MatMul with
+    ones adds them. Where every pixel has one entry only, nothing is added.
+Why engines need it: ONNX has Col2Im since opset 18, which engines do not know, and PyTorch's
+    exporter writes an ATen node below.
+Before: y = org.pytorch.aten.ATen <operator = "col2im"> (x, [6, 7], [3, 3], [1, 1], [1, 1], [1, 1])
 After:
     flat = Concat <axis = 2> (Reshape (x, [N, C, 9 * L]), zero)
     parts = Gather <axis = 2> (flat, places[9, 42])
     y = Reshape (MatMul (ones[1, 9], parts), [N, C, 6, 7])
-
-When it refuses:
-    The geometry is computed at run time, the rank or the type or the number of rows is unknown,
-    the columns are not as many as windows fit, or there would be more than 16 million indices.
-
-Accuracy:
-    Exact up to the order of summation. float16 and bfloat16 are added in float32. Infinities
+When it refuses: The geometry is computed at run time, the rank or the type or the number of rows is
+    unknown, the columns are not as many as windows fit, or there would be more than 16 million
+    indices.
+Accuracy: Exact up to the order of summation. float16 and bfloat16 are added in float32. Infinities
     and NaN stay in their pixels.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/Col2Im.cpp;
+References: pytorch/pytorch aten/src/ATen/native/Col2Im.cpp;
     https://onnx.ai/onnx/operators/onnx__Gather.html
 """
 

@@ -1,29 +1,17 @@
 """Replace comparisons, logic and choices that exporters were told to leave as ATen nodes.
 
-What it does:
-    Brings the operands to the type that PyTorch computes in and writes eq, ne, lt, le, gt, ge,
-    logical and bitwise operators, isnan, isinf, isfinite, isposinf, isneginf, isreal, signbit,
-    isclose, isin, where and masked_fill, and their other names, with the operators of ONNX.
-
-Why engines need it:
-    Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN) write these too,
-    and no engine has an importer for them.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "ne"> (a, b)                  # a: float, b: int64
-
-After:
-    y = Not (Equal (a, Cast <to = 1> (b)))
-
-When it refuses:
-    A type is unknown, ranks are unknown where types differ, what is shifted is neither int32 nor
-    int64, a tolerance is computed at run time, or PyTorch does not take the types either.
-
-Accuracy:
-    Exact. The sign of NaN is not looked at.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/BinaryOps.cpp, TensorCompare.cpp (isclose, where),
+What it does: Brings the operands to the type that PyTorch computes in and writes eq, ne, lt, le,
+    gt, ge, logical and bitwise operators, isnan, isinf, isfinite, isposinf, isneginf, isreal,
+    signbit, isclose, isin, where and masked_fill, and their other names, with the operators of
+    ONNX.
+Why engines need it: Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN)
+    write these too, and no engine has an importer for them.
+Before: y = org.pytorch.aten.ATen <operator = "ne"> (a, b)                  # a: float, b: int64
+After: y = Not (Equal (a, Cast <to = 1> (b)))
+When it refuses: A type is unknown, ranks are unknown where types differ, what is shifted is neither
+    int32 nor int64, a tolerance is computed at run time, or PyTorch does not take the types either.
+Accuracy: Exact. The sign of NaN is not looked at.
+References: pytorch/pytorch aten/src/ATen/native/BinaryOps.cpp, TensorCompare.cpp (isclose, where),
     cpu/UnaryOpsKernel.cpp
 """
 

@@ -1,30 +1,18 @@
 """Replace convolutions that torch.onnx leaves as ATen nodes by Conv and ConvTranspose.
 
-What it does:
-    Writes convolution, _convolution and _convolution_mode, in one to three axes, forward or
-    transposed, with one entry for all axes or one for each. "same" pads half of what a window is
+What it does: Writes convolution, _convolution and _convolution_mode, in one to three axes, forward
+    or transposed, with one entry for all axes or one for each. "same" pads half of what a window is
     larger than a pixel in front, the other half behind.
-
-Why engines need it:
-    Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN) write these too,
-    PyTorch's newer exporter does not translate all of them, and no engine has an importer for them.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "convolution"> (x, w, b, [2], [1], [1], False, [0], 1)
-
-After:
-    y = Conv <strides = [2], pads = [1, 1]> (x, w, b)
-
-When it refuses:
-    An argument is computed at run time, the rank or the type of the input or the weights is
-    unknown, the types are integers, one element is padded with itself (same) and the sizes of the
-    windows are open, or the opset is below 11.
-
-Accuracy:
-    Exact up to rounding and the order of sums.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/Convolution.cpp (_convolution, convolution_same);
+Why engines need it: Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN)
+    write these too, PyTorch's newer exporter does not translate all of them, and no engine has an
+    importer for them.
+Before: y = org.pytorch.aten.ATen <operator = "convolution"> (x, w, b, [2], [1], [1], False, [0], 1)
+After: y = Conv <strides = [2], pads = [1, 1]> (x, w, b)
+When it refuses: An argument is computed at run time, the rank or the type of the input or the
+    weights is unknown, the types are integers, one element is padded with itself (same) and the
+    sizes of the windows are open, or the opset is below 11.
+Accuracy: Exact up to rounding and the order of sums.
+References: pytorch/pytorch aten/src/ATen/native/Convolution.cpp (_convolution, convolution_same);
     https://onnx.ai/onnx/operators/onnx__Conv.html, onnx__ConvTranspose.html
 """
 

@@ -1,31 +1,20 @@
 """Replace covariance and correlation matrices by products of what is left of means.
 
-What it does:
-    Takes the mean of each row away, by the weights where there are any, multiplies the rows with
-    one another and divides by their number less the correction, at least 0. corrcoef divides by
-    the roots of the diagonal and holds the result between -1 and 1. One row gives one number.
-
-Why engines need it:
-    PyTorch's exporter translates neither.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "cov"> (x, 1, , )
-
+What it does: Takes the mean of each row away, by the weights where there are any, multiplies the
+    rows with one another and divides by their number less the correction, at least 0. corrcoef
+    divides by the roots of the diagonal and holds the result between -1 and 1. One row gives one
+    number.
+Why engines need it: PyTorch's exporter translates neither.
+Before: y = org.pytorch.aten.ATen <operator = "cov"> (x, 1, , )
 After:
     d = Sub (x, ReduceMean <axes = [1]> (x))
     y = Div (MatMul (d, Transpose (d)), Max (Sub (number, 1), 0))
-
-When it refuses:
-    A rank or type is unknown, or of no float32 (integers become float32), the rank is more than
-    2, the number of rows is unknown (that of one row is no matrix), or the correction is computed
-    at run time.
-
-Accuracy:
-    Exact up to rounding and the order of sums; a sum of integers that int64 cannot hold is not
-    looked at.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/Correlation.cpp
+When it refuses: A rank or type is unknown, or of no float32 (integers become float32), the rank is
+    more than 2, the number of rows is unknown (that of one row is no matrix), or the correction is
+    computed at run time.
+Accuracy: Exact up to rounding and the order of sums; a sum of integers that int64 cannot hold is
+    not looked at.
+References: pytorch/pytorch aten/src/ATen/native/Correlation.cpp
 """
 
 from __future__ import annotations

@@ -1,33 +1,22 @@
 """Replace cummax, cummin and cumprod by a scan that doubles its reach in each step.
 
-What it does:
-    Combines each element with its neighbour 1, then 2, then 4 ... places before: after log2 of
-    the size steps each holds the maximum, minimum or product of all up to it. An axis of unknown
-    size is walked by a Scan. The place of a maximum is the largest place so far that holds it.
-
-Why engines need it:
-    ONNX had no such operators before CumProd of opset 26, and PyTorch's exporter writes ATen
-    nodes.
-
-Before:
-    v, i = org.pytorch.aten.ATen <operator = "cummax"> (x, 1)           # x: float[2, 5]
-
+What it does: Combines each element with its neighbour 1, then 2, then 4 ... places before: after
+    log2 of the size steps each holds the maximum, minimum or product of all up to it. An axis of
+    unknown size is walked by a Scan. The place of a maximum is the largest place so far that holds
+    it.
+Why engines need it: ONNX had no such operators before CumProd of opset 26, and PyTorch's exporter
+    writes ATen nodes.
+Before: v, i = org.pytorch.aten.ATen <operator = "cummax"> (x, 1)           # x: float[2, 5]
 After:
     a = Concat <axis = 1> (x[:, :1], Max (x[:, 1:], x[:, :4]))
     v = ...                                                             # then 2 and 4 places
     i = the running Max of Where (x == v, [0, 1, 2, 3, 4], 0)
-
-When it refuses:
-    The axis is computed at run time, rank or type are unknown, integers or places are wanted
-    below opset 12, an axis is open below opset 9, or the type is changed by an argument.
-
-Accuracy:
-    cummax and cummin are exact: the result is one of the inputs, and of equal ones the last place
-    counts, as in PyTorch; NaN stays from where it is where the engine's Max keeps it. cumprod is
-    exact for integers, which wrap around, and up to the order of products for floats.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/ReduceOps.cpp (cummax_helper: `>=`, and NaN);
+When it refuses: The axis is computed at run time, rank or type are unknown, integers or places are
+    wanted below opset 12, an axis is open below opset 9, or the type is changed by an argument.
+Accuracy: cummax and cummin are exact: the result is one of the inputs, and of equal ones the last
+    place counts, as in PyTorch; NaN stays from where it is where the engine's Max keeps it. cumprod
+    is exact for integers, which wrap around, and up to the order of products for floats.
+References: pytorch/pytorch aten/src/ATen/native/ReduceOps.cpp (cummax_helper: `>=`, and NaN);
     Hillis and Steele, Data parallel algorithms; https://onnx.ai/onnx/operators/onnx__Scan.html
 """
 

@@ -1,30 +1,18 @@
 """Replace diag_embed by Gather and a constant mask.
 
-What it does:
-    Writes vectors on the diagonals of new matrices of zeros: one Gather repeats each entry along
-    its row, a constant mask sets the rest to zero, and a Transpose moves the two new axes to
-    where they are wanted.
-
-Why engines need it:
-    ONNX has no such operator, and PyTorch's exporter writes an ATen node.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "diag_embed"> (x, 0, -2, -1)   # x: float[B, 3]
-
+What it does: Writes vectors on the diagonals of new matrices of zeros: one Gather repeats each
+    entry along its row, a constant mask sets the rest to zero, and a Transpose moves the two new
+    axes to where they are wanted.
+Why engines need it: ONNX has no such operator, and PyTorch's exporter writes an ATen node.
+Before: y = org.pytorch.aten.ATen <operator = "diag_embed"> (x, 0, -2, -1)   # x: float[B, 3]
 After:
     rows = Gather <axis = 1> (x, [[0, 0, 0], [0, 1, 1], [0, 1, 2]])
     y = Where (identity, rows, 0)                                        # y: float[B, 3, 3]
-
-When it refuses:
-    An argument is computed at run time, the rank or the type is unknown, the length of the
-    vectors is unknown or zero, or the matrices would have more than four million elements.
-
-Accuracy:
-    Exact, bit by bit, from opset 9 on. Below it, which has no Where, an infinity or NaN in a
+When it refuses: An argument is computed at run time, the rank or the type is unknown, the length of
+    the vectors is unknown or zero, or the matrices would have more than four million elements.
+Accuracy: Exact, bit by bit, from opset 9 on. Below it, which has no Where, an infinity or NaN in a
     vector makes its neighbours NaN.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/TensorShape.cpp (diag_embed);
+References: pytorch/pytorch aten/src/ATen/native/TensorShape.cpp (diag_embed);
     https://onnx.ai/onnx/operators/onnx__Gather.html;
     https://onnx.ai/onnx/operators/onnx__Where.html
 """

@@ -1,29 +1,16 @@
 """Replace differences of neighbours by Slice and Sub.
 
-What it does:
-    Takes the n-th differences along one axis: n times the slice without the first element minus
-    the slice without the last. What is to be put in front and behind is concatenated first.
-
-Why engines need it:
-    ONNX has no such operator, and PyTorch's exporter writes an ATen node.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "diff"> (x, 1, 1)        # x: float[2, 5]
-
-After:
-    y = Sub (Slice <axis 1, from 1> (x), Slice <axis 1, to 4> (x))
-
-When it refuses:
-    The number of differences or the axis is computed at run time, the rank or the type is
-    unknown, the type is bool (PyTorch takes the exclusive or) or one that Sub of the opset does
+What it does: Takes the n-th differences along one axis: n times the slice without the first element
+    minus the slice without the last. What is to be put in front and behind is concatenated first.
+Why engines need it: ONNX has no such operator, and PyTorch's exporter writes an ATen node.
+Before: y = org.pytorch.aten.ATen <operator = "diff"> (x, 1, 1)        # x: float[2, 5]
+After: y = Sub (Slice <axis 1, from 1> (x), Slice <axis 1, to 4> (x))
+When it refuses: The number of differences or the axis is computed at run time, the rank or the type
+    is unknown, the type is bool (PyTorch takes the exclusive or) or one that Sub of the opset does
     not know, or more differences are wanted than the axis is known to have elements.
-
-Accuracy:
-    Exact, bit by bit: the same subtractions in the same order. float16 and bfloat16 round as the
-    engine's Sub does.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/ReduceOps.cpp (diff);
+Accuracy: Exact, bit by bit: the same subtractions in the same order. float16 and bfloat16 round as
+    the engine's Sub does.
+References: pytorch/pytorch aten/src/ATen/native/ReduceOps.cpp (diff);
     https://onnx.ai/onnx/operators/onnx__Sub.html
 """
 

@@ -1,35 +1,23 @@
 """Replace the digamma function by its asymptotic series.
 
-What it does:
-    From 6 on log(z) and five terms of the asymptotic series; below, the recurrence
+What it does: From 6 on log(z) and five terms of the asymptotic series; below, the recurrence
     digamma(z) = digamma(z + 6) - 1/z - ... - 1/(z + 5); for negative numbers the reflection
     digamma(1 - x) - pi / tan(pi * x), with the distance from the nearest integer in the tangent.
-
-Why engines need it:
-    ONNX has no such operator, and PyTorch's exporter writes an ATen node.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "digamma"> (x)
-
+Why engines need it: ONNX has no such operator, and PyTorch's exporter writes an ATen node.
+Before: y = org.pytorch.aten.ATen <operator = "digamma"> (x)
 After:
     z = Where (Less (x, 0), Sub (1, x), x)
     t = Where (Less (z, 6), Add (z, 6), z)
     above = Sub (Sub (Log (t), series (1 / t)), Where (Less (z, 6), Add (1 / z, ...), 0))
     y = Where (Less (x, 0), Sub (above, Mul (pi, Div (Cos (pi * r), Sin (pi * r)))), above)
-
-When it refuses:
-    The type is unknown or float64 or bfloat16 (the series has no more digits), or the
+When it refuses: The type is unknown or float64 or bfloat16 (the series has no more digits), or the
     opset is below 9, which brought Where.
-
-Accuracy:
-    Approximate, for every float32 number: measured in onnxruntime, the error is at most 1e-6 of
-    max(1, value), or of max(1, pi / tan(pi * x)) for negative numbers. At 0 it is infinite, of the
-    other sign than the zero, at negative integers and minus infinity NaN, as in PyTorch. float16
-    is computed in float32.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/Math.h (calc_digamma);
-    NIST Digital Library of Mathematical Functions, 5.5.2, 5.5.4 and 5.11.2.
+Accuracy: Approximate, for every float32 number: measured in onnxruntime, the error is at most 1e-6
+    of max(1, value), or of max(1, pi / tan(pi * x)) for negative numbers. At 0 it is infinite, of
+    the other sign than the zero, at negative integers and minus infinity NaN, as in PyTorch.
+    float16 is computed in float32.
+References: pytorch/pytorch aten/src/ATen/native/Math.h (calc_digamma); NIST Digital Library of
+    Mathematical Functions, 5.5.2, 5.5.4 and 5.11.2.
 """
 
 from __future__ import annotations

@@ -1,30 +1,17 @@
 """Replace distances of vectors, and losses of distances, that are left as ATen nodes.
 
-What it does:
-    Writes pairwise_distance, dist, pdist, triplet_margin_loss and cosine_embedding_loss with
-    differences, products and norms; the pairs of pdist are picked by constant indices, or by those
-    of NonZero where the number of rows is open. renorm
-    scales what has a larger norm than it may.
-
-Why engines need it:
-    The exporter has no symbolic for some of these, and writes others as ATen nodes where it is
-    told to; no engine has an importer for them.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "pairwise_distance"> (a, b, 2, 1e-6, False)
-
-After:
-    y = ReduceL2 <axes = [-1]> (Add (Sub (a, b), 1e-6))
-
-When it refuses:
-    A rank or type is unknown, the type is float16, the rows of pdist give more than 2^20 pairs, or
-    the opset is below 12.
-
-Accuracy:
-    Exact up to rounding and the order of sums.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/Distance.cpp (pairwise_distance, pdist), Loss.cpp
+What it does: Writes pairwise_distance, dist, pdist, triplet_margin_loss and cosine_embedding_loss
+    with differences, products and norms; the pairs of pdist are picked by constant indices, or by
+    those of NonZero where the number of rows is open. renorm scales what has a larger norm than it
+    may.
+Why engines need it: The exporter has no symbolic for some of these, and writes others as ATen nodes
+    where it is told to; no engine has an importer for them.
+Before: y = org.pytorch.aten.ATen <operator = "pairwise_distance"> (a, b, 2, 1e-6, False)
+After: y = ReduceL2 <axes = [-1]> (Add (Sub (a, b), 1e-6))
+When it refuses: A rank or type is unknown, the type is float16, the rows of pdist give more than
+    2^20 pairs, or the opset is below 12.
+Accuracy: Exact up to rounding and the order of sums.
+References: pytorch/pytorch aten/src/ATen/native/Distance.cpp (pairwise_distance, pdist), Loss.cpp
     (triplet_margin_loss, cosine_embedding_loss), ReduceOps.cpp (dist)
 """
 

@@ -1,33 +1,22 @@
 """Replace elementwise functions that torch.onnx leaves as ATen nodes by standard operators.
 
-What it does:
-    sinh, cosh, asinh, acosh and atanh become the operators of these names; expm1 is a polynomial
-    up to 0.5 and Exp minus 1 beyond; sinc, entr, deg2rad, rad2deg, trunc, fix, frac, angle,
-    copysign, xlogy, hypot and logaddexp are written out, in forms that neither overflow nor divide
-    by 0 on the way.
-
-Why engines need it:
-    The exporter has no symbolic for these functions, and no engine an importer for ATen.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "expm1"> (x)
-
+What it does: sinh, cosh, asinh, acosh and atanh become the operators of these names; expm1 is a
+    polynomial up to 0.5 and Exp minus 1 beyond; sinc, entr, deg2rad, rad2deg, trunc, fix, frac,
+    angle, copysign, xlogy, hypot and logaddexp are written out, in forms that neither overflow nor
+    divide by 0 on the way.
+Why engines need it: The exporter has no symbolic for these functions, and no engine an importer for
+    ATen.
+Before: y = org.pytorch.aten.ATen <operator = "expm1"> (x)
 After:
     near = Mul (c, polynomial (c))                                   c = Clip (x, -0.5, 0.5)
     y = Where (Less (Abs (x), 0.5), near, Sub (Exp (x), 1))
-
-When it refuses:
-    A type is unknown or float64 or bfloat16, ranks are unknown where types differ, or the opset is
-    below 9, which brought Where.
-
-Accuracy:
-    Exact for trunc, fix, frac, angle and copysign of float32. Approximate for the others: measured
-    in onnxruntime, the error is at most 6e-7 of the value (of max(1, value) for logaddexp, and of
-    1e-37 where hypot or entr take smaller numbers). float16 is computed in float32. NaN as sign
-    of copysign, and NaN beside infinity in hypot, are not looked at.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/cpu/UnaryOpsKernel.cpp, BinaryOpsKernel.cpp;
+When it refuses: A type is unknown or float64 or bfloat16, ranks are unknown where types differ, or
+    the opset is below 9, which brought Where.
+Accuracy: Exact for trunc, fix, frac, angle and copysign of float32. Approximate for the others:
+    measured in onnxruntime, the error is at most 6e-7 of the value (of max(1, value) for logaddexp,
+    and of 1e-37 where hypot or entr take smaller numbers). float16 is computed in float32. NaN as
+    sign of copysign, and NaN beside infinity in hypot, are not looked at.
+References: pytorch/pytorch aten/src/ATen/native/cpu/UnaryOpsKernel.cpp, BinaryOpsKernel.cpp;
     https://pytorch.org/docs/stable/special.html
 """
 

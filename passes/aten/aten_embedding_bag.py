@@ -1,31 +1,19 @@
 """Replace embedding_bag by Gather and a sum for each bag.
 
-What it does:
-    Gathers the rows of all indices, cuts them into bags where the offsets say, and sums each bag,
-    takes its mean or its largest elements. Where the offsets are computed, or a row is left out,
-    the rows of each bag are picked by a mask.
-
-Why engines need it:
-    ONNX has no embedding_bag, and exporters wrote an ATen node.
-
-Before:
-    y = ATen <operator = "embedding_bag", mode = 0> (weight, indices, offsets)
-
+What it does: Gathers the rows of all indices, cuts them into bags where the offsets say, and sums
+    each bag, takes its mean or its largest elements. Where the offsets are computed, or a row is
+    left out, the rows of each bag are picked by a mask.
+Why engines need it: ONNX has no embedding_bag, and exporters wrote an ATen node.
+Before: y = ATen <operator = "embedding_bag", mode = 0> (weight, indices, offsets)
 After:
     rows = Gather (weight, indices)
     y = Concat <axis = 0> (ReduceSum <axes = {0}> (Slice (rows, 0, 2)), ...)
-
-When it refuses:
-    Constant offsets are more than `max_bags` or do not follow one another, the width of the table
-    or the number of constant bags' indices is unknown, rows are weighed that are not summed, a mask
-    is needed below opset 11 or of other types than float32 and float64, or another output than the
-    first is used.
-
-Accuracy:
-    Exact up to the order of summation. An empty bag gives zeros.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/EmbeddingBag.cpp
+When it refuses: Constant offsets are more than `max_bags` or do not follow one another, the width
+    of the table or the number of constant bags' indices is unknown, rows are weighed that are not
+    summed, a mask is needed below opset 11 or of other types than float32 and float64, or another
+    output than the first is used.
+Accuracy: Exact up to the order of summation. An empty bag gives zeros.
+References: pytorch/pytorch aten/src/ATen/native/EmbeddingBag.cpp
 """
 
 from __future__ import annotations

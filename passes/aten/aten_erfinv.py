@@ -1,33 +1,21 @@
 """Replace the inverse of the error function by two polynomials.
 
-What it does:
-    With w = -log((1 - x) * (1 + x)) the quotient erfinv(x) / x is smooth: one polynomial in w up
-    to 5, another one in sqrt(w) from there on (float32 ends at 17). Where picks.
-
-Why engines need it:
-    ONNX has no such operator, and PyTorch's exporter writes an ATen node.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "erfinv"> (x)
-
+What it does: With w = -log((1 - x) * (1 + x)) the quotient erfinv(x) / x is smooth: one polynomial
+    in w up to 5, another one in sqrt(w) from there on (float32 ends at 17). Where picks.
+Why engines need it: ONNX has no such operator, and PyTorch's exporter writes an ATen node.
+Before: y = org.pytorch.aten.ATen <operator = "erfinv"> (x)
 After:
     w = Neg (Log (Mul (Sub (1, a), Add (1, a))))                     a = Abs (x)
     p = Where (Less (w, 5), polynomial (Min (w, 5)), polynomial (Sqrt (Max (w, 5))))
     y = Where (Less (a, 1), Mul (x, p), Mul (x, Neg (Log (Sub (1, a)))))
-
-When it refuses:
-    The type is unknown or float64 or bfloat16 (the polynomials have no more digits), or
-    the opset is below 9, which brought Where.
-
-Accuracy:
-    Approximate, for every float32 number: measured in onnxruntime, the error is at most 3e-7 of
-    the value. Infinite at -1 and 1, NaN beyond and for NaN, as in PyTorch. float16 is computed in
-    float32.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/Math.h (calc_erfinv);
-    M. Giles, Approximating the erfinv function, GPU Computing Gems Jade Edition, 2011 (the
-    variable w; the polynomials are fits of our own).
+When it refuses: The type is unknown or float64 or bfloat16 (the polynomials have no more digits),
+    or the opset is below 9, which brought Where.
+Accuracy: Approximate, for every float32 number: measured in onnxruntime, the error is at most 3e-7
+    of the value. Infinite at -1 and 1, NaN beyond and for NaN, as in PyTorch. float16 is computed
+    in float32.
+References: pytorch/pytorch aten/src/ATen/native/Math.h (calc_erfinv); M. Giles, Approximating the
+    erfinv function, GPU Computing Gems Jade Edition, 2011 (the variable w; the polynomials are fits
+    of our own).
 """
 
 from __future__ import annotations

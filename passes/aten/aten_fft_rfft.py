@@ -1,33 +1,21 @@
 """Replace the real Fourier transform and view_as_real by a product with a constant matrix.
 
-What it does:
-    Complex numbers have no place in ONNX's operators, so that the two nodes are replaced
+What it does: Complex numbers have no place in ONNX's operators, so that the two nodes are replaced
     together: one MatMul with cosines and sines gives real and imaginary parts side by side. A
-    transform that is shorter or longer than the signal cuts it or counts zeros behind it; the
-    three norms are in the matrix.
-
-Why engines need it:
-    ONNX has DFT since opset 17, which engines do not know, and PyTorch's exporter writes ATen
-    nodes.
-
+    transform that is shorter or longer than the signal cuts it or counts zeros behind it; the three
+    norms are in the matrix.
+Why engines need it: ONNX has DFT since opset 17, which engines do not know, and PyTorch's exporter
+    writes ATen nodes.
 Before:
     c = org.pytorch.aten.ATen <operator = "fft_rfft"> (x, None, -1, None)   # x: float[2, 16]
     y = org.pytorch.aten.ATen <operator = "view_as_real"> (c)
-
-After:
-    y = Reshape (MatMul (x, matrix[16, 18]), [0, 9, 2])
-
-When it refuses:
-    Something else than view_as_real uses the complex numbers, or they come from another operator;
-    an argument is computed at run time; the rank, the type or the size of the axis is unknown;
-    the matrix would have more elements than the option `max_elements` allows.
-
-Accuracy:
-    Exact up to rounding: the matrix is computed in float64 and rounded to the type, and sums run
-    in another order than in a fast transform. float16 is computed in float32.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/SpectralOps.cpp (fft_rfft);
+After: y = Reshape (MatMul (x, matrix[16, 18]), [0, 9, 2])
+When it refuses: Something else than view_as_real uses the complex numbers, or they come from
+    another operator; an argument is computed at run time; the rank, the type or the size of the
+    axis is unknown; the matrix would have more elements than the option `max_elements` allows.
+Accuracy: Exact up to rounding: the matrix is computed in float64 and rounded to the type, and sums
+    run in another order than in a fast transform. float16 is computed in float32.
+References: pytorch/pytorch aten/src/ATen/native/SpectralOps.cpp (fft_rfft);
     https://onnx.ai/onnx/operators/onnx__MatMul.html
 """
 

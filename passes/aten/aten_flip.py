@@ -1,27 +1,14 @@
 """Replace flip by Gather with constant indices.
 
-What it does:
-    Reverses each flipped axis of known size with one Gather whose indices count down, and an axis
-    of unknown size with a Slice of step -1 (opset 10).
-
-Why engines need it:
-    PyTorch writes flip as an ATen node below opset 10, whose Slice has no steps.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "flip"> (x, [-2])        # x: float[2, 3, 3]
-
-After:
-    y = Gather <axis = 1> (x, [2, 1, 0])
-
-When it refuses:
-    The axes are computed at run time, the rank is unknown, or the size of a flipped axis is
-    unknown below opset 10.
-
-Accuracy:
-    Exact, bit by bit: elements only change their places.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/TensorTransformations.cpp (flip);
+What it does: Reverses each flipped axis of known size with one Gather whose indices count down, and
+    an axis of unknown size with a Slice of step -1 (opset 10).
+Why engines need it: PyTorch writes flip as an ATen node below opset 10, whose Slice has no steps.
+Before: y = org.pytorch.aten.ATen <operator = "flip"> (x, [-2])        # x: float[2, 3, 3]
+After: y = Gather <axis = 1> (x, [2, 1, 0])
+When it refuses: The axes are computed at run time, the rank is unknown, or the size of a flipped
+    axis is unknown below opset 10.
+Accuracy: Exact, bit by bit: elements only change their places.
+References: pytorch/pytorch aten/src/ATen/native/TensorTransformations.cpp (flip);
     https://onnx.ai/onnx/operators/onnx__Gather.html
 """
 

@@ -1,33 +1,23 @@
 """Replace fractional_max_pool2d by gathering what windows at computed places read.
 
-What it does:
-    Computes from each channel's two random numbers where its windows begin, as PyTorch does in the
-    type of the numbers, gathers each element of the windows, and takes the largest and its place.
-
-Why engines need it:
-    ONNX has no such operator, no exporter of PyTorch translates it, and no engine has an importer
-    for an ATen node.
-
+What it does: Computes from each channel's two random numbers where its windows begin, as PyTorch
+    does in the type of the numbers, gathers each element of the windows, and takes the largest and
+    its place.
+Why engines need it: ONNX has no such operator, no exporter of PyTorch translates it, and no engine
+    has an importer for an ATen node.
 Before:
     y, i = org.pytorch.aten.ATen <operator = "fractional_max_pool2d"> (x, [2, 2], [8, 8], samples)
-
 After:
     starts = Sub (Cast (Mul (Add ([0, 1, ...], sample), step)), Cast (Mul (sample, step)))
     rows = GatherElements <axis = 2> (x, starts)
     y = GatherElements <axis = 3> (rows, starts)           # and so on for each element of a window
-
-When it refuses:
-    The rank is not 4, the sizes of the images are open or a window does not fit, an argument is
-    computed at run time, a window has more than 128 elements, the type is not float32 or float64 or
-    that of the samples, or the opset is below 11.
-
-Accuracy:
-    Exact, given the samples: elements are moved, and the first largest one has the place. A NaN is
-    the largest, and of several the last one has the place. Samples have to be from 0 to below 1, as
-    PyTorch draws them.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/FractionalMaxPooling.h (generate_intervals) and
+When it refuses: The rank is not 4, the sizes of the images are open or a window does not fit, an
+    argument is computed at run time, a window has more than 128 elements, the type is not float32
+    or float64 or that of the samples, or the opset is below 11.
+Accuracy: Exact, given the samples: elements are moved, and the first largest one has the place. A
+    NaN is the largest, and of several the last one has the place. Samples have to be from 0 to
+    below 1, as PyTorch draws them.
+References: pytorch/pytorch aten/src/ATen/native/FractionalMaxPooling.h (generate_intervals) and
     FractionalMaxPool2d.cpp
 """
 

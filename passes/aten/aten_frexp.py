@@ -1,31 +1,21 @@
 """Replace frexp by multiplications with powers of two.
 
-What it does:
-    Halves 64, 32, ... 1 times whatever is at least that power of two, and doubles what is below:
-    every step is exact. What is left is the mantissa, from 0.5 to 1, and the steps add up to the
-    exponent.
-
-Why engines need it:
-    ONNX has no operator that takes a float apart, and PyTorch's exporter translates it not.
-
-Before:
-    m, e = org.pytorch.aten.ATen <operator = "frexp"> (x)
-
+What it does: Halves 64, 32, ... 1 times whatever is at least that power of two, and doubles what is
+    below: every step is exact. What is left is the mantissa, from 0.5 to 1, and the steps add up to
+    the exponent.
+Why engines need it: ONNX has no operator that takes a float apart, and PyTorch's exporter
+    translates it not.
+Before: m, e = org.pytorch.aten.ATen <operator = "frexp"> (x)
 After:
     a = Abs (x)
     big = Less (2**63, a)
     m, e = Where (big, Mul (a, 2**-64), a), Where (big, 64, 0)
     ...
-
-When it refuses:
-    The type is unknown or float64 or bfloat16, or the opset is below 9, which brought Where.
-
-Accuracy:
-    Exact for every float32 and float16 number; what is below 1e-38 has to be computed with, not
-    taken for 0. Infinities and NaN stay what they are, with the exponent 0.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/UnaryOps.cpp (frexp);
+When it refuses: The type is unknown or float64 or bfloat16, or the opset is below 9, which brought
+    Where.
+Accuracy: Exact for every float32 and float16 number; what is below 1e-38 has to be computed with,
+    not taken for 0. Infinities and NaN stay what they are, with the exponent 0.
+References: pytorch/pytorch aten/src/ATen/native/UnaryOps.cpp (frexp);
     https://en.cppreference.com/w/c/numeric/math/frexp
 """
 

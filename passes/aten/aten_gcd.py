@@ -1,33 +1,21 @@
 """Replace the greatest common divisor and the least common multiple by Euclid's algorithm.
 
-What it does:
-    Takes remainders in a Loop until all are 0, at most as often as numbers of the type can need:
-    92 times for int64, whose largest Fibonacci number is the 92nd. The multiple is the first number
-    divided by that and multiplied by the second; 0 where both are 0.
-
-Why engines need it:
-    ONNX has no such operators, and PyTorch's exporter translates neither.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "gcd"> (a, b)
-
+What it does: Takes remainders in a Loop until all are 0, at most as often as numbers of the type
+    can need: 92 times for int64, whose largest Fibonacci number is the 92nd. The multiple is the
+    first number divided by that and multiplied by the second; 0 where both are 0.
+Why engines need it: ONNX has no such operators, and PyTorch's exporter translates neither.
+Before: y = org.pytorch.aten.ATen <operator = "gcd"> (a, b)
 After:
     y, rest = Loop (92, , Abs (a), Abs (b)) {
         more = Less (0, rest)
         left = Sub (y, Mul (Div (y, Where (more, rest, 1)), rest))
         y, rest = Where (more, rest, y), Where (more, left, 0)
     }
-
-When it refuses:
-    The types or ranks are unknown, the operands are not int32 or int64, or the opset is below 11,
-    before which a Loop knows no shape.
-
-Accuracy:
-    Exact, as integers of the type are: what is beyond it wraps, as in PyTorch. The smallest number
-    of a type with a sign, whose negative the type lacks, is not looked at.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/Math.h (calc_gcd), cpu/BinaryOpsKernel.cpp (lcm);
+When it refuses: The types or ranks are unknown, the operands are not int32 or int64, or the opset
+    is below 11, before which a Loop knows no shape.
+Accuracy: Exact, as integers of the type are: what is beyond it wraps, as in PyTorch. The smallest
+    number of a type with a sign, whose negative the type lacks, is not looked at.
+References: pytorch/pytorch aten/src/ATen/native/Math.h (calc_gcd), cpu/BinaryOpsKernel.cpp (lcm);
     G. Lamé, Note sur la limite du nombre des divisions, 1844 (how many steps there are).
 """
 

@@ -1,31 +1,19 @@
 """Replace grid_sampler by GridSample, or by Gather and arithmetic.
 
-What it does:
-    Where the opset has GridSample for the rank at hand (images from opset 16, volumes from opset
-    20) it writes that. Below, it gathers the pixels around every coordinate and adds them with
-    their shares.
-
-Why engines need it:
-    PyTorch's exporter writes an ATen node where the opset has no GridSample for it.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "grid_sampler"> (x, grid, 0, 0, 0)
-
-After:
-    y = GridSample <mode = "bilinear", padding_mode = "zeros", align_corners = 0> (x, grid)
-
-When it refuses:
-    The mode, the padding or the alignment is computed at run time or unknown, the rank is unknown
-    or neither 4 nor 5, volumes are to be sampled bicubically, or, without GridSample, the mode is
-    bicubic or (below opset 11, which brought Round) nearest, a size of x is unknown, or both its
-    batches and its channels are.
-
-Accuracy:
-    Exact up to the order of summation. Without GridSample, float16 and bfloat16 are computed in
-    float32. Coordinates that are not numbers give what the engine makes of them.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/GridSampler.cpp and GridSamplerUtils.h;
+What it does: Where the opset has GridSample for the rank at hand (images from opset 16, volumes
+    from opset 20) it writes that. Below, it gathers the pixels around every coordinate and adds
+    them with their shares.
+Why engines need it: PyTorch's exporter writes an ATen node where the opset has no GridSample for
+    it.
+Before: y = org.pytorch.aten.ATen <operator = "grid_sampler"> (x, grid, 0, 0, 0)
+After: y = GridSample <mode = "bilinear", padding_mode = "zeros", align_corners = 0> (x, grid)
+When it refuses: The mode, the padding or the alignment is computed at run time or unknown, the rank
+    is unknown or neither 4 nor 5, volumes are to be sampled bicubically, or, without GridSample,
+    the mode is bicubic or (below opset 11, which brought Round) nearest, a size of x is unknown, or
+    both its batches and its channels are.
+Accuracy: Exact up to the order of summation. Without GridSample, float16 and bfloat16 are computed
+    in float32. Coordinates that are not numbers give what the engine makes of them.
+References: pytorch/pytorch aten/src/ATen/native/GridSampler.cpp and GridSamplerUtils.h;
     https://onnx.ai/onnx/operators/onnx__GridSample.html
 """
 

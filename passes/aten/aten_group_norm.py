@@ -1,17 +1,12 @@
 """Replace group normalisation by Reshape, means and arithmetic.
 
-What it does:
-    Handles group_norm and native_group_norm. The channels of a group and their pixels become one
-    axis, which is normalised; the result gets its shape back and is multiplied by the weight and
-    added to the bias of each channel. Mean and reciprocal deviation of native_group_norm are
-    given where they are used.
-
-Why engines need it:
-    ONNX had no group normalisation before opset 18, and older exporters wrote an ATen node.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "group_norm"> (x, 4, weight, bias, 1e-5, 1)
-
+What it does: Handles group_norm and native_group_norm. The channels of a group and their pixels
+    become one axis, which is normalised; the result gets its shape back and is multiplied by the
+    weight and added to the bias of each channel. Mean and reciprocal deviation of native_group_norm
+    are given where they are used.
+Why engines need it: ONNX had no group normalisation before opset 18, and older exporters wrote an
+    ATen node.
+Before: y = org.pytorch.aten.ATen <operator = "group_norm"> (x, 4, weight, bias, 1e-5, 1)
 After:
     groups = Reshape (x, [0, 4, -1])
     away = Sub (groups, ReduceMean <axes = [2]> (groups))
@@ -21,18 +16,13 @@ After:
 
     From opset 18 on, where the size of a group is not known, InstanceNormalization takes the
     place of the arithmetic.
-
-When it refuses:
-    The number of groups or epsilon is computed at run time, rank or dtype are unknown, the type
-    is not floating point, or the channels are known not to divide into the groups.
-
-Accuracy:
-    Exact up to the order of summation; float16 and bfloat16 are computed in float32, as PyTorch
-    does. The variance is the mean of squared distances from the mean, which does not cancel.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/group_norm.cpp;
-    microsoft/onnxruntime orttraining/orttraining/python/training/ortmodule (native_group_norm);
+When it refuses: The number of groups or epsilon is computed at run time, rank or dtype are unknown,
+    the type is not floating point, or the channels are known not to divide into the groups.
+Accuracy: Exact up to the order of summation; float16 and bfloat16 are computed in float32, as
+    PyTorch does. The variance is the mean of squared distances from the mean, which does not
+    cancel.
+References: pytorch/pytorch aten/src/ATen/native/group_norm.cpp; microsoft/onnxruntime
+    orttraining/orttraining/python/training/ortmodule (native_group_norm);
     https://onnx.ai/onnx/operators/onnx__InstanceNormalization.html
 """
 

@@ -1,32 +1,22 @@
 """Replace histogram by comparing each number with the edges of all bins.
 
-What it does:
-    Lays the edges of the bins evenly between the least and the largest number, or those that are
-    given, or takes edges that are given, and adds up the weights of the numbers in each bin; the
-    last one has its upper edge, too. A density is divided by the sum and the width of the bin.
-
-Why engines need it:
-    ONNX has no such operator, no exporter of PyTorch translates it, and no engine has an importer
-    for an ATen node.
-
+What it does: Lays the edges of the bins evenly between the least and the largest number, or those
+    that are given, or takes edges that are given, and adds up the weights of the numbers in each
+    bin; the last one has its upper edge, too. A density is divided by the sum and the width of the
+    bin.
+Why engines need it: ONNX has no such operator, no exporter of PyTorch translates it, and no engine
+    has an importer for an ATen node.
 Before:
     h, e = org.pytorch.aten.ATen <operator = "histogram", overload_name = "bins_tensor"> (x, edges)
-
 After:
     inside = And (Or (Greater (x, low), Equal (x, low)), Or (Less (x, high), ...))  # [bins, N]
     h = ReduceSum <axes = [1]> (Where (inside, 1, 0))
-
-When it refuses:
-    The rank or type is unknown or no float32 or float64, there are known to be no bins or more than
-    4096, an argument is computed at run time, the weights have another type, the tensor is known to
-    be empty, or the opset is below 11.
-
-Accuracy:
-    Exact up to the order of sums. Edges of evenly laid bins are rounded as PyTorch rounds them.
-    NaN is in no bin; PyTorch gives an error where it has to find the range.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/Histogram.cpp and cpu/HistogramKernel.cpp
+When it refuses: The rank or type is unknown or no float32 or float64, there are known to be no bins
+    or more than 4096, an argument is computed at run time, the weights have another type, the
+    tensor is known to be empty, or the opset is below 11.
+Accuracy: Exact up to the order of sums. Edges of evenly laid bins are rounded as PyTorch rounds
+    them. NaN is in no bin; PyTorch gives an error where it has to find the range.
+References: pytorch/pytorch aten/src/ATen/native/Histogram.cpp and cpu/HistogramKernel.cpp
 """
 
 from __future__ import annotations

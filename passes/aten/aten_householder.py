@@ -1,33 +1,21 @@
 """Replace geqrf, linalg_householder_product and ormqr by the reflections themselves.
 
-What it does:
-    Reflects column by column and keeps the vectors below the diagonal for geqrf, as LAPACK does;
-    linalg_householder_product and orgqr reflect the identity, ormqr another matrix, from either
-    side. Matrices larger than the option `max_unrolled`, and those whose size is not known, are
-    reflected in a Loop.
-
-Why engines need it:
-    ONNX has no linear algebra, PyTorch's exporter writes ATen nodes, and its newer one does not
-    translate them either.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "ormqr"> (a, tau, c, True, False)  # a: float[2, 1]
-
+What it does: Reflects column by column and keeps the vectors below the diagonal for geqrf, as
+    LAPACK does; linalg_householder_product and orgqr reflect the identity, ormqr another matrix,
+    from either side. Matrices larger than the option `max_unrolled`, and those whose size is not
+    known, are reflected in a Loop.
+Why engines need it: ONNX has no linear algebra, PyTorch's exporter writes ATen nodes, and its newer
+    one does not translate them either.
+Before: y = org.pytorch.aten.ATen <operator = "ormqr"> (a, tau, c, True, False)  # a: float[2, 1]
 After:
     v = Where ([[False], [True]], a, [[1], [0]])
     y = Sub (c, Mul (tau, MatMul (v, MatMul (Transpose (v), c))))
-
-When it refuses:
-    The rank or dtype is unknown, sizes are 0, the opset is below 11 for a Loop, the type is not
-    float32 or float64, or tensors differ in type or rank.
-
-Accuracy:
-    Exact up to rounding, with the signs of LAPACK. Squares are added up as they are, so that a
-    column of float32 larger than 1e19 gives infinity.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/BatchLinearAlgebra.cpp (geqrf, linalg_householder_product,
-    ormqr); LAPACK dgeqr2, dlarfg, dorg2r, dorm2r
+When it refuses: The rank or dtype is unknown, sizes are 0, the opset is below 11 for a Loop, the
+    type is not float32 or float64, or tensors differ in type or rank.
+Accuracy: Exact up to rounding, with the signs of LAPACK. Squares are added up as they are, so that
+    a column of float32 larger than 1e19 gives infinity.
+References: pytorch/pytorch aten/src/ATen/native/BatchLinearAlgebra.cpp (geqrf,
+    linalg_householder_product, ormqr); LAPACK dgeqr2, dlarfg, dorg2r, dorm2r
 """
 
 from __future__ import annotations

@@ -1,29 +1,18 @@
 """Replace im2col (unfold) by Gather with constant indices.
 
-What it does:
-    Lays out what a sliding window reads as columns. With a known image size, the pixel of every
-    sample is known: the image is flattened, a zero is put behind it for the padding, and one
+What it does: Lays out what a sliding window reads as columns. With a known image size, the pixel of
+    every sample is known: the image is flattened, a zero is put behind it for the padding, and one
     Gather reads the columns.
-
-Why engines need it:
-    ONNX has no such operator, and PyTorch's exporter writes an ATen node below opset 11.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "im2col"> (x, [3, 3], [1, 1], [1, 1], [1, 1])
-
+Why engines need it: ONNX has no such operator, and PyTorch's exporter writes an ATen node below
+    opset 11.
+Before: y = org.pytorch.aten.ATen <operator = "im2col"> (x, [3, 3], [1, 1], [1, 1], [1, 1])
 After:
     flat = Concat <axis = 2> (Reshape (x, [N, C, H * W]), zero)
     y = Reshape (Gather <axis = 2> (flat, places[9, L]), [N, C * 9, L])
-
-When it refuses:
-    The geometry is computed at run time, the rank, the type or the image size is unknown, no
-    window fits, or there would be more than 16 million indices.
-
-Accuracy:
-    Exact, bit by bit: elements only change their places.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/Im2Col.cpp;
+When it refuses: The geometry is computed at run time, the rank, the type or the image size is
+    unknown, no window fits, or there would be more than 16 million indices.
+Accuracy: Exact, bit by bit: elements only change their places.
+References: pytorch/pytorch aten/src/ATen/native/Im2Col.cpp;
     https://onnx.ai/onnx/operators/onnx__Gather.html
 """
 

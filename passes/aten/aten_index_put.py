@@ -1,33 +1,22 @@
 """Replace index_put by ScatterND, or by Where where a mask picks what one number replaces.
 
-What it does:
-    Joins the indices of the first axes into rows for ScatterND; axes in front that none of them
-    picks are moved behind, and back. A mask with one value becomes Where, with several NonZero
-    says the places.
-
-Why engines need it:
-    PyTorch's exporter writes index_put as an ATen node where it cannot tell what its list of
-    indices holds, and below opset 11.
-
+What it does: Joins the indices of the first axes into rows for ScatterND; axes in front that none
+    of them picks are moved behind, and back. A mask with one value becomes Where, with several
+    NonZero says the places.
+Why engines need it: PyTorch's exporter writes index_put as an ATen node where it cannot tell what
+    its list of indices holds, and below opset 11.
 Before:
     i = SequenceConstruct (rows, columns)
     y = org.pytorch.aten.ATen <operator = "index_put"> (x, i, v, False)
-
 After:
     places = Concat <axis = -1> (Unsqueeze (rows), Unsqueeze (columns))
     y = ScatterND (x, places, v)
-
-When it refuses:
-    The list is computed at run time, indices lie on both sides of an axis that none picks, a mask
-    is not alone, ranks or types are unknown, values are added below opset 16, or the opset is
-    below 11.
-
-Accuracy:
-    Exact, bit by bit, where no place is given twice (then PyTorch leaves open which value wins,
-    as ONNX does). Where values are added, up to their order.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/TensorAdvancedIndexing.cpp (index_put);
+When it refuses: The list is computed at run time, indices lie on both sides of an axis that none
+    picks, a mask is not alone, ranks or types are unknown, values are added below opset 16, or the
+    opset is below 11.
+Accuracy: Exact, bit by bit, where no place is given twice (then PyTorch leaves open which value
+    wins, as ONNX does). Where values are added, up to their order.
+References: pytorch/pytorch aten/src/ATen/native/TensorAdvancedIndexing.cpp (index_put);
     https://onnx.ai/onnx/operators/onnx__ScatterND.html
 """
 

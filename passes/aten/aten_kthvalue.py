@@ -1,34 +1,21 @@
 """Replace the k-th smallest value by TopK.
 
-What it does:
-    The k-th smallest of n is the last of the n - k + 1 largest, or, where that is fewer, the
-    negative of the last of the k largest negatives. TopK sorts them, Slice takes the last.
-
-Why engines need it:
-    ONNX has no such operator, and PyTorch's exporter writes an ATen node. Some parsers do not
-    read the `largest` attribute of TopK, which is therefore not used.
-
-Before:
-    v, i = org.pytorch.aten.ATen <operator = "kthvalue"> (x, 2, 1, 0)    # x: float[2, 5]
-
+What it does: The k-th smallest of n is the last of the n - k + 1 largest, or, where that is fewer,
+    the negative of the last of the k largest negatives. TopK sorts them, Slice takes the last.
+Why engines need it: ONNX has no such operator, and PyTorch's exporter writes an ATen node. Some
+    parsers do not read the `largest` attribute of TopK, which is therefore not used.
+Before: v, i = org.pytorch.aten.ATen <operator = "kthvalue"> (x, 2, 1, 0)    # x: float[2, 5]
 After:
     t, _ = TopK <axis = 1> (Neg (x), [2])
     v = Neg (Squeeze <axes = [1]> (Slice <axis 1, from 1 to 2> (t)))
-
-When it refuses:
-    The index is used and the elements are integers (among equal values PyTorch does not say which
-    one it is, and of integers many are equal), k or the axis is
-    computed at run time, the rank, the type or the size of the axis is unknown, k does not fit,
-    or the type is neither floating point nor an integer of at most 32 bits or int64 (integers
-    need opset 11).
-
-Accuracy:
-    Exact: the result is one of the inputs; only the sign of a zero may be another. PyTorch sorts
-    NaN behind everything, engines differ in where they do. Approximate where the index of a float
-    is used: of equal numbers another one may be given.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/Sorting.cpp (kthvalue);
+When it refuses: The index is used and the elements are integers (among equal values PyTorch does
+    not say which one it is, and of integers many are equal), k or the axis is computed at run time,
+    the rank, the type or the size of the axis is unknown, k does not fit, or the type is neither
+    floating point nor an integer of at most 32 bits or int64 (integers need opset 11).
+Accuracy: Exact: the result is one of the inputs; only the sign of a zero may be another. PyTorch
+    sorts NaN behind everything, engines differ in where they do. Approximate where the index of a
+    float is used: of equal numbers another one may be given.
+References: pytorch/pytorch aten/src/ATen/native/Sorting.cpp (kthvalue);
     https://onnx.ai/onnx/operators/onnx__TopK.html
 """
 

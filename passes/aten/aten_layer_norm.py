@@ -1,31 +1,21 @@
 """Replace layer normalisation by means and arithmetic.
 
-What it does:
-    Handles layer_norm and native_layer_norm: the trailing axes are centred, divided by their
-    deviation, multiplied by the weight and added to the bias. Mean and reciprocal deviation of
-    native_layer_norm are given where they are used.
-
-Why engines need it:
-    ONNX had no layer normalisation before opset 17, and exporters wrote an ATen node.
-
-Before:
-    y = ATen <operator = "layer_norm", normalized_shape = [8], eps = 1e-5> (x, weight, bias)
-
+What it does: Handles layer_norm and native_layer_norm: the trailing axes are centred, divided by
+    their deviation, multiplied by the weight and added to the bias. Mean and reciprocal deviation
+    of native_layer_norm are given where they are used.
+Why engines need it: ONNX had no layer normalisation before opset 17, and exporters wrote an ATen
+    node.
+Before: y = ATen <operator = "layer_norm", normalized_shape = [8], eps = 1e-5> (x, weight, bias)
 After:
     away = Sub (x, ReduceMean <axes = [2]> (x))
     deviation = Sqrt (Add (ReduceMean <axes = [2]> (Mul (away, away)), 1e-5))
     y = Add (Mul (Div (away, deviation), weight), bias)
-
-When it refuses:
-    The normalised shape or epsilon is computed at run time, rank or dtype are unknown, the type
-    is not floating point, or the normalised shape does not fit the input.
-
-Accuracy:
-    Exact up to the order of summation; float16 and bfloat16 are computed in float32, as PyTorch
-    does. The variance is the mean of squared distances from the mean, which does not cancel.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/layer_norm.cpp;
+When it refuses: The normalised shape or epsilon is computed at run time, rank or dtype are unknown,
+    the type is not floating point, or the normalised shape does not fit the input.
+Accuracy: Exact up to the order of summation; float16 and bfloat16 are computed in float32, as
+    PyTorch does. The variance is the mean of squared distances from the mean, which does not
+    cancel.
+References: pytorch/pytorch aten/src/ATen/native/layer_norm.cpp;
     https://onnx.ai/onnx/operators/onnx__LayerNormalization.html
 """
 

@@ -1,17 +1,11 @@
 """Replace a Cholesky factorisation by its steps.
 
-What it does:
-    Factors stacks of symmetric matrices column by column: the square root of the pivot, the
-    column divided by it, and its product with itself taken from what remains. A constant mask
+What it does: Factors stacks of symmetric matrices column by column: the square root of the pivot,
+    the column divided by it, and its product with itself taken from what remains. A constant mask
     makes the other triangle zero. Only the triangle that PyTorch reads is read.
-
-Why engines need it:
-    ONNX has no such operator, and PyTorch's exporter writes an ATen node (linalg_cholesky,
-    linalg_cholesky_ex or cholesky).
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "linalg_cholesky"> (x, 0)      # x: float[B, 3, 3]
-
+Why engines need it: ONNX has no such operator, and PyTorch's exporter writes an ATen node
+    (linalg_cholesky, linalg_cholesky_ex or cholesky).
+Before: y = org.pytorch.aten.ATen <operator = "linalg_cholesky"> (x, 0)      # x: float[B, 3, 3]
 After:
     root = Sqrt (Slice (x))                                              # [B, 1, 1]
     column = Div (Slice (x), root)                                       # [B, 2, 1]
@@ -21,21 +15,16 @@ After:
 
     Matrices larger than the option `max_unrolled`, and those whose size is not known, are factored
     in a Loop, whose state is turned by a row and a column each time and so keeps its shape.
-
-When it refuses:
-    The rank or dtype is unknown, the matrices are not square, the type is not float16, float32 or
-    float64, or matrices are factored in a Loop below opset 9 (11 where their size is not known).
-
-Accuracy:
-    Exact up to rounding, as LAPACK's factorisation which PyTorch uses. float16 is computed in
-    float32. A matrix that is not positive definite, for which PyTorch raises an error, gives NaN
-    or infinities in its own entry of the stack. Approximate where the error counts of
+When it refuses: The rank or dtype is unknown, the matrices are not square, the type is not float16,
+    float32 or float64, or matrices are factored in a Loop below opset 9 (11 where their size is not
+    known).
+Accuracy: Exact up to rounding, as LAPACK's factorisation which PyTorch uses. float16 is computed in
+    float32. A matrix that is not positive definite, for which PyTorch raises an error, gives NaN or
+    infinities in its own entry of the stack. Approximate where the error counts of
     linalg_cholesky_ex are used: rounding decides whether the pivot of a matrix that is nearly
     singular is above 0, and PyTorch leaves open what the factor is where it is not.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/BatchLinearAlgebra.cpp (linalg_cholesky_ex);
-    Golub and Van Loan, Matrix Computations, 4.2 (Cholesky factorisation).
+References: pytorch/pytorch aten/src/ATen/native/BatchLinearAlgebra.cpp (linalg_cholesky_ex); Golub
+    and Van Loan, Matrix Computations, 4.2 (Cholesky factorisation).
 """
 
 from __future__ import annotations

@@ -1,36 +1,24 @@
 """Replace a determinant by elimination with partial pivoting.
 
-What it does:
-    Computes the determinants of stacks of square matrices as the product of the pivots and the
-    signs of the row exchanges, step by step, for matrices up to the option `max_unrolled`.
-
-Why engines need it:
-    ONNX has Det since opset 11 and hardly an engine implements it; below, PyTorch writes an ATen
-    node (linalg_det, det).
-
-Before:
-    y = Det (x)                                     # x: float[B, 3, 3]
-
+What it does: Computes the determinants of stacks of square matrices as the product of the pivots
+    and the signs of the row exchanges, step by step, for matrices up to the option `max_unrolled`.
+Why engines need it: ONNX has Det since opset 11 and hardly an engine implements it; below, PyTorch
+    writes an ATen node (linalg_det, det).
+Before: y = Det (x)                                     # x: float[B, 3, 3]
 After:
     place = ArgMax <axis = 1> (Abs (first column))
     pivot = ReduceSum <axes = [1]> (Mul (x, Cast (Equal (place, [0, 1, 2]))))
     rest = Where (Equal (place, [1, 2]), head, tail)
     ...                                             # rest - column / pivot * row, twice
     y = Mul (Mul (first pivots), signs)
-
-When it refuses:
-    The rank or dtype is unknown, the matrices are not square or larger than the option allows,
-    their size is dynamic, or the type is not float16, float32 or float64.
-
-Accuracy:
-    Exact up to rounding, as LAPACK's factorisation which PyTorch uses: measured with condition
-    numbers up to 1e4. A singular matrix whose elimination meets a column of zeros gives 0, as in
-    PyTorch. float16 is computed in float32.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/BatchLinearAlgebra.cpp (linalg_det);
-    https://onnx.ai/onnx/operators/onnx__Det.html;
-    Golub and Van Loan, Matrix Computations, 3.4 (partial pivoting).
+When it refuses: The rank or dtype is unknown, the matrices are not square or larger than the option
+    allows, their size is dynamic, or the type is not float16, float32 or float64.
+Accuracy: Exact up to rounding, as LAPACK's factorisation which PyTorch uses: measured with
+    condition numbers up to 1e4. A singular matrix whose elimination meets a column of zeros gives
+    0, as in PyTorch. float16 is computed in float32.
+References: pytorch/pytorch aten/src/ATen/native/BatchLinearAlgebra.cpp (linalg_det);
+    https://onnx.ai/onnx/operators/onnx__Det.html; Golub and Van Loan, Matrix Computations, 3.4
+    (partial pivoting).
 """
 
 from __future__ import annotations

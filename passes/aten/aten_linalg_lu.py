@@ -5,34 +5,24 @@ What it does:
     linalg_lu_factor, linalg_lu_factor_ex and _lu_with_info; linalg_lu takes the factors apart.
     lu_solve and linalg_lu_solve exchange the rows and substitute. Matrices larger than the option
     `max_unrolled`, and those whose size is not known, are factorised in a Loop.
-
-Why engines need it:
-    ONNX has no linear algebra, PyTorch's exporter writes ATen nodes, and its newer one does not
-    translate them either.
-
-Before:
-    p, l, u = org.pytorch.aten.ATen <operator = "linalg_lu"> (a, True)     # a: float[2, 2]
-
+Why engines need it: ONNX has no linear algebra, PyTorch's exporter writes ATen nodes, and its newer
+    one does not translate them either.
+Before: p, l, u = org.pytorch.aten.ATen <operator = "linalg_lu"> (a, True)     # a: float[2, 2]
 After:
     place = ArgMax (Abs (a[:, 0]))                       # and so on, as aten-linalg-det
     u = Where ([[True, True], [False, True]], lu, 0)
     l = Where ([[False, False], [True, False]], lu, [[1, 0], [0, 1]])
     p = Cast (Equal ([[0], [1]], rows))                  # rows: after the exchanges
-
-When it refuses:
-    The rank or dtype is unknown, sizes are 0, systems have sizes that are open or larger than the
-    option allows, the opset is below 11 for a Loop, the type is not float32 or float64, rows must
-    not be exchanged (pivot is False, which PyTorch does not compute on a CPU either), or pivots are
-    not int32.
-
-Accuracy:
-    Exact up to rounding, with the pivots of LAPACK. A pivot of 0 is left, with the zeros below.
-    Approximate where the error counts are used: rounding decides whether the pivot of a matrix
-    that is nearly singular is 0. Pivots out of range give a matrix where PyTorch gives an error.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/BatchLinearAlgebra.cpp (linalg_lu_factor_ex, linalg_lu,
-    linalg_lu_solve); LAPACK dgetrf, dgetrs; Golub and Van Loan, Matrix Computations, 3.4
+When it refuses: The rank or dtype is unknown, sizes are 0, systems have sizes that are open or
+    larger than the option allows, the opset is below 11 for a Loop, the type is not float32 or
+    float64, rows must not be exchanged (pivot is False, which PyTorch does not compute on a CPU
+    either), or pivots are not int32.
+Accuracy: Exact up to rounding, with the pivots of LAPACK. A pivot of 0 is left, with the zeros
+    below. Approximate where the error counts are used: rounding decides whether the pivot of a
+    matrix that is nearly singular is 0. Pivots out of range give a matrix where PyTorch gives an
+    error.
+References: pytorch/pytorch aten/src/ATen/native/BatchLinearAlgebra.cpp (linalg_lu_factor_ex,
+    linalg_lu, linalg_lu_solve); LAPACK dgetrf, dgetrs; Golub and Van Loan, Matrix Computations, 3.4
 """
 
 from __future__ import annotations

@@ -1,34 +1,22 @@
 """Replace the exponential of matrices by a polynomial of the halved matrix that is squared again.
 
-What it does:
-    Halves a matrix until its largest column sum is at most 0.5, takes the first terms of the series
-    of the exponential, and squares the result as often as the matrix was halved. How often is
-    decided at run time, for each matrix, by Where.
-
-Why engines need it:
-    ONNX has no linear algebra, PyTorch's exporter writes ATen nodes, and its newer one does not
-    translate them either.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "linalg_matrix_exp"> (a)      # a: float[3, 3]
-
+What it does: Halves a matrix until its largest column sum is at most 0.5, takes the first terms of
+    the series of the exponential, and squares the result as often as the matrix was halved. How
+    often is decided at run time, for each matrix, by Where.
+Why engines need it: ONNX has no linear algebra, PyTorch's exporter writes ATen nodes, and its newer
+    one does not translate them either.
+Before: y = org.pytorch.aten.ATen <operator = "linalg_matrix_exp"> (a)      # a: float[3, 3]
 After:
     size = ReduceMax (ReduceSum <axes = [0]> (Abs (a)))
     h = Where (Less (0.5, size), Mul (a, 0.5), a)                       # and so on
     e = Add (eye, MatMul (h, Add (eye, Mul (h, 1 / 2))))                # of more terms
     y = Where (Less (0.5, size), MatMul (e, e), e)                      # and so on
-
-When it refuses:
-    The rank or dtype is unknown, the matrices are not square, the type is not float32 or float64,
-    or the opset is below 11.
-
-Accuracy:
-    Approximate: up to rounding, which each squaring doubles, where the largest sum of the sizes of
-    a column is at most 512. The series is cut where what is left is below the last digit.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/LinearAlgebra.cpp (linalg_matrix_exp);
-    Golub and Van Loan, Matrix Computations, 9.3 (scaling and squaring)
+When it refuses: The rank or dtype is unknown, the matrices are not square, the type is not float32
+    or float64, or the opset is below 11.
+Accuracy: Approximate: up to rounding, which each squaring doubles, where the largest sum of the
+    sizes of a column is at most 512. The series is cut where what is left is below the last digit.
+References: pytorch/pytorch aten/src/ATen/native/LinearAlgebra.cpp (linalg_matrix_exp); Golub and
+    Van Loan, Matrix Computations, 9.3 (scaling and squaring)
 """
 
 from __future__ import annotations

@@ -1,36 +1,24 @@
 """Replace norms of matrices: by sums, and by iterations where they are of singular values.
 
-What it does:
-    The norms 1, -1, inf and -inf are the largest or least sum of a column or row, fro is the root
-    of the sum of squares. nuc, the sum of the singular values, is the sum of the products with the
-    orthogonal factor, which Newton and Schulz's iteration converges to. 2, the largest of them, is
-    read from A' A squared again and again, which leaves the largest direction alone.
-
-Why engines need it:
-    ONNX has no singular values, PyTorch's exporter writes ATen nodes, and its newer one does not
-    translate them either.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "linalg_matrix_norm"> (a, "nuc", [0, 1], False, None)
-
+What it does: The norms 1, -1, inf and -inf are the largest or least sum of a column or row, fro is
+    the root of the sum of squares. nuc, the sum of the singular values, is the sum of the products
+    with the orthogonal factor, which Newton and Schulz's iteration converges to. 2, the largest of
+    them, is read from A' A squared again and again, which leaves the largest direction alone.
+Why engines need it: ONNX has no singular values, PyTorch's exporter writes ATen nodes, and its
+    newer one does not translate them either.
+Before: y = org.pytorch.aten.ATen <operator = "linalg_matrix_norm"> (a, "nuc", [0, 1], False, None)
 After:
     x = Div (a, ReduceL2 (a))
     g = MatMul (Transpose (x), x)                                    # 24 times
     x = MatMul (x, Add (Mul (eye, 1.875), MatMul (g, Sub (Mul (g, 0.375), Mul (eye, 1.25)))))
     y = ReduceSum (Mul (a, x))
-
-When it refuses:
-    The rank or dtype is unknown, the order is -2 (the least singular value, which no such iteration
-    converges to evenly) or none of those above, an argument is computed at run time, the type is
-    not float32 or float64, or the opset is below 11.
-
-Accuracy:
-    Exact up to rounding and the order of sums. Approximate for nuc and 2: within 1e-4 of the norm,
-    of finite matrices; small singular values, which converge late, are as small a part of it.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/LinearAlgebra.cpp (linalg_matrix_norm);
-    N. Higham, Functions of Matrices (2008), 8.3 (Newton-Schulz iteration)
+When it refuses: The rank or dtype is unknown, the order is -2 (the least singular value, which no
+    such iteration converges to evenly) or none of those above, an argument is computed at run time,
+    the type is not float32 or float64, or the opset is below 11.
+Accuracy: Exact up to rounding and the order of sums. Approximate for nuc and 2: within 1e-4 of the
+    norm, of finite matrices; small singular values, which converge late, are as small a part of it.
+References: pytorch/pytorch aten/src/ATen/native/LinearAlgebra.cpp (linalg_matrix_norm); N. Higham,
+    Functions of Matrices (2008), 8.3 (Newton-Schulz iteration)
 """
 
 from __future__ import annotations

@@ -1,30 +1,18 @@
 """Replace linalg_pinv by an iteration that converges to the pseudo-inverse.
 
-What it does:
-    Begins with the transpose, divided by the sum of the squares, and repeats X (2 I - A X), which
-    doubles the number of right digits each time in the end. It branches on nothing.
-
-Why engines need it:
-    ONNX has no pseudo-inverse, and exporters wrote an ATen node.
-
-Before:
-    y = ATen <operator = "linalg_pinv"> (a, rcond, hermitian)        a: [..., M, N]
-
+What it does: Begins with the transpose, divided by the sum of the squares, and repeats X (2 I - A
+    X), which doubles the number of right digits each time in the end. It branches on nothing.
+Why engines need it: ONNX has no pseudo-inverse, and exporters wrote an ATen node.
+Before: y = ATen <operator = "linalg_pinv"> (a, rcond, hermitian)        a: [..., M, N]
 After:
     x = Div (Transpose (a), ReduceSum (Mul (a, a)))
     x = MatMul (x, Sub (2 I, MatMul (a, x)))                         # 40 times
-
-When it refuses:
-    The rank is unknown, the number of rows is below opset 11, the dtype is not float32 or float64,
-    a tolerance above 1e-6 is given, or the matrix is declared Hermitian.
-
-Accuracy:
-    Approximate: within 1e-3 of the largest element where the ratio of the largest singular value
-    to the smallest one that is not 0 is below 1e3, in float32. PyTorch takes singular values below
-    a tolerance for 0; matrices that have such are outside of the domain unless they are 0.
-
-References:
-    A. Ben-Israel and D. Cohen, On iterative computation of generalized inverses (1966);
+When it refuses: The rank is unknown, the number of rows is below opset 11, the dtype is not float32
+    or float64, a tolerance above 1e-6 is given, or the matrix is declared Hermitian.
+Accuracy: Approximate: within 1e-3 of the largest element where the ratio of the largest singular
+    value to the smallest one that is not 0 is below 1e3, in float32. PyTorch takes singular values
+    below a tolerance for 0; matrices that have such are outside of the domain unless they are 0.
+References: A. Ben-Israel and D. Cohen, On iterative computation of generalized inverses (1966);
     pytorch/pytorch aten/src/ATen/native/LinearAlgebra.cpp (linalg_pinv)
 """
 

@@ -1,36 +1,26 @@
 """Replace slogdet, logdet, qr and lstsq of small matrices.
 
-What it does:
-    Takes the logarithms of the pivots of an elimination for slogdet and logdet, and reflects by
-    Householder's vectors for qr, step by step, for matrices up to the option `max_unrolled`. lstsq
-    solves R x = Q' b; with fewer rows than columns the least solution is Q R'^-1 b of A' = Q R.
-
-Why engines need it:
-    ONNX has no linear algebra, PyTorch's exporter writes ATen nodes, and its newer one does not
-    translate them either.
-
-Before:
-    q, r = org.pytorch.aten.ATen <operator = "linalg_qr"> (x, "reduced")   # x: float[3, 2]
-
+What it does: Takes the logarithms of the pivots of an elimination for slogdet and logdet, and
+    reflects by Householder's vectors for qr, step by step, for matrices up to the option
+    `max_unrolled`. lstsq solves R x = Q' b; with fewer rows than columns the least solution is Q
+    R'^-1 b of A' = Q R.
+Why engines need it: ONNX has no linear algebra, PyTorch's exporter writes ATen nodes, and its newer
+    one does not translate them either.
+Before: q, r = org.pytorch.aten.ATen <operator = "linalg_qr"> (x, "reduced")   # x: float[3, 2]
 After:
     v = x[:, 0] + sign * norm; r1 = x - 2 v (v' x) / (v' v)                # and so on
     q = the reflections in the other order, on the identity
-
-When it refuses:
-    The rank or dtype is unknown, the sizes are open, zero, or larger than the option allows, the
-    type is not float32 or float64, or an output of lstsq is used that needs the rank or singular
-    values: the rank and residuals with a driver other than gels, singular values with gelss, gelsd.
-
-Accuracy:
-    Exact up to rounding, with the signs and pivots of LAPACK. A singular matrix has minus
+When it refuses: The rank or dtype is unknown, the sizes are open, zero, or larger than the option
+    allows, the type is not float32 or float64, or an output of lstsq is used that needs the rank or
+    singular values: the rank and residuals with a driver other than gels, singular values with
+    gelss, gelsd.
+Accuracy: Exact up to rounding, with the signs and pivots of LAPACK. A singular matrix has minus
     infinity as logarithm and 0 as sign. lstsq takes matrices of full rank; others give infinities
     or NaN, for which the driver gels of PyTorch gives an error, so that this is approximate with
     another driver. Residuals that should be 0 are what rounding leaves of them.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/BatchLinearAlgebra.cpp (linalg_slogdet, linalg_qr,
-    linalg_lstsq_out); LAPACK dgetrf, dgeqrf, dgels, dlarfg (the sign);
-    Golub and Van Loan, Matrix Computations, 3.4 and 5.2
+References: pytorch/pytorch aten/src/ATen/native/BatchLinearAlgebra.cpp (linalg_slogdet, linalg_qr,
+    linalg_lstsq_out); LAPACK dgetrf, dgeqrf, dgels, dlarfg (the sign); Golub and Van Loan, Matrix
+    Computations, 3.4 and 5.2
 """
 
 from __future__ import annotations

@@ -1,37 +1,26 @@
 """Replace systems of linear equations by elimination with partial pivoting.
 
-What it does:
-    Solves A X = B by Gauss-Jordan elimination of [A, B]: linalg_solve, linalg_solve_ex,
+What it does: Solves A X = B by Gauss-Jordan elimination of [A, B]: linalg_solve, linalg_solve_ex,
     linalg_solve_triangular and triangular_solve (of the half that counts), cholesky_solve and
     cholesky_inverse (twice, with the factor and its transpose), and matrix powers, by squaring.
-
-Why engines need it:
-    ONNX has no linear algebra, PyTorch's exporter writes ATen nodes, and its newer one does not
-    translate them either.
-
+Why engines need it: ONNX has no linear algebra, PyTorch's exporter writes ATen nodes, and its newer
+    one does not translate them either.
 Before:
     y = org.pytorch.aten.ATen <operator = "linalg_solve"> (a, b, 1)    # a: float[2, 2], b: [2, 1]
-
 After:
     m = Concat <axis = 1> (a, b)                                       # [2, 3]
     ...                             # as the inverse of a matrix, see aten-linalg-inv
     y                                                                  # [2, 1]
-
-When it refuses:
-    A rank or dtype is unknown, the matrices are not square, the type is not float16, float32 or
-    float64, it cannot be told whether B is a vector, the error counts are used of a B that is
-    shared by several matrices, or the size is open below opset 11.
-
-Accuracy:
-    Exact up to rounding, as the elimination of LAPACK that PyTorch uses; a singular matrix, for
-    which PyTorch raises an error, gives infinities or NaN. float16 is computed in float32.
+When it refuses: A rank or dtype is unknown, the matrices are not square, the type is not float16,
+    float32 or float64, it cannot be told whether B is a vector, the error counts are used of a B
+    that is shared by several matrices, or the size is open below opset 11.
+Accuracy: Exact up to rounding, as the elimination of LAPACK that PyTorch uses; a singular matrix,
+    for which PyTorch raises an error, gives infinities or NaN. float16 is computed in float32.
     Approximate where the error counts of linalg_solve_ex are used: rounding decides whether the
     pivot of a matrix that is nearly singular is 0.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/BatchLinearAlgebra.cpp (linalg_solve, solve_triangular,
-    cholesky_solve) and LinearAlgebra.cpp (matrix_power);
-    Golub and Van Loan, Matrix Computations, 3.4
+References: pytorch/pytorch aten/src/ATen/native/BatchLinearAlgebra.cpp (linalg_solve,
+    solve_triangular, cholesky_solve) and LinearAlgebra.cpp (matrix_power); Golub and Van Loan,
+    Matrix Computations, 3.4
 """
 
 from __future__ import annotations

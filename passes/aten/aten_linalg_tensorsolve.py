@@ -1,30 +1,20 @@
 """Replace linalg_tensorsolve and linalg_tensorinv by elimination on matrices.
 
-What it does:
-    Flattens the tensor to a square matrix, solves or inverts by elimination with partial pivoting,
-    and gives the result the shape of the axes that are left.
-
-Why engines need it:
-    ONNX has no linear algebra, PyTorch's exporter writes ATen nodes, and its newer one does not
-    translate them either.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "linalg_tensorinv"> (a, 1)       # a: float[6, 3, 2]
-
+What it does: Flattens the tensor to a square matrix, solves or inverts by elimination with partial
+    pivoting, and gives the result the shape of the axes that are left.
+Why engines need it: ONNX has no linear algebra, PyTorch's exporter writes ATen nodes, and its newer
+    one does not translate them either.
+Before: y = org.pytorch.aten.ATen <operator = "linalg_tensorinv"> (a, 1)       # a: float[6, 3, 2]
 After:
     ...                             # the inverse of Flatten <axis = 1> (a), see aten-linalg-inv
     y = Reshape (inverse, [3, 2, 6])
-
-When it refuses:
-    A rank or dtype is unknown, an argument is computed at run time, the matrix is not square or of
-    another type than float16, float32 and float64, or the types of both tensors differ.
-
-Accuracy:
-    Exact up to rounding, as the elimination of LAPACK; a singular matrix, for which PyTorch raises
-    an error, gives infinities or NaN. float16 is computed in float32.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/LinearAlgebra.cpp (linalg_tensorsolve, linalg_tensorinv)
+When it refuses: A rank or dtype is unknown, an argument is computed at run time, the matrix is not
+    square or of another type than float16, float32 and float64, or the types of both tensors
+    differ.
+Accuracy: Exact up to rounding, as the elimination of LAPACK; a singular matrix, for which PyTorch
+    raises an error, gives infinities or NaN. float16 is computed in float32.
+References: pytorch/pytorch aten/src/ATen/native/LinearAlgebra.cpp (linalg_tensorsolve,
+    linalg_tensorinv)
 """
 
 from __future__ import annotations

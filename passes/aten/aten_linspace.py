@@ -1,29 +1,19 @@
 """Replace linspace and logspace of which an end is a tensor.
 
-What it does:
-    Adds multiples of the step to the first end, and takes those of the second half off the other,
-    as PyTorch does; logspace raises its base to them.
-
-Why engines need it:
-    An end that is computed makes the trace hold the call, and no engine has an importer for ATen.
-
+What it does: Adds multiples of the step to the first end, and takes those of the second half off
+    the other, as PyTorch does; logspace raises its base to them.
+Why engines need it: An end that is computed makes the trace hold the call, and no engine has an
+    importer for ATen.
 Before:
     y = org.pytorch.aten.ATen <operator = "linspace", overload_name = "Tensor_Tensor"> (a, b, 3, 6)
-
 After:
     step = Div (Sub (b, a), 2)
     y = Where ([True, False, False], Add (a, Mul (step, [0, 1, 2])), Sub (b, Mul (step, [2, 1, 0])))
-
-When it refuses:
-    The number of steps or the base is computed at run time, the type that is asked for is not
-    float32 or float64, or the opset is below 9. One step gives the first end.
-
-Accuracy:
-    Exact up to rounding for linspace; approximate for logspace, whose powers engines compute in
-    other steps: 2e-6 of the value.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/RangeFactories.cpp (linspace_out, logspace_out)
+When it refuses: The number of steps or the base is computed at run time, the type that is asked for
+    is not float32 or float64, or the opset is below 9. One step gives the first end.
+Accuracy: Exact up to rounding for linspace; approximate for logspace, whose powers engines compute
+    in other steps: 2e-6 of the value.
+References: pytorch/pytorch aten/src/ATen/native/RangeFactories.cpp (linspace_out, logspace_out)
 """
 
 from __future__ import annotations

@@ -1,37 +1,25 @@
 """Replace logcumsumexp by a scan that doubles its reach in each step.
 
-What it does:
-    Adds to each element, in the log domain, its neighbour 1, then 2, then 4 ... places before:
-    after log2 of the size steps each holds the logarithm of the sum of all exponentials up to it.
-    One step is max(a, b) + log1p(exp(-|a - b|)), which never overflows.
-
-Why engines need it:
-    ONNX has no such operator, and PyTorch's exporter writes an ATen node. A cumulated sum of
-    exponentials would lose whatever is small beside the largest element.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "logcumsumexp"> (x, 1)     # x: float[2, 5]
-
+What it does: Adds to each element, in the log domain, its neighbour 1, then 2, then 4 ... places
+    before: after log2 of the size steps each holds the logarithm of the sum of all exponentials up
+    to it. One step is max(a, b) + log1p(exp(-|a - b|)), which never overflows.
+Why engines need it: ONNX has no such operator, and PyTorch's exporter writes an ATen node. A
+    cumulated sum of exponentials would lose whatever is small beside the largest element.
+Before: y = org.pytorch.aten.ATen <operator = "logcumsumexp"> (x, 1)     # x: float[2, 5]
 After:
     a, b = Slice <axis 1, from 1> (x), Slice <axis 1, to 4> (x)
     e = Exp (Neg (Abs (Sub (a, b))))
     s1 = Concat <axis = 1> (Slice <axis 1, to 1> (x), Max (a, b) + log1p (e))
     ...                                                              # then 2 and 4 places
-
-When it refuses:
-    The axis is computed at run time, the rank, the type or the size of the axis is unknown, the
-    type is not floating point, or it is float64 below opset 11.
-
-Accuracy:
-    Exact up to rounding: the error grows with the number of steps (log2 of the size), while that
-    of PyTorch's running sum grows with the size. float16 and bfloat16 are computed in float32.
+When it refuses: The axis is computed at run time, the rank, the type or the size of the axis is
+    unknown, the type is not floating point, or it is float64 below opset 11.
+Accuracy: Exact up to rounding: the error grows with the number of steps (log2 of the size), while
+    that of PyTorch's running sum grows with the size. float16 and bfloat16 are computed in float32.
     Minus infinity, which stands for nothing, and plus infinity are treated as in PyTorch. A NaN
     makes what follows NaN where the engine's Max and Clip keep it.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/cpu/LogAddExp.h and ReduceOpsKernel.cpp (logcumsumexp);
-    D. Goldberg, What every computer scientist should know about floating-point arithmetic,
-    theorem 4 (log1p); Hillis and Steele, Data parallel algorithms (the scan).
+References: pytorch/pytorch aten/src/ATen/native/cpu/LogAddExp.h and ReduceOpsKernel.cpp
+    (logcumsumexp); D. Goldberg, What every computer scientist should know about floating-point
+    arithmetic, theorem 4 (log1p); Hillis and Steele, Data parallel algorithms (the scan).
 """
 
 from __future__ import annotations

@@ -1,30 +1,18 @@
 """Replace losses of tensors that torch.onnx leaves as ATen nodes by arithmetic.
 
-What it does:
-    Writes binary_cross_entropy (with logits as well), hinge_embedding_loss, kl_div,
+What it does: Writes binary_cross_entropy (with logits as well), hinge_embedding_loss, kl_div,
     margin_ranking_loss, poisson_nll_loss and soft_margin_loss element by element, and takes the
     mean or the sum.
-
-Why engines need it:
-    The exporter has no symbolic for some of these, and writes others as ATen nodes where it is
-    told to; no engine has an importer for them.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "soft_margin_loss"> (x, t, 1)
-
+Why engines need it: The exporter has no symbolic for some of these, and writes others as ATen nodes
+    where it is told to; no engine has an importer for them.
+Before: y = org.pytorch.aten.ATen <operator = "soft_margin_loss"> (x, t, 1)
 After:
     z = Neg (Mul (x, t))
     y = ReduceMean (Max (Softplus (z), Log (Exp (z))))
-
-When it refuses:
-    A rank or type is unknown, the type is float16, which PyTorch computes in float32, or the opset
-    is below 12, which compares floats.
-
-Accuracy:
-    Exact up to rounding and the order of sums.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/Loss.cpp
+When it refuses: A rank or type is unknown, the type is float16, which PyTorch computes in float32,
+    or the opset is below 12, which compares floats.
+Accuracy: Exact up to rounding and the order of sums.
+References: pytorch/pytorch aten/src/ATen/native/Loss.cpp
 """
 
 from __future__ import annotations

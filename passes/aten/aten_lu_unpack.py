@@ -1,30 +1,18 @@
 """Take the factors of an LU decomposition apart.
 
-What it does:
-    Cuts the lower and the upper half out of the matrices of lu_unpack, and carries out the
-    exchanges of rows that the pivots name one by one, on a row of numbers.
-
-Why engines need it:
-    ONNX has no linear algebra, and neither exporter of PyTorch translates it.
-
-Before:
-    p, l, u = org.pytorch.aten.ATen <operator = "lu_unpack"> (a, pivots, True, True)
-
+What it does: Cuts the lower and the upper half out of the matrices of lu_unpack, and carries out
+    the exchanges of rows that the pivots name one by one, on a row of numbers.
+Why engines need it: ONNX has no linear algebra, and neither exporter of PyTorch translates it.
+Before: p, l, u = org.pytorch.aten.ATen <operator = "lu_unpack"> (a, pivots, True, True)
 After:
     l = Add (Mul (a, below), eye)              # below: 1 below the diagonal, 0 elsewhere
     u = Mul (a, above)
     p = Cast (Equal ([[0], [1]], rows))        # rows: [1, 2], after the exchanges
-
-When it refuses:
-    The sizes of the matrices are open or 0, there are more than 32 pivots, a flag is computed at
-    run time, the pivots are not int32, the type is not float32 or float64, or the opset is below
-    11.
-
-Accuracy:
-    Exact, bit by bit.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/BatchLinearAlgebra.cpp (lu_unpack), and
+When it refuses: The sizes of the matrices are open or 0, there are more than 32 pivots, a flag is
+    computed at run time, the pivots are not int32, the type is not float32 or float64, or the opset
+    is below 11.
+Accuracy: Exact, bit by bit.
+References: pytorch/pytorch aten/src/ATen/native/BatchLinearAlgebra.cpp (lu_unpack), and
     cpu/BatchLinearAlgebraKernel.cpp (unpack_pivots_cpu_kernel)
 """
 

@@ -1,30 +1,17 @@
 """Replace products of matrices that exporters were told to leave as ATen nodes: matmul, linear, ...
 
-What it does:
-    Writes matmul, linalg_matmul, linear, linalg_multi_dot, chain_matmul, tensordot, bilinear and
-    einsum with MatMul, Einsum, Transpose and Reshape; vectors become matrices of one row or
-    column first, which every engine multiplies.
-
-Why engines need it:
-    Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN) write these too,
-    and no engine has an importer for them.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "linear"> (x, weight, bias)   # weight: float[5, 4]
-
-After:
-    y = Add (MatMul (x, Transpose <perm = [1, 0]> (weight)), bias)
-
-When it refuses:
-    A rank or type is unknown, the operands have different types, axes are computed at run time,
-    sizes that are joined are open, or the opset is below 12 for Einsum.
-
-Accuracy:
-    Exact up to the order of sums.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/LinearAlgebra.cpp (matmul), Linear.cpp (linear, bilinear,
-    tensordot, einsum)
+What it does: Writes matmul, linalg_matmul, linear, linalg_multi_dot, chain_matmul, tensordot,
+    bilinear and einsum with MatMul, Einsum, Transpose and Reshape; vectors become matrices of one
+    row or column first, which every engine multiplies.
+Why engines need it: Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN)
+    write these too, and no engine has an importer for them.
+Before: y = org.pytorch.aten.ATen <operator = "linear"> (x, weight, bias)   # weight: float[5, 4]
+After: y = Add (MatMul (x, Transpose <perm = [1, 0]> (weight)), bias)
+When it refuses: A rank or type is unknown, the operands have different types, axes are computed at
+    run time, sizes that are joined are open, or the opset is below 12 for Einsum.
+Accuracy: Exact up to the order of sums.
+References: pytorch/pytorch aten/src/ATen/native/LinearAlgebra.cpp (matmul), Linear.cpp (linear,
+    bilinear, tensordot, einsum)
 """
 
 from __future__ import annotations

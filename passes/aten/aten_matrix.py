@@ -1,27 +1,14 @@
 """Replace trace and the matrix of Vandermonde.
 
-What it does:
-    Adds up what stands on the diagonal of a matrix, which a comparison of rows with columns picks,
-    and writes the powers of a vector beside one another.
-
-Why engines need it:
-    The exporter has no symbolic for these, and no engine an importer for ATen.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "trace"> (x)                  # x: float[2, 2]
-
-After:
-    y = ReduceSum (Where (Equal ([[0], [1]], [[0, 1]]), x, 0))
-
-When it refuses:
-    A rank or type is unknown, the matrix has other than two axes, the number of powers is computed
-    at run time or more than 64, or the opset is below 9.
-
-Accuracy:
-    Exact up to rounding and the order of sums.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/ReduceOps.cpp (trace_cpu), BatchLinearAlgebra.cpp
+What it does: Adds up what stands on the diagonal of a matrix, which a comparison of rows with
+    columns picks, and writes the powers of a vector beside one another.
+Why engines need it: The exporter has no symbolic for these, and no engine an importer for ATen.
+Before: y = org.pytorch.aten.ATen <operator = "trace"> (x)                  # x: float[2, 2]
+After: y = ReduceSum (Where (Equal ([[0], [1]], [[0, 1]]), x, 0))
+When it refuses: A rank or type is unknown, the matrix has other than two axes, the number of powers
+    is computed at run time or more than 64, or the opset is below 9.
+Accuracy: Exact up to rounding and the order of sums.
+References: pytorch/pytorch aten/src/ATen/native/ReduceOps.cpp (trace_cpu), BatchLinearAlgebra.cpp
     (linalg_vander)
 """
 

@@ -1,32 +1,20 @@
 """Replace median, nanmedian and mode by sorting and counting.
 
-What it does:
-    Takes the lower middle of the sorted numbers for median, the middle of those that are numbers
-    for nanmedian (the others are sorted behind as infinities), and for mode the least of those
-    that are equal to most others.
-
-Why engines need it:
-    ONNX has none of them, and PyTorch's exporter writes ATen nodes.
-
-Before:
-    m = org.pytorch.aten.ATen <operator = "median"> (x)              # x: float[2, 3]
-
+What it does: Takes the lower middle of the sorted numbers for median, the middle of those that are
+    numbers for nanmedian (the others are sorted behind as infinities), and for mode the least of
+    those that are equal to most others.
+Why engines need it: ONNX has none of them, and PyTorch's exporter writes ATen nodes.
+Before: m = org.pytorch.aten.ATen <operator = "median"> (x)              # x: float[2, 3]
 After:
     t, _ = TopK <axis = 0> (Neg (Reshape (x, [-1])), [6])
     m = Where (not a number is there, NaN, Neg (t[2]))
-
-When it refuses:
-    The axis is computed at run time, rank or type are unknown, the size of the axis is zero, for
-    mode unknown or larger than 1,024 (each number is compared with each), the type has no order
-    that TopK has, or the opset is below 11.
-
-Accuracy:
-    Exact: the result is one of the inputs; only the sign of a zero may be another. A NaN makes
-    the median NaN, as in PyTorch; a mode of numbers with NaN among them may be another one.
+When it refuses: The axis is computed at run time, rank or type are unknown, the size of the axis is
+    zero, for mode unknown or larger than 1,024 (each number is compared with each), the type has no
+    order that TopK has, or the opset is below 11.
+Accuracy: Exact: the result is one of the inputs; only the sign of a zero may be another. A NaN
+    makes the median NaN, as in PyTorch; a mode of numbers with NaN among them may be another one.
     Approximate where the place is used: PyTorch leaves open which of equal numbers it gives.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/Sorting.cpp (median, nanmedian, mode),
+References: pytorch/pytorch aten/src/ATen/native/Sorting.cpp (median, nanmedian, mode),
     https://pytorch.org/docs/stable/generated/torch.median.html (the lower one of two)
 """
 

@@ -1,28 +1,15 @@
 """Replace the multivariate log-gamma function by a sum of log-gammas.
 
-What it does:
-    Adds lgamma(x), lgamma(x - 1/2), ... lgamma(x - (p - 1)/2) and p * (p - 1) / 4 * log(pi), each
-    written as aten-lgamma writes it.
-
-Why engines need it:
-    ONNX has no such operator, and PyTorch's exporter does not translate it.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "mvlgamma"> (x, 2)
-
-After:
-    y = Add (Add (lgamma (x), lgamma (Sub (x, 0.5))), 0.5723649)
-
-When it refuses:
-    The type is unknown or float64 or bfloat16 (the polynomials have no more digits), the
-    opset is below 9, which brought Where, or p is computed at run time or more than 8.
-
-Accuracy:
-    Approximate, for every float32 number from 0 on: measured in onnxruntime, the error is at most
-    2e-6 of the largest of the terms. float16 is computed in float32.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/UnaryOps.cpp (mvlgamma)
+What it does: Adds lgamma(x), lgamma(x - 1/2), ... lgamma(x - (p - 1)/2) and p * (p - 1) / 4 *
+    log(pi), each written as aten-lgamma writes it.
+Why engines need it: ONNX has no such operator, and PyTorch's exporter does not translate it.
+Before: y = org.pytorch.aten.ATen <operator = "mvlgamma"> (x, 2)
+After: y = Add (Add (lgamma (x), lgamma (Sub (x, 0.5))), 0.5723649)
+When it refuses: The type is unknown or float64 or bfloat16 (the polynomials have no more digits),
+    the opset is below 9, which brought Where, or p is computed at run time or more than 8.
+Accuracy: Approximate, for every float32 number from 0 on: measured in onnxruntime, the error is at
+    most 2e-6 of the largest of the terms. float16 is computed in float32.
+References: pytorch/pytorch aten/src/ATen/native/UnaryOps.cpp (mvlgamma)
 """
 
 from __future__ import annotations

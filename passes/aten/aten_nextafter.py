@@ -1,30 +1,19 @@
 """Replace nextafter by a sum with the distance of neighbouring floats.
 
-What it does:
-    Takes the number apart into a mantissa and a power of two by exact steps, as aten-frexp does;
-    the neighbour away from 0 is the power times 2**-24 further, the one towards 0 as near, and half
-    as near below a power of two.
-
-Why engines need it:
-    ONNX has no such operator, and PyTorch's exporter does not translate it.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "nextafter"> (x, z)
-
+What it does: Takes the number apart into a mantissa and a power of two by exact steps, as
+    aten-frexp does; the neighbour away from 0 is the power times 2**-24 further, the one towards 0
+    as near, and half as near below a power of two.
+Why engines need it: ONNX has no such operator, and PyTorch's exporter does not translate it.
+Before: y = org.pytorch.aten.ATen <operator = "nextafter"> (x, z)
 After:
     unit = Max (power * 2**-24, 2**-149)                             power of Abs (x)
     y = Where (Less (x, z), Add (x, unit), Sub (x, unit))
-
-When it refuses:
-    A type is unknown or not float32, ranks are unknown where types differ, or the opset is below
-    9, which brought Where.
-
-Accuracy:
-    Exact for every float32 number; what is below 1e-38 has to be computed with, not taken for 0.
-    NaN where either is; equal numbers give the second one. The sign of a zero may be lost in Where.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/cpu/BinaryOpsKernel.cpp (nextafter);
+When it refuses: A type is unknown or not float32, ranks are unknown where types differ, or the
+    opset is below 9, which brought Where.
+Accuracy: Exact for every float32 number; what is below 1e-38 has to be computed with, not taken for
+    0. NaN where either is; equal numbers give the second one. The sign of a zero may be lost in
+    Where.
+References: pytorch/pytorch aten/src/ATen/native/cpu/BinaryOpsKernel.cpp (nextafter);
     https://en.cppreference.com/w/c/numeric/math/nextafter
 """
 

@@ -1,30 +1,17 @@
 """Replace what gives as many elements as there are that count: nonzero, masked_select, and others.
 
-What it does:
-    nonzero and argwhere become the transposed NonZero, of which nonzero_static keeps or fills as
-    many rows as it is told, masked_select Compress of what is flat, and unique_consecutive keeps
-    the elements that differ from the one before.
-
-Why engines need it:
-    Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN) write these too,
-    and no engine has an importer for them.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "masked_select"> (x, mask)    # of one shape
-
-After:
-    y = Compress (Reshape (x, [-1]), Reshape (mask, [-1]))
-
-When it refuses:
-    A rank or type is unknown, unique_consecutive is along an axis, its flags are computed at run
-    time, nonzero_static has more than 2^20 rows, or the opset is below 11.
-
-Accuracy:
-    Exact, bit by bit.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/TensorAdvancedIndexing.cpp (nonzero, masked_select),
-    Unique.cpp (unique_consecutive)
+What it does: nonzero and argwhere become the transposed NonZero, of which nonzero_static keeps or
+    fills as many rows as it is told, masked_select Compress of what is flat, and unique_consecutive
+    keeps the elements that differ from the one before.
+Why engines need it: Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN)
+    write these too, and no engine has an importer for them.
+Before: y = org.pytorch.aten.ATen <operator = "masked_select"> (x, mask)    # of one shape
+After: y = Compress (Reshape (x, [-1]), Reshape (mask, [-1]))
+When it refuses: A rank or type is unknown, unique_consecutive is along an axis, its flags are
+    computed at run time, nonzero_static has more than 2^20 rows, or the opset is below 11.
+Accuracy: Exact, bit by bit.
+References: pytorch/pytorch aten/src/ATen/native/TensorAdvancedIndexing.cpp (nonzero,
+    masked_select), Unique.cpp (unique_consecutive)
 """
 
 from __future__ import annotations

@@ -1,37 +1,25 @@
 """Replace the tail of the normal distribution and its relatives by polynomials.
 
-What it does:
-    exp(x**2) * erfc(x), called erfcx, is a polynomial in (x - 3.75) / (x + 3.75), divided by
-    1 + 2 * x, and 1 / (sqrt(pi) * x) far out; below 0 it is 2 * exp(x**2) less that of -x. From it
-    come ndtr, the distribution function, and log_ndtr, its logarithm, without the difference of
+What it does: exp(x**2) * erfc(x), called erfcx, is a polynomial in (x - 3.75) / (x + 3.75), divided
+    by 1 + 2 * x, and 1 / (sqrt(pi) * x) far out; below 0 it is 2 * exp(x**2) less that of -x. From
+    it come ndtr, the distribution function, and log_ndtr, its logarithm, without the difference of
     nearly equal numbers that their definitions have. ndtri, the inverse of ndtr, is (2 * p - 1)
     times a polynomial in -log(4 * p * (1 - p)) or its root.
-
-Why engines need it:
-    ONNX has no such operators. What PyTorch's exporter makes of erfcx and log_ndtr overflows, and
-    ndtri it does not translate.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "special_erfcx"> (x)
-
+Why engines need it: ONNX has no such operators. What PyTorch's exporter makes of erfcx and log_ndtr
+    overflows, and ndtri it does not translate.
+Before: y = org.pytorch.aten.ATen <operator = "special_erfcx"> (x)
 After:
     a = Abs (x)
     t = Div (Sub (a, 3.75), Add (a, 3.75))
     above = Div (polynomial (t), Add (1, Mul (2, a)))
     y = Where (Less (x, 0), Sub (Mul (2, Exp (Mul (x, x))), above), above)
-
-When it refuses:
-    The type is unknown or float64 or bfloat16 (the polynomials have no more digits), or
-    the opset is below 9, which brought Where.
-
-Accuracy:
-    Approximate, for every float32 number: measured in onnxruntime, the error is at most 8e-7 of
-    the value, and at most 2e-43 below 1e-38. NaN and infinities as in PyTorch; ndtri is infinite
+When it refuses: The type is unknown or float64 or bfloat16 (the polynomials have no more digits),
+    or the opset is below 9, which brought Where.
+Accuracy: Approximate, for every float32 number: measured in onnxruntime, the error is at most 8e-7
+    of the value, and at most 2e-43 below 1e-38. NaN and infinities as in PyTorch; ndtri is infinite
     at 0 and 1 and NaN beyond. float16 is computed in float32.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/Math.h (calc_erfcx, calc_log_ndtr, calc_ndtri);
-    M. M. Shepherd and J. G. Laframboise, Chebyshev approximation of (1 + 2x) exp(x**2) erfc x,
+References: pytorch/pytorch aten/src/ATen/native/Math.h (calc_erfcx, calc_log_ndtr, calc_ndtri); M.
+    M. Shepherd and J. G. Laframboise, Chebyshev approximation of (1 + 2x) exp(x**2) erfc x,
     Mathematics of Computation 36, 1981 (the variable t; the polynomials are fits of our own).
 """
 

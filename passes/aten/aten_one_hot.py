@@ -1,28 +1,15 @@
 """Replace one_hot by comparing numbers of classes with all of them.
 
-What it does:
-    Compares each number with 0, 1, ... up to the number of classes; where PyTorch is told to find
-    that out, up to the largest number that is there.
-
-Why engines need it:
-    Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN) write this too, and
-    no engine has an importer for it.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "one_hot"> (x, 3)             # x: int64[2]
-
-After:
-    y = Cast (Equal (Unsqueeze (x), [0, 1, 2]))
-
-When it refuses:
-    The rank is unknown, the number of classes is computed at run time, or it is -1 below opset 11,
-    which brought Range.
-
-Accuracy:
-    Exact. A number that is no class, for which PyTorch gives an error, gives zeros.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/Onehot.cpp
+What it does: Compares each number with 0, 1, ... up to the number of classes; where PyTorch is told
+    to find that out, up to the largest number that is there.
+Why engines need it: Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN)
+    write this too, and no engine has an importer for it.
+Before: y = org.pytorch.aten.ATen <operator = "one_hot"> (x, 3)             # x: int64[2]
+After: y = Cast (Equal (Unsqueeze (x), [0, 1, 2]))
+When it refuses: The rank is unknown, the number of classes is computed at run time, or it is -1
+    below opset 11, which brought Range.
+Accuracy: Exact. A number that is no class, for which PyTorch gives an error, gives zeros.
+References: pytorch/pytorch aten/src/ATen/native/Onehot.cpp
 """
 
 from __future__ import annotations

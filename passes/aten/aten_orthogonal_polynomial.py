@@ -1,30 +1,19 @@
 """Replace Chebyshev, Hermite, Laguerre and Legendre polynomials by their recurrence.
 
-What it does:
-    Computes degree after degree from the two before, in a Loop up to the largest degree that is
-    asked for, or in a row where the degrees are constants of at most 32, and keeps of each element
-    the one that it asks for.
-
-Why engines need it:
-    The exporters of PyTorch translate none of the twelve, and have written ATen nodes.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "special_legendre_polynomial_p"> (x, 2)
-
-After:
-    y = Div (Sub (Mul (Mul (3, x), x), 1), 2)
-
-When it refuses:
-    A type is unknown, float64 or bfloat16, a rank is unknown, the opset is below 12, or a degree of
-    hermite_polynomial_h is a constant beyond 128, from which on PyTorch gives NaN.
-
-Accuracy:
-    Approximate: PyTorch takes cosines for Chebyshev polynomials of degrees above 6 between -1 and
-    1; the recurrence is off by at most 1e-7 times the square of the degree there. What computed
+What it does: Computes degree after degree from the two before, in a Loop up to the largest degree
+    that is asked for, or in a row where the degrees are constants of at most 32, and keeps of each
+    element the one that it asks for.
+Why engines need it: The exporters of PyTorch translate none of the twelve, and have written ATen
+    nodes.
+Before: y = org.pytorch.aten.ATen <operator = "special_legendre_polynomial_p"> (x, 2)
+After: y = Div (Sub (Mul (Mul (3, x), x), 1), 2)
+When it refuses: A type is unknown, float64 or bfloat16, a rank is unknown, the opset is below 12,
+    or a degree of hermite_polynomial_h is a constant beyond 128, from which on PyTorch gives NaN.
+Accuracy: Approximate: PyTorch takes cosines for Chebyshev polynomials of degrees above 6 between -1
+    and 1; the recurrence is off by at most 1e-7 times the square of the degree there. What computed
     degrees beyond 128 make of hermite_polynomial_h is not looked at.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/Math.h (chebyshev_polynomial_t_forward and the others)
+References: pytorch/pytorch aten/src/ATen/native/Math.h (chebyshev_polynomial_t_forward and the
+    others)
 """
 
 from __future__ import annotations

@@ -1,30 +1,18 @@
 """Replace products that ONNX has under other names: outer, cross, cdist, addmm, and the like.
 
-What it does:
-    Writes outer, ger, dot, vdot, mv, mm, bmm, inner, cross, linalg_cross, linalg_vecdot, kron,
-    addmm, addmv, addbmm, baddbmm, addr and cdist with Mul, MatMul, Gather and sums.
-
-Why engines need it:
-    Exporters that fall back to ATen write cross, kron and cdist as nodes that no engine knows,
-    and, where they are told to, the others as well.
-
+What it does: Writes outer, ger, dot, vdot, mv, mm, bmm, inner, cross, linalg_cross, linalg_vecdot,
+    kron, addmm, addmv, addbmm, baddbmm, addr and cdist with Mul, MatMul, Gather and sums.
+Why engines need it: Exporters that fall back to ATen write cross, kron and cdist as nodes that no
+    engine knows, and, where they are told to, the others as well.
 Before:
     y = org.pytorch.aten.ATen <operator = "outer"> (a, b)               # a: float[2], b: float[3]
-
-After:
-    y = Mul (Unsqueeze <axes = [1]> (a), Unsqueeze <axes = [0]> (b))
-
-When it refuses:
-    A rank or type is unknown, the operands have different types, an axis or a factor is computed
-    at run time, sums of integers are wanted that no MatMul gives (engines round them), the
-    crossed axis is not of size 3, or cdist would form more than 2^28 differences.
-
-Accuracy:
-    Exact up to the order of sums. cdist forms the differences themselves, which loses no digits,
-    where PyTorch may multiply matrices; float16 is not taken.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/LinearAlgebra.cpp (outer, addmm, kron), Cross.cpp,
+After: y = Mul (Unsqueeze <axes = [1]> (a), Unsqueeze <axes = [0]> (b))
+When it refuses: A rank or type is unknown, the operands have different types, an axis or a factor
+    is computed at run time, sums of integers are wanted that no MatMul gives (engines round them),
+    the crossed axis is not of size 3, or cdist would form more than 2^28 differences.
+Accuracy: Exact up to the order of sums. cdist forms the differences themselves, which loses no
+    digits, where PyTorch may multiply matrices; float16 is not taken.
+References: pytorch/pytorch aten/src/ATen/native/LinearAlgebra.cpp (outer, addmm, kron), Cross.cpp,
     Distance.cpp (cdist)
 """
 

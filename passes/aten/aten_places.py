@@ -1,30 +1,17 @@
 """Replace moves whose places are known from the sizes: diag, unfold, as_strided, pixel_shuffle, ...
 
-What it does:
-    Computes from where each element comes, where all sizes are known, and gathers it: diag,
-    diagflat, block_diag, diagonal_scatter, unfold, as_strided, as_strided_scatter, pixel_shuffle,
-    pixel_unshuffle, repeat_interleave, cartesian_prod, combinations and pads that wrap around.
-    Other pads become Pad, at any size.
-
-Why engines need it:
-    ONNX has no such operators, or no such forms of them, and PyTorch's exporters have written ATen
-    nodes.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "unfold"> (x, 0, 2, 1)        # x: float[3]
-
-After:
-    y = Gather (x, [[0, 1], [1, 2]])
-
-When it refuses:
-    A size is open (but for as_strided and pads), an argument is computed at run time, the result
-    has more than 2^20 elements, or tensors that are joined have several types.
-
-Accuracy:
-    Exact, bit by bit. as_strided takes its tensor for contiguous, as an exported one is.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/TensorShape.cpp (unfold, as_strided, block_diag),
+What it does: Computes from where each element comes, where all sizes are known, and gathers it:
+    diag, diagflat, block_diag, diagonal_scatter, unfold, as_strided, as_strided_scatter,
+    pixel_shuffle, pixel_unshuffle, repeat_interleave, cartesian_prod, combinations and pads that
+    wrap around. Other pads become Pad, at any size.
+Why engines need it: ONNX has no such operators, or no such forms of them, and PyTorch's exporters
+    have written ATen nodes.
+Before: y = org.pytorch.aten.ATen <operator = "unfold"> (x, 0, 2, 1)        # x: float[3]
+After: y = Gather (x, [[0, 1], [1, 2]])
+When it refuses: A size is open (but for as_strided and pads), an argument is computed at run time,
+    the result has more than 2^20 elements, or tensors that are joined have several types.
+Accuracy: Exact, bit by bit. as_strided takes its tensor for contiguous, as an exported one is.
+References: pytorch/pytorch aten/src/ATen/native/TensorShape.cpp (unfold, as_strided, block_diag),
     Repeat.cpp, PixelShuffle.cpp, PadNd.cpp, Itertools.cpp (combinations)
 """
 

@@ -1,31 +1,18 @@
 """Replace pooling that torch.onnx leaves as ATen nodes by pooling of ONNX, or by slices.
 
-What it does:
-    avg_pool1d to 3d become AveragePool, max_pool1d to 3d (with_indices as well) MaxPool. Windows
-    that hang over at the end are padded; where the divisor is another than ONNX has, sums are
-    divided by a constant for each place. Integers are added or compared slice by slice. Where sizes
-    are open, as much is padded as the last window can hang over, and counted at run time.
-
-Why engines need it:
-    Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN) write these too,
-    and no engine has an importer for them.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "max_pool1d"> (x, [3], [2], [0], [1], False)
-
-After:
-    y = MaxPool <kernel_shape = [3], strides = [2]> (x)
-
-When it refuses:
-    An argument is computed at run time; windows of integers are padded and dilated; windows of
-    more than 128 elements are of integers or their indices are used; or the opset is below 11,
-    or 12 where integers along axes of open sizes are compared.
-
-Accuracy:
-    Exact; means of floats up to rounding and the order of sums.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/Pool.h, AveragePool2d.cpp, DilatedMaxPool2d.cpp;
+What it does: avg_pool1d to 3d become AveragePool, max_pool1d to 3d (with_indices as well) MaxPool.
+    Windows that hang over at the end are padded; where the divisor is another than ONNX has, sums
+    are divided by a constant for each place. Integers are added or compared slice by slice. Where
+    sizes are open, as much is padded as the last window can hang over, and counted at run time.
+Why engines need it: Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN)
+    write these too, and no engine has an importer for them.
+Before: y = org.pytorch.aten.ATen <operator = "max_pool1d"> (x, [3], [2], [0], [1], False)
+After: y = MaxPool <kernel_shape = [3], strides = [2]> (x)
+When it refuses: An argument is computed at run time; windows of integers are padded and dilated;
+    windows of more than 128 elements are of integers or their indices are used; or the opset is
+    below 11, or 12 where integers along axes of open sizes are compared.
+Accuracy: Exact; means of floats up to rounding and the order of sums.
+References: pytorch/pytorch aten/src/ATen/native/Pool.h, AveragePool2d.cpp, DilatedMaxPool2d.cpp;
     https://onnx.ai/onnx/operators/onnx__AveragePool.html
 """
 

@@ -1,30 +1,17 @@
 """Replace reductions that exporters were told to leave as ATen nodes: sum, mean, max, var, ...
 
-What it does:
-    Writes sum, mean, prod, amax, amin, aminmax, max, min, argmax, argmin, all, any, count_nonzero,
-    sum_to_size, nansum, nanmean, var, std, var_mean, std_mean, logsumexp and the norms of vectors
-    with the reductions of ONNX, in the type that PyTorch computes in. As many integers as are known
-    are multiplied one half by the other until one is left.
-
-Why engines need it:
-    Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN) write these too,
-    and no engine has an importer for them.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "sum"> (x, [-1], 1)           # x: int32[2, 3]
-
-After:
-    y = ReduceSum <keepdims = 1> (Cast <to = 7> (x), [1])
-
-When it refuses:
-    A rank or type is unknown, axes or other numbers are computed at run time, or PyTorch does not
-    take the type either.
-
-Accuracy:
-    Exact up to the order of sums. Which of equal elements has the index is not specified.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/ReduceOps.cpp, LinearAlgebra.cpp
+What it does: Writes sum, mean, prod, amax, amin, aminmax, max, min, argmax, argmin, all, any,
+    count_nonzero, sum_to_size, nansum, nanmean, var, std, var_mean, std_mean, logsumexp and the
+    norms of vectors with the reductions of ONNX, in the type that PyTorch computes in. As many
+    integers as are known are multiplied one half by the other until one is left.
+Why engines need it: Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN)
+    write these too, and no engine has an importer for them.
+Before: y = org.pytorch.aten.ATen <operator = "sum"> (x, [-1], 1)           # x: int32[2, 3]
+After: y = ReduceSum <keepdims = 1> (Cast <to = 7> (x), [1])
+When it refuses: A rank or type is unknown, axes or other numbers are computed at run time, or
+    PyTorch does not take the type either.
+Accuracy: Exact up to the order of sums. Which of equal elements has the index is not specified.
+References: pytorch/pytorch aten/src/ATen/native/ReduceOps.cpp, LinearAlgebra.cpp
     (linalg_vector_norm)
 """
 

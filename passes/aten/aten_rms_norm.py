@@ -1,29 +1,18 @@
 """Replace root mean square normalisation by a mean and arithmetic.
 
-What it does:
-    Divides the trailing axes by the root of the mean of their squares and multiplies by the
-    weight.
-
-Why engines need it:
-    ONNX had no such operator before opset 23, and PyTorch writes an ATen node (rms_norm).
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "rms_norm"> (x, [6], weight)     # no epsilon given
-
+What it does: Divides the trailing axes by the root of the mean of their squares and multiplies by
+    the weight.
+Why engines need it: ONNX had no such operator before opset 23, and PyTorch writes an ATen node
+    (rms_norm).
+Before: y = org.pytorch.aten.ATen <operator = "rms_norm"> (x, [6], weight)     # no epsilon given
 After:
     size = Sqrt (Add (ReduceMean <axes = [1]> (Mul (x, x)), 1.1920929e-07))
     y = Mul (Div (x, size), weight)
-
-When it refuses:
-    The normalised shape or epsilon is computed at run time, rank or dtype are unknown, the type
-    is not floating point, or the normalised shape does not fit the input.
-
-Accuracy:
-    Exact up to the order of summation. Without an epsilon PyTorch takes that of the type it
+When it refuses: The normalised shape or epsilon is computed at run time, rank or dtype are unknown,
+    the type is not floating point, or the normalised shape does not fit the input.
+Accuracy: Exact up to the order of summation. Without an epsilon PyTorch takes that of the type it
     computes in: float32 for float16 and bfloat16, which are computed in float32 here as well.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/layer_norm.cpp (rms_norm_composite);
+References: pytorch/pytorch aten/src/ATen/native/layer_norm.cpp (rms_norm_composite);
     https://onnx.ai/onnx/operators/onnx__RMSNormalization.html
 """
 

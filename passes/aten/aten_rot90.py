@@ -1,30 +1,17 @@
 """Replace what only moves elements: rot90, diagonal, roll, take_along_dim, and the like.
 
-What it does:
-    Reads elements from other places with Transpose, Gather, GatherElements, Slice and Concat:
-    rot90, fliplr, flipud, diagonal, linalg_diagonal, roll, take_along_dim, movedim, swapaxes,
-    adjoint-like transposes (mT, numpy_T), channel_shuffle.
-
-Why engines need it:
-    ONNX has no such operators, and PyTorch's exporters have written ATen nodes.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "rot90"> (x, 1, [0, 1])       # x: float[2, 3]
-
-After:
-    y = Gather <axis = 0> (Transpose <perm = [1, 0]> (x), [2, 1, 0])
-
-When it refuses:
-    An axis, a shift or a number of turns is computed at run time, a rank is unknown, the two axes
-    are the same, or the size of an axis that is cut is unknown (below opset 10: turned, 11:
-    shifted).
-
-Accuracy:
-    Exact, bit by bit: elements only change their places. A negative index of take_along_dim is an
-    error in PyTorch and counts from the end here.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/TensorTransformations.cpp (rot90, roll),
+What it does: Reads elements from other places with Transpose, Gather, GatherElements, Slice and
+    Concat: rot90, fliplr, flipud, diagonal, linalg_diagonal, roll, take_along_dim, movedim,
+    swapaxes, adjoint-like transposes (mT, numpy_T), channel_shuffle.
+Why engines need it: ONNX has no such operators, and PyTorch's exporters have written ATen nodes.
+Before: y = org.pytorch.aten.ATen <operator = "rot90"> (x, 1, [0, 1])       # x: float[2, 3]
+After: y = Gather <axis = 0> (Transpose <perm = [1, 0]> (x), [2, 1, 0])
+When it refuses: An axis, a shift or a number of turns is computed at run time, a rank is unknown,
+    the two axes are the same, or the size of an axis that is cut is unknown (below opset 10:
+    turned, 11: shifted).
+Accuracy: Exact, bit by bit: elements only change their places. A negative index of take_along_dim
+    is an error in PyTorch and counts from the end here.
+References: pytorch/pytorch aten/src/ATen/native/TensorTransformations.cpp (rot90, roll),
     aten/src/ATen/native/TensorShape.cpp (diagonal, movedim, swapaxes),
     aten/src/ATen/native/TensorAdvancedIndexing.cpp (take_along_dim)
 """

@@ -1,29 +1,16 @@
 """Replace what writes to places of a tensor: scatter, scatter_add, put, index_copy, and such.
 
-What it does:
-    Writes scatter, scatter_add and scatter_reduce with ScatterElements; index_fill, index_copy,
-    index_add and index_reduce with ScatterElements of indices that are spread over the other axes;
-    put with ScatterElements of what is flat.
-
-Why engines need it:
-    Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN) write these too,
-    and no engine has an importer for them.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "scatter_add"> (x, 0, places, source)
-
-After:
-    y = ScatterElements <axis = 0, reduction = "add"> (x, places, source)
-
-When it refuses:
-    A rank is unknown, an axis or a reduction is computed at run time, values are added up below
-    opset 16 (the largest or smallest taken below 18), or a mean of integers is taken.
-
-Accuracy:
-    Exact; sums of several values at one place come in any order, as in PyTorch.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/TensorAdvancedIndexing.cpp (scatter, index_add)
+What it does: Writes scatter, scatter_add and scatter_reduce with ScatterElements; index_fill,
+    index_copy, index_add and index_reduce with ScatterElements of indices that are spread over the
+    other axes; put with ScatterElements of what is flat.
+Why engines need it: Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN)
+    write these too, and no engine has an importer for them.
+Before: y = org.pytorch.aten.ATen <operator = "scatter_add"> (x, 0, places, source)
+After: y = ScatterElements <axis = 0, reduction = "add"> (x, places, source)
+When it refuses: A rank is unknown, an axis or a reduction is computed at run time, values are added
+    up below opset 16 (the largest or smallest taken below 18), or a mean of integers is taken.
+Accuracy: Exact; sums of several values at one place come in any order, as in PyTorch.
+References: pytorch/pytorch aten/src/ATen/native/TensorAdvancedIndexing.cpp (scatter, index_add)
 """
 
 from __future__ import annotations

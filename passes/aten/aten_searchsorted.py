@@ -1,31 +1,20 @@
 """Replace searchsorted, bucketize and bincount by comparing and counting.
 
-What it does:
-    The place of a value in a sorted sequence is how many of its entries are below it (not above
-    it for the right side): each value is compared with each entry, and the comparisons that hold
-    are counted. bincount counts the numbers that are equal to 0, 1, 2, ...
-
-Why engines need it:
-    ONNX has none of them, and PyTorch's exporter writes ATen nodes.
-
+What it does: The place of a value in a sorted sequence is how many of its entries are below it (not
+    above it for the right side): each value is compared with each entry, and the comparisons that
+    hold are counted. bincount counts the numbers that are equal to 0, 1, 2, ...
+Why engines need it: ONNX has none of them, and PyTorch's exporter writes ATen nodes.
 Before:
     i = org.pytorch.aten.ATen <operator = "bucketize"> (x, limits)   # x: float[N], limits: float[4]
-
 After:
     past = Not (GreaterOrEqual (limits, Unsqueeze <axes = [1]> (x)))
     i = Cast (ReduceSum <axes = [1]> (Cast (past)))
-
-When it refuses:
-    A rank or type is unknown, a sorter is given, the types differ, the opset is below 12 (for
-    GreaterOrEqual; 11 for Range in bincount), or more than 2^28 comparisons would be made.
-
-Accuracy:
-    Exact for sequences that are sorted, as PyTorch asks for; NaN is sorted behind everything.
+When it refuses: A rank or type is unknown, a sorter is given, the types differ, the opset is below
+    12 (for GreaterOrEqual; 11 for Range in bincount), or more than 2^28 comparisons would be made.
+Accuracy: Exact for sequences that are sorted, as PyTorch asks for; NaN is sorted behind everything.
     bincount is exact for counts, and for weights up to the order of the sum; PyTorch raises an
     error at a negative number, which is not counted here.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/Bucketization.cpp (`!(mid_val >= val)`),
+References: pytorch/pytorch aten/src/ATen/native/Bucketization.cpp (`!(mid_val >= val)`),
     aten/src/ATen/native/SummaryOps.cpp (bincount)
 """
 

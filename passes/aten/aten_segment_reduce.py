@@ -1,31 +1,21 @@
 """Replace segment_reduce by a mask of what is in which segment.
 
-What it does:
-    Adds the lengths up to where each segment starts and ends, picks the rows of each segment by a
-    mask, and reduces them, together with the initial number where there is one.
-
-Why engines need it:
-    ONNX has no such operator, no exporter of PyTorch translates it, and no engine has an importer
-    for an ATen node.
-
+What it does: Adds the lengths up to where each segment starts and ends, picks the rows of each
+    segment by a mask, and reduces them, together with the initial number where there is one.
+Why engines need it: ONNX has no such operator, no exporter of PyTorch translates it, and no engine
+    has an importer for an ATen node.
 Before:
     y = org.pytorch.aten.ATen <operator = "segment_reduce"> (x, "sum", lengths, , , 0, True, None)
-
 After:
     ends = CumSum (lengths)
     inside = And (Not (Less (rows, starts)), Less (rows, ends))            # [segments, rows]
     y = ReduceSum <axes = [1]> (Where (inside, x, 0))
-
-When it refuses:
-    The lengths are not given as a vector of integers, another axis than the first is reduced, an
-    argument is computed at run time, the type is not float32 or float64, or the opset is below 11.
-
-Accuracy:
-    Exact up to rounding and the order of sums and products. The lengths have to add up to the rows,
-    for which PyTorch gives an error unless it is told that this is so.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/SegmentReduce.cpp
+When it refuses: The lengths are not given as a vector of integers, another axis than the first is
+    reduced, an argument is computed at run time, the type is not float32 or float64, or the opset
+    is below 11.
+Accuracy: Exact up to rounding and the order of sums and products. The lengths have to add up to the
+    rows, for which PyTorch gives an error unless it is told that this is so.
+References: pytorch/pytorch aten/src/ATen/native/SegmentReduce.cpp
 """
 
 from __future__ import annotations

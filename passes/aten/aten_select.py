@@ -1,28 +1,15 @@
 """Replace what reads and writes one part of a tensor: select, narrow, slice, gather, take, ...
 
-What it does:
-    Writes select, narrow, slice, index_select, gather and take with Gather, Slice and
+What it does: Writes select, narrow, slice, index_select, gather and take with Gather, Slice and
     GatherElements; select_scatter and slice_scatter with Slice and Concat.
-
-Why engines need it:
-    Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN) write these too,
-    and no engine has an importer for them.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "narrow"> (x, 1, 2, 3)
-
-After:
-    y = Slice (x, [2], [5], [1])
-
-When it refuses:
-    A rank is unknown, an axis, a bound or a step is computed at run time, or an open axis is
-    written to at a place counted from its end.
-
-Accuracy:
-    Exact, bit by bit.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/TensorShape.cpp (narrow, slice),
+Why engines need it: Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN)
+    write these too, and no engine has an importer for them.
+Before: y = org.pytorch.aten.ATen <operator = "narrow"> (x, 1, 2, 3)
+After: y = Slice (x, [2], [5], [1])
+When it refuses: A rank is unknown, an axis, a bound or a step is computed at run time, or an open
+    axis is written to at a place counted from its end.
+Accuracy: Exact, bit by bit.
+References: pytorch/pytorch aten/src/ATen/native/TensorShape.cpp (narrow, slice),
     TensorAdvancedIndexing.cpp (gather, take)
 """
 

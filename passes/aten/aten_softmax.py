@@ -1,31 +1,19 @@
 """Replace softmax, cumsum, topk and others that work along one axis.
 
-What it does:
-    Writes softmax, log_softmax and _safe_softmax with Softmax and LogSoftmax, glu with Sigmoid,
-    cumsum with CumSum, topk with TopK, trapezoid, cumulative_trapezoid and cosine_similarity with
-    sums, in the type that PyTorch computes in.
-
-Why engines need it:
-    Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN) write these too,
-    and no engine has an importer for them.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "softmax"> (x, 1)             # x: float[2, 3, 4]
-
-After:
-    y = Softmax <axis = 1> (x)                                          # opset 13 and newer
-
-When it refuses:
-    A rank or type is unknown, an axis or a number is computed at run time, the opset is below 11
-    for CumSum, the indices that topk has of integers are used (which of equal ones PyTorch takes is
-    not specified), or the points of a trapezoid have another rank or type than its heights.
-
-Accuracy:
-    Exact up to the order of sums. Which of equal floats topk takes is not specified.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/SoftMax.cpp, Integration.cpp (trapezoid), Distance.cpp
-    (cosine_similarity), GatedLinearUnit.cpp
+What it does: Writes softmax, log_softmax and _safe_softmax with Softmax and LogSoftmax, glu with
+    Sigmoid, cumsum with CumSum, topk with TopK, trapezoid, cumulative_trapezoid and
+    cosine_similarity with sums, in the type that PyTorch computes in.
+Why engines need it: Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN)
+    write these too, and no engine has an importer for them.
+Before: y = org.pytorch.aten.ATen <operator = "softmax"> (x, 1)             # x: float[2, 3, 4]
+After: y = Softmax <axis = 1> (x)                                          # opset 13 and newer
+When it refuses: A rank or type is unknown, an axis or a number is computed at run time, the opset
+    is below 11 for CumSum, the indices that topk has of integers are used (which of equal ones
+    PyTorch takes is not specified), or the points of a trapezoid have another rank or type than its
+    heights.
+Accuracy: Exact up to the order of sums. Which of equal floats topk takes is not specified.
+References: pytorch/pytorch aten/src/ATen/native/SoftMax.cpp, Integration.cpp (trapezoid),
+    Distance.cpp (cosine_similarity), GatedLinearUnit.cpp
 """
 
 from __future__ import annotations

@@ -1,29 +1,17 @@
 """Replace changes of type and tensors of one number: to, type_as, full_like, zeros_like, and such.
 
-What it does:
-    Writes to, type_as, _to_copy and the casts of one type with Cast; full_like, zeros_like,
-    ones_like, new_full, new_zeros, new_ones, full, zeros and ones with Expand of one number.
-
-Why engines need it:
-    Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN) write these too,
-    and no engine has an importer for them.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "full_like"> (x, 2.5)         # x: float[N, 3]
-
-After:
-    y = Expand (2.5, Shape (x))
-
-When it refuses:
-    A type is unknown or none that numpy has, sizes or the number are computed at run time, or a
-    type is not given where PyTorch's default would have to be known.
-
-Accuracy:
-    Exact. What a cast makes of numbers that the type has not is left to the engine, as PyTorch
-    leaves it to the processor.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/TensorConversions.cpp, TensorFactories.cpp
+What it does: Writes to, type_as, _to_copy and the casts of one type with Cast; full_like,
+    zeros_like, ones_like, new_full, new_zeros, new_ones, full, zeros and ones with Expand of one
+    number.
+Why engines need it: Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN)
+    write these too, and no engine has an importer for them.
+Before: y = org.pytorch.aten.ATen <operator = "full_like"> (x, 2.5)         # x: float[N, 3]
+After: y = Expand (2.5, Shape (x))
+When it refuses: A type is unknown or none that numpy has, sizes or the number are computed at run
+    time, or a type is not given where PyTorch's default would have to be known.
+Accuracy: Exact. What a cast makes of numbers that the type has not is left to the engine, as
+    PyTorch leaves it to the processor.
+References: pytorch/pytorch aten/src/ATen/native/TensorConversions.cpp, TensorFactories.cpp
 """
 
 from __future__ import annotations

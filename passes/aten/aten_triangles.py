@@ -1,30 +1,17 @@
 """Keep one triangle of matrices with a constant mask.
 
-What it does:
-    Replaces tril and triu by Where with a constant mask of the matrix size (And for bool, Mul
-    below opset 9, which has no Where), and by Trilu where the size is dynamic.
-
-Why engines need it:
-    ONNX had no triangle before opset 14, and exporters wrote an ATen node.
-
-Before:
-    y = ATen <operator = "tril"> (x, 1)            # x: float[3, 4]
-
+What it does: Replaces tril and triu by Where with a constant mask of the matrix size (And for bool,
+    Mul below opset 9, which has no Where), and by Trilu where the size is dynamic.
+Why engines need it: ONNX had no triangle before opset 14, and exporters wrote an ATen node.
+Before: y = ATen <operator = "tril"> (x, 1)            # x: float[3, 4]
 After:
     y = Where (mask, x, 0)                          # mask: bool[3, 4], true on and below diagonal 1
-
-When it refuses:
-    The diagonal is computed at run time, rank or dtype are unknown, or the matrix size is dynamic
-    (or above four million elements) below opset 14.
-
-Accuracy:
-    Exact, and bit by bit from opset 9 on. Below it an infinity or NaN in the other triangle stays
-    NaN.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/TriangularOps.cpp;
-    https://onnx.ai/onnx/operators/onnx__Where.html;
-    https://onnx.ai/onnx/operators/onnx__Trilu.html
+When it refuses: The diagonal is computed at run time, rank or dtype are unknown, or the matrix size
+    is dynamic (or above four million elements) below opset 14.
+Accuracy: Exact, and bit by bit from opset 9 on. Below it an infinity or NaN in the other triangle
+    stays NaN.
+References: pytorch/pytorch aten/src/ATen/native/TriangularOps.cpp;
+    https://onnx.ai/onnx/operators/onnx__Where.html; https://onnx.ai/onnx/operators/onnx__Trilu.html
 """
 
 from __future__ import annotations

@@ -1,32 +1,23 @@
 """Replace _unsafe_masked_index by Gather on flat data, behind which the other number stands.
 
-What it does:
-    Adds the indices up to places in the flat data, picks the place behind the last one where the
-    mask is not set, and gathers from the data with the number for such places put behind it.
-
-Why engines need it:
-    No engine has an importer for it, and what PyTorch's exporter makes of it does not run.
-
+What it does: Adds the indices up to places in the flat data, picks the place behind the last one
+    where the mask is not set, and gathers from the data with the number for such places put behind
+    it.
+Why engines need it: No engine has an importer for it, and what PyTorch's exporter makes of it does
+    not run.
 Before:
     i = SequenceConstruct (rows, columns)
     y = org.pytorch.aten.ATen <operator = "_unsafe_masked_index"> (x, mask, i, 0)
-
 After:
     flat = Concat (Reshape (x, [-1]), 0)
     place = Add (Mul (rows, width), columns)
     y = Gather (flat, Where (mask, place, size))
-
-When it refuses:
-    There is not one index for each axis, an index is not int32 or int64, the mask is no boolean,
-    a rank or type is unknown, the list or the number is computed at
-    run time, or the opset is below 9.
-
-Accuracy:
-    Exact, bit by bit. What an index beyond the data gives where the mask is set PyTorch leaves
-    open.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/TensorAdvancedIndexing.cpp (_unsafe_masked_index)
+When it refuses: There is not one index for each axis, an index is not int32 or int64, the mask is
+    no boolean, a rank or type is unknown, the list or the number is computed at run time, or the
+    opset is below 9.
+Accuracy: Exact, bit by bit. What an index beyond the data gives where the mask is set PyTorch
+    leaves open.
+References: pytorch/pytorch aten/src/ATen/native/TensorAdvancedIndexing.cpp (_unsafe_masked_index)
 """
 
 from __future__ import annotations

@@ -1,33 +1,22 @@
 """Replace antialiased resizing by constant products.
 
-What it does:
-    Handles _upsample_bilinear2d_aa, _upsample_bicubic2d_aa and _upsample_lanczos2d_aa, with output
-    sizes or factors. Each new pixel is a weighted mean of those below its filter, which is as much
-    wider as the image shrinks; along each axis that is one product with a constant matrix.
-
-Why engines need it:
-    Resize has antialias from opset 18 on, and few engines know it; PyTorch's exporter writes an
-    ATen node below.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "_upsample_bilinear2d_aa"> (x, [3, 3], False, None)
-
+What it does: Handles _upsample_bilinear2d_aa, _upsample_bicubic2d_aa and _upsample_lanczos2d_aa,
+    with output sizes or factors. Each new pixel is a weighted mean of those below its filter, which
+    is as much wider as the image shrinks; along each axis that is one product with a constant
+    matrix.
+Why engines need it: Resize has antialias from opset 18 on, and few engines know it; PyTorch's
+    exporter writes an ATen node below.
+Before: y = org.pytorch.aten.ATen <operator = "_upsample_bilinear2d_aa"> (x, [3, 3], False, None)
 After:
     rows = MatMul (x, columns)                                # columns: float[1, 1, 20, 3]
     y = MatMul (lines, rows)                                  # lines: float[1, 1, 3, 10]
-
-When it refuses:
-    Size or factors are computed at run time, a size of a resized axis, the rank or the dtype is
-    unknown, the type is not floating point, or a factor that was stored in float32 does not say
-    what the output size is.
-
-Accuracy:
-    Exact up to rounding: PyTorch computes the weights in float32, here they are computed in float64
-    and rounded once. float16 and bfloat16 are computed in float32. An infinity or NaN spreads along
-    its row and column, because it is multiplied by zero there.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/cpu/UpSampleKernel.cpp
+When it refuses: Size or factors are computed at run time, a size of a resized axis, the rank or the
+    dtype is unknown, the type is not floating point, or a factor that was stored in float32 does
+    not say what the output size is.
+Accuracy: Exact up to rounding: PyTorch computes the weights in float32, here they are computed in
+    float64 and rounded once. float16 and bfloat16 are computed in float32. An infinity or NaN
+    spreads along its row and column, because it is multiplied by zero there.
+References: pytorch/pytorch aten/src/ATen/native/cpu/UpSampleKernel.cpp
     (_compute_indices_min_size_weights_aa)
 """
 

@@ -1,36 +1,24 @@
 """Replace linear upsampling by constant products, or by Resize where sizes are dynamic.
 
-What it does:
-    Handles upsample_linear1d, upsample_bilinear2d and upsample_trilinear3d, with output sizes or
-    factors, corners aligned or not. Interpolation is linear along each axis, so it is one product
-    with a constant matrix per axis. Where the size of an image is not known, bilinear upsampling
-    becomes Resize with coordinates align_corners or half_pixel.
-
-Why engines need it:
-    Before opset 11 ONNX could not align corners, and PyTorch wrote an ATen node; ONNX Runtime's
-    training exporter writes it for every bilinear upsampling.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "upsample_bilinear2d"> (x, [10, 12], 1)
-
+What it does: Handles upsample_linear1d, upsample_bilinear2d and upsample_trilinear3d, with output
+    sizes or factors, corners aligned or not. Interpolation is linear along each axis, so it is one
+    product with a constant matrix per axis. Where the size of an image is not known, bilinear
+    upsampling becomes Resize with coordinates align_corners or half_pixel.
+Why engines need it: Before opset 11 ONNX could not align corners, and PyTorch wrote an ATen node;
+    ONNX Runtime's training exporter writes it for every bilinear upsampling.
+Before: y = org.pytorch.aten.ATen <operator = "upsample_bilinear2d"> (x, [10, 12], 1)
 After:
     rows = MatMul (x, columns)                                # columns: float[1, 1, 6, 12]
     y = MatMul (lines, rows)                                  # lines: float[1, 1, 10, 5]
-
-When it refuses:
-    Size or factors are computed at run time, rank or dtype are unknown, the type is not floating
-    point, a factor that was stored in float32 does not say what the output size is, or a size is
-    dynamic and the operator is not bilinear, the opset is older than 11, or corners are aligned
-    with a factor that is not whole.
-
-Accuracy:
-    Exact up to rounding: PyTorch computes the places of the samples in float32, here the weights
-    are computed in float64 and rounded once. float16 and bfloat16 are computed in float32. An
-    infinity or NaN spreads along its row and column, because it is multiplied by zero there.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/UpSample.h (area_pixel_compute_source_index, scales);
-    https://onnx.ai/onnx/operators/onnx__Resize.html
+When it refuses: Size or factors are computed at run time, rank or dtype are unknown, the type is
+    not floating point, a factor that was stored in float32 does not say what the output size is, or
+    a size is dynamic and the operator is not bilinear, the opset is older than 11, or corners are
+    aligned with a factor that is not whole.
+Accuracy: Exact up to rounding: PyTorch computes the places of the samples in float32, here the
+    weights are computed in float64 and rounded once. float16 and bfloat16 are computed in float32.
+    An infinity or NaN spreads along its row and column, because it is multiplied by zero there.
+References: pytorch/pytorch aten/src/ATen/native/UpSample.h (area_pixel_compute_source_index,
+    scales); https://onnx.ai/onnx/operators/onnx__Resize.html
 """
 
 from __future__ import annotations

@@ -1,30 +1,20 @@
 """Replace nearest upsampling by Gather with constant indices, or by Resize where sizes are dynamic.
 
-What it does:
-    Handles upsample_nearest1d, 2d and 3d and _upsample_nearest_exact1d, 2d and 3d, with output
-    sizes or factors: one Gather along each axis. Where the size of an image is not known and the
-    factors are whole, upsample_nearest2d becomes Resize with asymmetric coordinates.
-
-Why engines need it:
-    Exporters that could not express an upsampling wrote an ATen node, which engines do not know.
-
+What it does: Handles upsample_nearest1d, 2d and 3d and _upsample_nearest_exact1d, 2d and 3d, with
+    output sizes or factors: one Gather along each axis. Where the size of an image is not known and
+    the factors are whole, upsample_nearest2d becomes Resize with asymmetric coordinates.
+Why engines need it: Exporters that could not express an upsampling wrote an ATen node, which
+    engines do not know.
 Before:
     y = org.pytorch.aten.ATen <operator = "upsample_nearest2d"> (x, [6, 7])   # x: float[1, 2, 3, 5]
-
 After:
     lines = Gather <axis = 2> (x, [0, 0, 1, 1, 2, 2])
     y = Gather <axis = 3> (lines, [0, 0, 1, 2, 2, 3, 4])
-
-When it refuses:
-    Size or factors are computed at run time, rank or dtype are unknown, a factor that was stored
-    in float32 does not say which samples are taken, or a size is dynamic and the factors are not
-    whole or the opset is older than 11.
-
-Accuracy:
-    Exact: the samples that PyTorch takes, with places computed in float32 as it does.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/UpSample.h (nearest_neighbor_compute_source_index,
+When it refuses: Size or factors are computed at run time, rank or dtype are unknown, a factor that
+    was stored in float32 does not say which samples are taken, or a size is dynamic and the factors
+    are not whole or the opset is older than 11.
+Accuracy: Exact: the samples that PyTorch takes, with places computed in float32 as it does.
+References: pytorch/pytorch aten/src/ATen/native/UpSample.h (nearest_neighbor_compute_source_index,
     nearest_neighbor_exact_compute_source_index, compute_scales_value);
     https://onnx.ai/onnx/operators/onnx__Gather.html
 """

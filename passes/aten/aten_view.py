@@ -1,30 +1,17 @@
 """Replace what gives the same elements in another shape: view, squeeze, permute, expand, and such.
 
-What it does:
-    Writes view, reshape, view_as, reshape_as, flatten, unflatten, ravel, squeeze, unsqueeze,
-    permute, transpose, t, adjoint, expand, expand_as, broadcast_to, repeat, tile and atleast_1d to
-    atleast_3d, their copies, and clone, contiguous, detach and the like, with Reshape, Squeeze,
-    Unsqueeze, Transpose, Expand, Tile and Identity.
-
-Why engines need it:
-    Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN) write these too,
-    and no engine has an importer for them.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "flatten"> (x, 1, 2)          # x: float[N, 3, 4]
-
-After:
-    y = Reshape (x, [0, 12])
-
-When it refuses:
-    A rank is unknown, axes are computed at run time, axes of open sizes are squeezed and the file
-    does not declare the rank of the result, or a shape has no elements.
-
-Accuracy:
-    Exact, bit by bit.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/TensorShape.cpp
+What it does: Writes view, reshape, view_as, reshape_as, flatten, unflatten, ravel, squeeze,
+    unsqueeze, permute, transpose, t, adjoint, expand, expand_as, broadcast_to, repeat, tile and
+    atleast_1d to atleast_3d, their copies, and clone, contiguous, detach and the like, with
+    Reshape, Squeeze, Unsqueeze, Transpose, Expand, Tile and Identity.
+Why engines need it: Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN)
+    write these too, and no engine has an importer for them.
+Before: y = org.pytorch.aten.ATen <operator = "flatten"> (x, 1, 2)          # x: float[N, 3, 4]
+After: y = Reshape (x, [0, 12])
+When it refuses: A rank is unknown, axes are computed at run time, axes of open sizes are squeezed
+    and the file does not declare the rank of the result, or a shape has no elements.
+Accuracy: Exact, bit by bit.
+References: pytorch/pytorch aten/src/ATen/native/TensorShape.cpp
 """
 
 from __future__ import annotations

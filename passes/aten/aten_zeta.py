@@ -1,34 +1,23 @@
 """Replace Hurwitz' zeta function and the derivatives of digamma by the Euler-Maclaurin formula.
 
-What it does:
-    Adds nine powers and the four correction terms of the formula for what is left of the sum. A
-    negative q has a sum with as many more terms as it is below 0; these are the difference of two
-    such sums of positive numbers. polygamma(n, x) is zeta(n + 1, x) times n! and a sign.
-
-Why engines need it:
-    ONNX has no such operators, and PyTorch's exporter translates neither.
-
-Before:
-    y = org.pytorch.aten.ATen <operator = "polygamma"> (1, x)
-
+What it does: Adds nine powers and the four correction terms of the formula for what is left of the
+    sum. A negative q has a sum with as many more terms as it is below 0; these are the difference
+    of two such sums of positive numbers. polygamma(n, x) is zeta(n + 1, x) times n! and a sign.
+Why engines need it: ONNX has no such operators, and PyTorch's exporter translates neither.
+Before: y = org.pytorch.aten.ATen <operator = "polygamma"> (1, x)
 After:
     z = Add (x, 9)
     y = Add (Add (Pow (x, -2), Pow (Add (x, 1), -2)), ...), Div (Pow (z, -1), 1)), ...
-
-When it refuses:
-    A type is unknown or float64 or bfloat16 (the formula has no more digits), the opset is below
-    9, which brought Where, or n is computed at run time, 0 (digamma) or more than 30.
-
-Accuracy:
-    Approximate, for every finite float32 number: measured in onnxruntime, the error is at most
-    2e-6 of the value, below 0 of the largest term of the sum, as long as the sum is above 1e-38.
-    Infinite at 0 and negative integers (PyTorch's polygamma of order 1 ends at 1e15 there) and for
-    the exponent 1, NaN for smaller ones, and for negative numbers with one that is no integer.
-    float16 is computed in float32.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/Math.h (zeta, calc_polygamma, trigamma);
-    NIST Digital Library of Mathematical Functions, 25.11.5 (the formula) and 5.15.1 (polygamma).
+When it refuses: A type is unknown or float64 or bfloat16 (the formula has no more digits), the
+    opset is below 9, which brought Where, or n is computed at run time, 0 (digamma) or more than
+    30.
+Accuracy: Approximate, for every finite float32 number: measured in onnxruntime, the error is at
+    most 2e-6 of the value, below 0 of the largest term of the sum, as long as the sum is above
+    1e-38. Infinite at 0 and negative integers (PyTorch's polygamma of order 1 ends at 1e15 there)
+    and for the exponent 1, NaN for smaller ones, and for negative numbers with one that is no
+    integer. float16 is computed in float32.
+References: pytorch/pytorch aten/src/ATen/native/Math.h (zeta, calc_polygamma, trigamma); NIST
+    Digital Library of Mathematical Functions, 25.11.5 (the formula) and 5.15.1 (polygamma).
 """
 
 from __future__ import annotations

@@ -1,30 +1,19 @@
 """Turn Constant nodes into initializers.
 
-What it does:
-    Puts the value of a Constant node among the initializers of its graph, under the name of its
-    output. The measure that it lowers is the number of Constant nodes.
-
-Why engines need it:
-    TensorRT 8 reads `value_int` of a Constant as a float (it becomes 0) and `value_ints` as an
-    empty tensor, silently; other engines look for weights among the initializers only.
-
-Before:
-    k = Constant <value_int = 3> ()
-
-After:
-    k = initializer int64 {3}
-
+What it does: Puts the value of a Constant node among the initializers of its graph, under the name
+    of its output. The measure that it lowers is the number of Constant nodes.
+Why engines need it: TensorRT 8 reads `value_int` of a Constant as a float (it becomes 0) and
+    `value_ints` as an empty tensor, silently; other engines look for weights among the initializers
+    only.
+Before: k = Constant <value_int = 3> ()
+After: k = initializer int64 {3}
 When it refuses:
     Inside local functions, which have no initializers; in IR 3 models, whose initializers would
     have to be inputs; strings; a Constant that is an output of its graph. In the first two cases
     `value_int` and its kin become `value`, which engines read rightly.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Constant.html
-    onnx/onnx-tensorrt 8.6 builtin_op_importers.cpp, DEFINE_BUILTIN_OP_IMPORTER(Constant)
+Accuracy: Exact.
+References: https://onnx.ai/onnx/operators/onnx__Constant.html onnx/onnx-tensorrt 8.6
+    builtin_op_importers.cpp, DEFINE_BUILTIN_OP_IMPORTER(Constant)
 """
 
 from __future__ import annotations

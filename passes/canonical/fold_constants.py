@@ -1,37 +1,26 @@
 """Replace what is known without running the model by constants.
 
-What it does:
-    Computes every node whose inputs are constants, and shape arithmetic on dimensions that shape
-    inference knows: Shape of known dims (with start and end), and the elements of shape vectors
-    that are known although others are not. The measure that it lowers is the number of nodes.
-
-Why engines need it:
-    TensorRT wants constants in most places where ONNX takes any value (pads, scales, axes, K,
-    repeats), and it cannot compute two-dimensional shape tensors at all.
-
+What it does: Computes every node whose inputs are constants, and shape arithmetic on dimensions
+    that shape inference knows: Shape of known dims (with start and end), and the elements of shape
+    vectors that are known although others are not. The measure that it lowers is the number of
+    nodes.
+Why engines need it: TensorRT wants constants in most places where ONNX takes any value (pads,
+    scales, axes, K, repeats), and it cannot compute two-dimensional shape tensors at all.
 Before:
     s = Shape (x)               # x: float[1,3,32,32]
     h = Gather (s, 2)
     p = Concat (h, w)
-
-After:
-    p = constant {32, 32}
-
-When it refuses:
-    Random operators, Dropout, quantisation operators, control flow, sequences, strings; a result
-    above `size_limit` bytes that is bigger than the constants it is made of, and whatever would
-    make the file as a whole grow by more than that and a sixteenth; an output of the graph or of
-    a body; a division by zero; before opset 9, integers in functions and IR 3 models, where only
-    a Constant node could hold them and it takes floats alone. An initializer that the caller may
-    override is not a constant.
-
-Accuracy:
-    Exact. Integer, comparison and data movement operators are computed by numpy bit for bit; all
-    others by onnxruntime with optimisations off, as it would compute them at run time.
-
-References:
-    https://onnx.ai/onnx/operators/ (each operator's page)
-    onnx/onnx-tensorrt, docs/operators.md: restrictions of the form "must be an initializer"
+After: p = constant {32, 32}
+When it refuses: Random operators, Dropout, quantisation operators, control flow, sequences,
+    strings; a result above `size_limit` bytes that is bigger than the constants it is made of, and
+    whatever would make the file as a whole grow by more than that and a sixteenth; an output of the
+    graph or of a body; a division by zero; before opset 9, integers in functions and IR 3 models,
+    where only a Constant node could hold them and it takes floats alone. An initializer that the
+    caller may override is not a constant.
+Accuracy: Exact. Integer, comparison and data movement operators are computed by numpy bit for bit;
+    all others by onnxruntime with optimisations off, as it would compute them at run time.
+References: https://onnx.ai/onnx/operators/ (each operator's page) onnx/onnx-tensorrt,
+    docs/operators.md: restrictions of the form "must be an initializer"
 """
 
 from __future__ import annotations

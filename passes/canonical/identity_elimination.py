@@ -1,31 +1,20 @@
 """Remove Identity, and the operators that do nothing at the place where they stand.
 
-What it does:
-    Connects the consumers to the input of an Identity, of a Dropout that does not train, and of a
-    Cast to the type that its input already has. The measure that it lowers is the number of nodes.
-
-Why engines need it:
-    TensorRT's parser looks for initializers behind an input and does not see them through an
-    Identity ("Resize scales must be an initializer!", NVIDIA/TensorRT issue 2803).
-
+What it does: Connects the consumers to the input of an Identity, of a Dropout that does not train,
+    and of a Cast to the type that its input already has. The measure that it lowers is the number
+    of nodes.
+Why engines need it: TensorRT's parser looks for initializers behind an input and does not see them
+    through an Identity ("Resize scales must be an initializer!", NVIDIA/TensorRT issue 2803).
 Before:
     a = Identity (w)
     y = Conv (x, a)
-
-After:
-    y = Conv (x, w)
-
-When it refuses:
-    It leaves alone an Identity that gives its name to an output of a graph or body, sequences
-    and optionals, and a Dropout whose mask is used or whose training mode is on or unknown.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Identity.html
-    https://onnx.ai/onnx/operators/onnx__Dropout.html
-    https://onnx.ai/onnx/operators/onnx__Cast.html
+After: y = Conv (x, w)
+When it refuses: It leaves alone an Identity that gives its name to an output of a graph or body,
+    sequences and optionals, and a Dropout whose mask is used or whose training mode is on or
+    unknown.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/operators/onnx__Identity.html
+    https://onnx.ai/onnx/operators/onnx__Dropout.html https://onnx.ai/onnx/operators/onnx__Cast.html
 """
 
 from __future__ import annotations

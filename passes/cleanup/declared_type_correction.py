@@ -1,35 +1,24 @@
 """Correct what a file says of tensors inside it where its nodes prove another type.
 
-What it does:
-    Infers all types anew from inputs, weights and nodes alone. A `value_info` entry with another
-    element type, rank or size than a node gives is dropped. Of entries of one name the last one
-    stays; entries that give an input, an initializer or an output a second type go. The output of
-    a body of If, Loop or Scan is declared as what it is.
-
-Why engines need it:
-    onnxruntime refuses the file ("Type (tensor(int64)) of output arg (t) of node () does not match
-    expected type (tensor(float))"), and whatever reads sizes from the file reads wrong ones.
-    TensorRT does not read `value_info`. Such entries stay where a tool edits nodes alone.
-
+What it does: Infers all types anew from inputs, weights and nodes alone. A `value_info` entry with
+    another element type, rank or size than a node gives is dropped. Of entries of one name the last
+    one stays; entries that give an input, an initializer or an output a second type go. The output
+    of a body of If, Loop or Scan is declared as what it is.
+Why engines need it: onnxruntime refuses the file ("Type (tensor(int64)) of output arg (t) of node
+    () does not match expected type (tensor(float))"), and whatever reads sizes from the file reads
+    wrong ones. TensorRT does not read `value_info`. Such entries stay where a tool edits nodes
+    alone.
 Before:
     value_info: t: int64[2,3]
     t = Relu (x)                 with x: float[2,3]
-
-After:
-    t = Relu (x)
-
-When it refuses:
-    It leaves alone what inference does not know or does not contradict, the declared inputs of the
-    model, on which the proof rests, its outputs (`output-type-correction` is for those), and local
-    functions. In a file with SplitToSequence, or with a Resize by scales, no sizes are compared:
-    ONNX infers them wrongly.
-
-Accuracy:
-    Exact: nothing that is computed changes.
-
-References:
-    https://onnx.ai/onnx/repo-docs/ShapeInference.html;
-    microsoft/onnxruntime onnxruntime/core/graph/graph.cc (InferAndVerifyTypeMatch)
+After: t = Relu (x)
+When it refuses: It leaves alone what inference does not know or does not contradict, the declared
+    inputs of the model, on which the proof rests, its outputs (`output-type-correction` is for
+    those), and local functions. In a file with SplitToSequence, or with a Resize by scales, no
+    sizes are compared: ONNX infers them wrongly.
+Accuracy: Exact: nothing that is computed changes.
+References: https://onnx.ai/onnx/repo-docs/ShapeInference.html; microsoft/onnxruntime
+    onnxruntime/core/graph/graph.cc (InferAndVerifyTypeMatch)
 """
 
 from __future__ import annotations

@@ -1,29 +1,16 @@
 """Lower the IR version to what the model needs.
 
-What it does:
-    Sets the IR version to the oldest one that may carry the opset and everything in the file:
-    initializers that are no inputs (4), local functions (8), float8 (9), overloaded functions and
-    4-bit integers (10), float4 (11), float8e8m0 (12), 2-bit integers (13).
-
-Why engines need it:
-    onnxruntime refuses a file with a newer IR version than it knows, and exporters write their
-    newest one, whatever the opset.
-
-Before:
-    ir_version: 10, opset_import: ["" : 13]
-
-After:
-    ir_version: 7, opset_import: ["" : 13]
-
-When it refuses:
-    Never; a model that needs its IR version is left alone.
-
-Accuracy:
-    Exact. What newer IR versions added beyond this (metadata of nodes and graphs, device
+What it does: Sets the IR version to the oldest one that may carry the opset and everything in the
+    file: initializers that are no inputs (4), local functions (8), float8 (9), overloaded functions
+    and 4-bit integers (10), float4 (11), float8e8m0 (12), 2-bit integers (13).
+Why engines need it: onnxruntime refuses a file with a newer IR version than it knows, and exporters
+    write their newest one, whatever the opset.
+Before: ir_version: 10, opset_import: ["" : 13]
+After: ir_version: 7, opset_import: ["" : 13]
+When it refuses: Never; a model that needs its IR version is left alone.
+Accuracy: Exact. What newer IR versions added beyond this (metadata of nodes and graphs, device
     configurations) says nothing about what is computed, and readers of protobuf skip it.
-
-References:
-    https://onnx.ai/onnx/repo-docs/Versioning.html, onnx/onnx onnx/onnx.proto (enum Version)
+References: https://onnx.ai/onnx/repo-docs/Versioning.html, onnx/onnx onnx/onnx.proto (enum Version)
 """
 
 from __future__ import annotations

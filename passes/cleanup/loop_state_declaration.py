@@ -1,27 +1,14 @@
 """Declare the element type of what a Loop carries along, where its body leaves it out.
 
-What it does:
-    Writes the type that inference knows into the declaration of the input of the body, and the
-    shape where that is known, too.
-
-Why engines need it:
-    OpenVINO 2026.4 goes by what is declared, and its reductions, Pad, some activations and the
-    bounds of its Slice want a type. PyTorch's exporter leaves it out.
-
-Before:
-    body (int64 i, bool c, s) { r = ReduceSum (s) ... }
-
-After:
-    body (int64 i, bool c, float s) { r = ReduceSum (s) ... }
-
-When it refuses:
-    Inference does not know the type. It leaves alone what is no tensor.
-
-Accuracy:
-    Exact: nothing that is computed changes.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Loop.html; openvino 2026.4.1, measured
+What it does: Writes the type that inference knows into the declaration of the input of the body,
+    and the shape where that is known, too.
+Why engines need it: OpenVINO 2026.4 goes by what is declared, and its reductions, Pad, some
+    activations and the bounds of its Slice want a type. PyTorch's exporter leaves it out.
+Before: body (int64 i, bool c, s) { r = ReduceSum (s) ... }
+After: body (int64 i, bool c, float s) { r = ReduceSum (s) ... }
+When it refuses: Inference does not know the type. It leaves alone what is no tensor.
+Accuracy: Exact: nothing that is computed changes.
+References: https://onnx.ai/onnx/operators/onnx__Loop.html; openvino 2026.4.1, measured
 """
 
 from __future__ import annotations

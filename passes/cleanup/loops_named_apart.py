@@ -1,27 +1,17 @@
 """Rename what a Loop gives that stands in a body of another whose output bears the same name.
 
-What it does:
-    Renames the first output of the inner Loop. Names of inputs and outputs of the model stay.
-
-Why engines need it:
-    MNN knows the body of a Loop by the name of its first output. Where a Loop in it gives the same
-    name, the body is its own body, and the process ends.
-
+What it does: Renames the first output of the inner Loop. Names of inputs and outputs of the model
+    stay.
+Why engines need it: MNN knows the body of a Loop by the name of its first output. Where a Loop in
+    it gives the same name, the body is its own body, and the process ends.
 Before:
     y = Loop (n, c, x) <body = (i, d, a) => (e, b) { y = Loop (n, d, a) <...>  b = Neg (y) ... }>
-
 After:
     y = Loop (n, c, x) <body = (i, d, a) => (e, b) { y.inner = Loop (n, d, a) <...>
                                                      b = Neg (y.inner) ... }>
-
-When it refuses:
-    Never.
-
-Accuracy:
-    Exact: names of tensors mean nothing.
-
-References:
-    measured on MNN 3.6.1
+When it refuses: Never.
+Accuracy: Exact: names of tensors mean nothing.
+References: measured on MNN 3.6.1
 """
 
 from __future__ import annotations

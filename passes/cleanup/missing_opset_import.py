@@ -1,30 +1,19 @@
 """Declare the domains that a model uses and does not import.
 
-What it does:
-    Adds an opset import, version 1, for each domain that a node of the main graph (or of the
-    function) uses without one, and for the default domain the oldest opset that has all the
+What it does: Adds an opset import, version 1, for each domain that a node of the main graph (or of
+    the function) uses without one, and for the default domain the oldest opset that has all the
     operators in the form in which they are used.
-
-Why engines need it:
-    Older exporters wrote ATen and contrib nodes without the import; the checker, shape inference
-    and onnxruntime refuse the file.
-
+Why engines need it: Older exporters wrote ATen and contrib nodes without the import; the checker,
+    shape inference and onnxruntime refuse the file.
 Before:
     opset_import: ["" : 17]
     y = org.pytorch.aten.ATen (x)
-
 After:
     opset_import: ["" : 17, "org.pytorch.aten" : 1]
     y = org.pytorch.aten.ATen (x)
-
-When it refuses:
-    Where no opset of the default domain has all the operators of the default domain.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/repo-docs/IR.html#operator-sets
+When it refuses: Where no opset of the default domain has all the operators of the default domain.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/repo-docs/IR.html#operator-sets
 """
 
 from __future__ import annotations

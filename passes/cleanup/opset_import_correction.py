@@ -1,32 +1,22 @@
 """Import the opset that the nodes are written for.
 
-What it does:
-    Where a node has a form that its operator does not have at the imported opset (axes as an
-    attribute at opset 13, as an input at 11), imports the nearest opset of the default domain at
+What it does: Where a node has a form that its operator does not have at the imported opset (axes as
+    an attribute at opset 13, as an input at 11), imports the nearest opset of the default domain at
     which every node has its form, and at which all the others mean what they meant.
-
-Why engines need it:
-    onnxruntime refuses the file ("Unrecognized attribute: axes"), others read the form that the
-    number promises and take the attribute for missing. Files become so when they are edited by
-    hand, or joined from two exports.
-
+Why engines need it: onnxruntime refuses the file ("Unrecognized attribute: axes"), others read the
+    form that the number promises and take the attribute for missing. Files become so when they are
+    edited by hand, or joined from two exports.
 Before:
     opset_import: ["" : 11]
     y = Squeeze (x, axes)
-
 After:
     opset_import: ["" : 13]
     y = Squeeze (x, axes)
-
-When it refuses:
-    Where no opset has the forms of all nodes, where another node would mean something else there
-    (Softmax before and after 13), and where a node lacks an attribute or has one of another type.
-
-Accuracy:
-    Exact: the nodes that the file as it was gives a meaning keep it.
-
-References:
-    https://onnx.ai/onnx/repo-docs/Versioning.html#operator-sets
+When it refuses: Where no opset has the forms of all nodes, where another node would mean something
+    else there (Softmax before and after 13), and where a node lacks an attribute or has one of
+    another type.
+Accuracy: Exact: the nodes that the file as it was gives a meaning keep it.
+References: https://onnx.ai/onnx/repo-docs/Versioning.html#operator-sets
 """
 
 from __future__ import annotations

@@ -1,28 +1,17 @@
 """Declare the shape of an output that is declared without one.
 
-What it does:
-    Gives an output of the model the shape that inference finds; sizes that are known at run time
-    alone stay open. The report names each change as old -> new.
-
-Why engines need it:
-    OpenCV: "tensor.has_shape() in function 'parseValueInfo'".
-
+What it does: Gives an output of the model the shape that inference finds; sizes that are known at
+    run time alone stay open. The report names each change as old -> new.
+Why engines need it: OpenCV: "tensor.has_shape() in function 'parseValueInfo'".
 Before:
     y: float
     y = Relu (x)                 with x: float[N,3]
-
-After:
-    y: float[N,3]
-
-When it refuses:
-    Inference does not know even the rank. Inputs are left alone: --shape says what they are.
-
-Accuracy:
-    Exact: nothing that is computed changes.
-
-References:
-    https://onnx.ai/onnx/repo-docs/ShapeInference.html;
-    opencv/opencv modules/dnn/src/onnx/onnx_importer2.cpp:745 (5.0.0)
+After: y: float[N,3]
+When it refuses: Inference does not know even the rank. Inputs are left alone: --shape says what
+    they are.
+Accuracy: Exact: nothing that is computed changes.
+References: https://onnx.ai/onnx/repo-docs/ShapeInference.html; opencv/opencv
+    modules/dnn/src/onnx/onnx_importer2.cpp:745 (5.0.0)
 """
 
 from __future__ import annotations

@@ -1,31 +1,20 @@
 """Declare an output of the model with the element type that its nodes give.
 
-What it does:
-    Infers all types anew from inputs, weights and nodes alone. An output that is declared with
-    another element type is declared with that; what the file says of its shape stays. It runs only
-    with --allow-io-change, and the report names each change as old -> new.
-
-Why engines need it:
-    onnxruntime refuses the file ("Type (tensor(int64)) of output arg (y) of node () does not match
-    expected type (tensor(float))").
-
+What it does: Infers all types anew from inputs, weights and nodes alone. An output that is declared
+    with another element type is declared with that; what the file says of its shape stays. It runs
+    only with --allow-io-change, and the report names each change as old -> new.
+Why engines need it: onnxruntime refuses the file ("Type (tensor(int64)) of output arg (y) of node
+    () does not match expected type (tensor(float))").
 Before:
     y: int64[2,3]
     y = Relu (x)                 with x: float[2,3]
-
-After:
-    y: float[2,3]
-
-When it refuses:
-    Without --allow-io-change. It leaves alone what inference does not know or does not contradict,
-    outputs that are no tensors, and shapes, of which engines take what they infer themselves.
-
-Accuracy:
-    Exact: nothing that is computed changes.
-
-References:
-    https://onnx.ai/onnx/repo-docs/ShapeInference.html;
-    microsoft/onnxruntime onnxruntime/core/graph/graph.cc (InferAndVerifyTypeMatch)
+After: y: float[2,3]
+When it refuses: Without --allow-io-change. It leaves alone what inference does not know or does not
+    contradict, outputs that are no tensors, and shapes, of which engines take what they infer
+    themselves.
+Accuracy: Exact: nothing that is computed changes.
+References: https://onnx.ai/onnx/repo-docs/ShapeInference.html; microsoft/onnxruntime
+    onnxruntime/core/graph/graph.cc (InferAndVerifyTypeMatch)
 """
 
 from __future__ import annotations

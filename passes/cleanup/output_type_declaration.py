@@ -1,29 +1,19 @@
 """Declare the element type of an output that is declared without one.
 
-What it does:
-    Writes the type that inference knows, from inputs, weights and nodes, into the declaration of
-    the output. What that says of the shape stays; where it says nothing, the shape is written too.
-
-Why engines need it:
-    TensorRT's parser and OpenCV 5 read the type of each output from the file and stop where there
-    is none; onnxruntime takes what it infers.
-
+What it does: Writes the type that inference knows, from inputs, weights and nodes, into the
+    declaration of the output. What that says of the shape stays; where it says nothing, the shape
+    is written too.
+Why engines need it: TensorRT's parser and OpenCV 5 read the type of each output from the file and
+    stop where there is none; onnxruntime takes what it infers.
 Before:
     y
     y = Relu (x)                 with x: float[2,3]
-
 After:
     y: float[2,3]
     y = Relu (x)
-
-When it refuses:
-    Inference does not know type or rank. It leaves outputs alone that are no tensors.
-
-Accuracy:
-    Exact: nothing that is computed changes, nor what the model gives.
-
-References:
-    onnx/onnx-tensorrt ModelImporter.cpp:582 (8.6.1); tensorrt-rtx 1.7.1
+When it refuses: Inference does not know type or rank. It leaves outputs alone that are no tensors.
+Accuracy: Exact: nothing that is computed changes, nor what the model gives.
+References: onnx/onnx-tensorrt ModelImporter.cpp:582 (8.6.1); tensorrt-rtx 1.7.1
 """
 
 from __future__ import annotations

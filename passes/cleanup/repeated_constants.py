@@ -1,31 +1,21 @@
 """Drop constants whose name a later one bears.
 
-What it does:
-    Of initializers and Constant nodes that have one name in one scope, keeps the last one, Constant
-    nodes after initializers, and drops the others.
-
-Why engines need it:
-    ONNX asks that each name is written once. TensorRT refuses the file ("Output name is not
-    unique"); onnxruntime warns and takes the last one.
-
+What it does: Of initializers and Constant nodes that have one name in one scope, keeps the last
+    one, Constant nodes after initializers, and drops the others.
+Why engines need it: ONNX asks that each name is written once. TensorRT refuses the file ("Output
+    name is not unique"); onnxruntime warns and takes the last one.
 Before:
     two = Constant <value = 2> ()
     y = Mul (x, two)
     two = Constant <value = 2> ()
-
 After:
     y = Mul (x, two)
     two = Constant <value = 2> ()
-
-When it refuses:
-    An initializer that is also an input of the graph, and whose name a Constant node bears, stays.
-
-Accuracy:
-    Exact: what onnxruntime computes with the file as it is. Where the values differ, a finding
-    says so.
-
-References:
-    microsoft/onnxruntime onnxruntime/core/graph/graph.cc (Duplicate initializer)
+When it refuses: An initializer that is also an input of the graph, and whose name a Constant node
+    bears, stays.
+Accuracy: Exact: what onnxruntime computes with the file as it is. Where the values differ, a
+    finding says so.
+References: microsoft/onnxruntime onnxruntime/core/graph/graph.cc (Duplicate initializer)
 """
 
 from __future__ import annotations

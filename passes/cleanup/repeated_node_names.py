@@ -1,29 +1,18 @@
 """Give nodes of one graph names of their own.
 
-What it does:
-    Renames every node that bears the name of one before it in the same graph or body; names of
-    tensors, inputs and outputs stay.
-
-Why engines need it:
-    onnxruntime refuses the file: "This is an invalid model. Error: two nodes with same node name
-    (conv)". Tools that copy a part of a graph write such files.
-
+What it does: Renames every node that bears the name of one before it in the same graph or body;
+    names of tensors, inputs and outputs stay.
+Why engines need it: onnxruntime refuses the file: "This is an invalid model. Error: two nodes with
+    same node name (conv)". Tools that copy a part of a graph write such files.
 Before:
     conv: h = Conv (x, w)
     conv: y = Conv (h, w)
-
 After:
     conv:   h = Conv (x, w)
     conv_1: y = Conv (h, w)
-
-When it refuses:
-    Never.
-
-Accuracy:
-    Exact: names of nodes mean nothing.
-
-References:
-    Graph::VerifyNoDuplicateName in onnxruntime/core/graph/graph.cc
+When it refuses: Never.
+Accuracy: Exact: names of nodes mean nothing.
+References: Graph::VerifyNoDuplicateName in onnxruntime/core/graph/graph.cc
 """
 
 from __future__ import annotations

@@ -1,28 +1,18 @@
 """Put the nodes of every graph in an order in which each comes after what it uses.
 
-What it does:
-    Sorts the nodes of each scope; nodes that need not move keep their order. What the bodies of
-    a node capture counts as used by the node.
-
-Why engines need it:
-    ONNX asks for sorted nodes; onnxruntime and most converters refuse a file without.
-
+What it does: Sorts the nodes of each scope; nodes that need not move keep their order. What the
+    bodies of a node capture counts as used by the node.
+Why engines need it: ONNX asks for sorted nodes; onnxruntime and most converters refuse a file
+    without.
 Before:
     y = Neg (a)
     a = Relu (x)
-
 After:
     a = Relu (x)
     y = Neg (a)
-
-When it refuses:
-    Never; a cycle makes the file invalid, and the run ends with exit code 3.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/repo-docs/IR.html#graphs
+When it refuses: Never; a cycle makes the file invalid, and the run ends with exit code 3.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/repo-docs/IR.html#graphs
 """
 
 from __future__ import annotations

@@ -1,29 +1,19 @@
 """Drop the imports of domains that no node uses.
 
-What it does:
-    Drops each opset import, of the model and of its functions, whose domain no node there uses.
-    The import of the default domain stays.
-
-Why engines need it:
-    onnxruntime refuses a file that imports a domain in a version it does not know, used or not.
-    Models that it optimised and saved import all domains that the writing release knew.
-
+What it does: Drops each opset import, of the model and of its functions, whose domain no node there
+    uses. The import of the default domain stays.
+Why engines need it: onnxruntime refuses a file that imports a domain in a version it does not know,
+    used or not. Models that it optimised and saved import all domains that the writing release
+    knew.
 Before:
     opset_import: ["" : 13, "ai.onnx.ml" : 5]
     y = Relu (x)
-
 After:
     opset_import: ["" : 13]
     y = Relu (x)
-
-When it refuses:
-    Never.
-
-Accuracy:
-    Exact.
-
-References:
-    microsoft/onnxruntime onnxruntime/core/graph/model_load_utils.h (ValidateOpsetForDomain)
+When it refuses: Never.
+Accuracy: Exact.
+References: microsoft/onnxruntime onnxruntime/core/graph/model_load_utils.h (ValidateOpsetForDomain)
 """
 
 from __future__ import annotations

@@ -1,26 +1,13 @@
 """Replace Affine by a product and a sum.
 
-What it does:
-    Affine is alpha x + beta; alpha is 1 and beta 0 where they are not given.
-
-Why engines need it:
-    onnx dropped it in 1.5, and onnxruntime knows it below opset 10 alone. Old exporters of Caffe2,
-    CoreML and Keras wrote it.
-
-Before:
-    y = Affine <alpha = 2, beta = 1> (x)
-
-After:
-    y = Add (Mul (x, 2), 1)
-
-When it refuses:
-    The type of the input is not float32 or float16.
-
-Accuracy:
-    Exact up to rounding.
-
-References:
-    onnx/defs/experiments/defs.cc of onnx 1.4
+What it does: Affine is alpha x + beta; alpha is 1 and beta 0 where they are not given.
+Why engines need it: onnx dropped it in 1.5, and onnxruntime knows it below opset 10 alone. Old
+    exporters of Caffe2, CoreML and Keras wrote it.
+Before: y = Affine <alpha = 2, beta = 1> (x)
+After: y = Add (Mul (x, 2), 1)
+When it refuses: The type of the input is not float32 or float16.
+Accuracy: Exact up to rounding.
+References: onnx/defs/experiments/defs.cc of onnx 1.4
 """
 
 from __future__ import annotations

@@ -1,34 +1,23 @@
 """Take onnxruntime's Attention apart.
 
-What it does:
-    Computes queries, keys and values with one product, takes the heads apart, and writes the
-    scaled products, the mask, the softmax and the weighted sum. Past keys and values are put in
+What it does: Computes queries, keys and values with one product, takes the heads apart, and writes
+    the scaled products, the mask, the softmax and the weighted sum. Past keys and values are put in
     front, and both are given out as the present. QAttention multiplies whole numbers first.
-
-Why engines need it:
-    It is an operator of onnxruntime's optimiser; other engines do not know it.
-
+Why engines need it: It is an operator of onnxruntime's optimiser; other engines do not know it.
 Before:
     y, present = com.microsoft.Attention <num_heads = N, unidirectional = 1> (x, w, b, mask, past)
-
 After:
     q, k, v = Split (Add (MatMul (x, w), b))       each [B, S, N H], then [B, N, S, H]
     k, v = Concat (past[0], k), Concat (past[1], v)
     s = Add (Mul (MatMul (q, Transpose (k)), 1 / sqrt (H)), mask)
     y = MatMul (Softmax (s), v)                    as [B, S, N H]
-
-When it refuses:
-    The rank, dtype or size of an operand is unknown, the heads do not divide the size, the mask
-    has four axes, there is no bias, past and present share a buffer, or there are rotary
+When it refuses: The rank, dtype or size of an operand is unknown, the heads do not divide the size,
+    the mask has four axes, there is no bias, past and present share a buffer, or there are rotary
     embeddings: onnxruntime's own kernel for CPUs computes none of these.
-
-Accuracy:
-    Exact up to the order of summation; float16 is computed in float32, as onnxruntime does on a
-    CPU, and the sums of QAttention are whole. Where a whole row is hidden by the mask, the scores
+Accuracy: Exact up to the order of summation; float16 is computed in float32, as onnxruntime does on
+    a CPU, and the sums of QAttention are whole. Where a whole row is hidden by the mask, the scores
     are rounded at the size of mask_filter_value on both sides.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.Attention,
+References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.Attention,
     com.microsoft.QAttention; onnxruntime/contrib_ops/cpu/quantization/attention_quant.cc,
     onnxruntime/contrib_ops/cpu/bert/attention.cc, attention_base.h, attention_cpu_base.h,
     attention_helper.h

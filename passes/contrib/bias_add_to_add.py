@@ -1,28 +1,15 @@
 """Take BiasAdd and the dropouts of onnxruntime's training apart.
 
-What it does:
-    Writes com.microsoft::BiasAdd, BiasDropout, BitmaskBiasDropout and BitmaskDropout as sums. A
-    dropout that is not trained drops nothing.
-
-Why engines need it:
-    They are operators of onnxruntime's optimiser and of its training; other engines do not know
-    them.
-
-Before:
-    y = com.microsoft.BiasDropout (x, bias, residual, ratio, training_mode)
-
-After:
-    y = Add (Add (x, bias), residual)
-
-When it refuses:
-    The training mode is on or computed at run time, for a dropout that is trained draws at
-    random; the mask is used of one that packs it into bits.
-
-Accuracy:
-    Exact up to rounding.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.BiasAdd,
+What it does: Writes com.microsoft::BiasAdd, BiasDropout, BitmaskBiasDropout and BitmaskDropout as
+    sums. A dropout that is not trained drops nothing.
+Why engines need it: They are operators of onnxruntime's optimiser and of its training; other
+    engines do not know them.
+Before: y = com.microsoft.BiasDropout (x, bias, residual, ratio, training_mode)
+After: y = Add (Add (x, bias), residual)
+When it refuses: The training mode is on or computed at run time, for a dropout that is trained
+    draws at random; the mask is used of one that packs it into bits.
+Accuracy: Exact up to rounding.
+References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.BiasAdd,
     com.microsoft.BiasDropout, com.microsoft.BitmaskBiasDropout, com.microsoft.BitmaskDropout
 """
 

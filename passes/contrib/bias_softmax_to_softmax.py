@@ -1,27 +1,14 @@
 """Take BiasSoftmax apart.
 
-What it does:
-    Adds the bias and writes Softmax. It is over all axes from `axis` on, as Softmax was before
-    opset 13.
-
-Why engines need it:
-    It is an operator of onnxruntime's optimiser; other engines do not know it.
-
-Before:
-    y = com.microsoft.BiasSoftmax <axis = 3, is_inner_broadcast = 1> (scores, mask)
-
-After:
-    y = Softmax <axis = 3> (Add (scores, mask))
-
-When it refuses:
-    The rank of the scores is unknown, or that of a bias that is repeated along inner axes is not
-    theirs.
-
-Accuracy:
-    Exact up to rounding.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.BiasSoftmax;
+What it does: Adds the bias and writes Softmax. It is over all axes from `axis` on, as Softmax was
+    before opset 13.
+Why engines need it: It is an operator of onnxruntime's optimiser; other engines do not know it.
+Before: y = com.microsoft.BiasSoftmax <axis = 3, is_inner_broadcast = 1> (scores, mask)
+After: y = Softmax <axis = 3> (Add (scores, mask))
+When it refuses: The rank of the scores is unknown, or that of a bias that is repeated along inner
+    axes is not theirs.
+Accuracy: Exact up to rounding.
+References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.BiasSoftmax;
     onnxruntime/core/optimizer/bias_softmax_fusion.cc
 """
 

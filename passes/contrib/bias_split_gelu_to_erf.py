@@ -1,28 +1,17 @@
 """Take BiasSplitGelu and GemmFastGelu apart.
 
-What it does:
-    Writes BiasSplitGelu as a sum that is cut in two halves of its last axis, the left one times
-    Gelu of the right one; GemmFastGelu as MatMul, a bias where there is one, and Gelu by tanh.
-
-Why engines need it:
-    They are operators of onnxruntime's optimiser for graphics processors; other engines do not
-    know them, and onnxruntime itself does not have them on a CPU.
-
-Before:
-    y = com.microsoft.BiasSplitGelu (x, bias)
-
+What it does: Writes BiasSplitGelu as a sum that is cut in two halves of its last axis, the left one
+    times Gelu of the right one; GemmFastGelu as MatMul, a bias where there is one, and Gelu by
+    tanh.
+Why engines need it: They are operators of onnxruntime's optimiser for graphics processors; other
+    engines do not know them, and onnxruntime itself does not have them on a CPU.
+Before: y = com.microsoft.BiasSplitGelu (x, bias)
 After:
     left, right = Split <axis = -1> (Add (x, bias))
     y = Mul (left, Mul (Mul (right, 0.5), Add (Erf (Mul (right, 0.70710678)), 1)))
-
-When it refuses:
-    The dtype, the rank or the size of the last axis is unknown.
-
-Accuracy:
-    Exact up to rounding; float16 and bfloat16 are computed in float32.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.BiasSplitGelu,
+When it refuses: The dtype, the rank or the size of the last axis is unknown.
+Accuracy: Exact up to rounding; float16 and bfloat16 are computed in float32.
+References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.BiasSplitGelu,
     com.microsoft.GemmFastGelu; onnxruntime/contrib_ops/cuda/diffusion/bias_split_gelu_impl.cu
 """
 

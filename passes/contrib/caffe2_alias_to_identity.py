@@ -1,27 +1,14 @@
 """Drop operators of caffe2 that only rename or move a tensor.
 
-What it does:
-    Replaces AliasWithName, CopyCPUToGPU, CopyGPUToCPU and the like by their input.
-
-Why engines need it:
-    Models that Detectron2 exported through caffe2 carry them, and no engine knows them ("No
-    importer registered for op: AliasWithName").
-
-Before:
-    y = org.pytorch._caffe2.AliasWithName <name = "data"> (x)
-
-After:
-    y = Identity (x)
-
-When it refuses:
-    Never.
-
-Accuracy:
-    Exact: nothing is computed.
-
-References:
-    caffe2/operators/alias_with_name.h and copy_op.h of pytorch/pytorch; NVIDIA/TensorRT issues
-    2188, 2192, 2546
+What it does: Replaces AliasWithName, CopyCPUToGPU, CopyGPUToCPU and the like by their input.
+Why engines need it: Models that Detectron2 exported through caffe2 carry them, and no engine knows
+    them ("No importer registered for op: AliasWithName").
+Before: y = org.pytorch._caffe2.AliasWithName <name = "data"> (x)
+After: y = Identity (x)
+When it refuses: Never.
+Accuracy: Exact: nothing is computed.
+References: caffe2/operators/alias_with_name.h and copy_op.h of pytorch/pytorch; NVIDIA/TensorRT
+    issues 2188, 2192, 2546
 """
 
 from __future__ import annotations

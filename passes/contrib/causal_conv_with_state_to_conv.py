@@ -1,30 +1,20 @@
 """Take CausalConvWithState apart.
 
-What it does:
-    Puts the state in front of the input, convolves each channel by itself, and keeps the end of
-    what was convolved as the next state.
-
-Why engines need it:
-    It is an operator of onnxruntime for language models; other engines do not know it.
-
+What it does: Puts the state in front of the input, convolves each channel by itself, and keeps the
+    end of what was convolved as the next state.
+Why engines need it: It is an operator of onnxruntime for language models; other engines do not know
+    it.
 Before:
     y, s = com.microsoft.CausalConvWithState <activation = "silu"> (x, w, b, s0)      # x: [B, C, L]
-
 After:
     all = Concat <axis = 2> (s0, x)
     y = Conv <group = C> (all, w, b), times its Sigmoid
     s = Slice (all, the last K - 1 of axis 2)
-
-When it refuses:
-    It has more than one axis beside the channels, a window of states, or what only the kernel for
-    CUDA has; a rank, a dtype or a size of the weights is unknown.
-
-Accuracy:
-    Exact up to the order of summation; float16 is computed in float32.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.CausalConvWithState; the numbers
-    were held to the kernel of onnxruntime 1.31
+When it refuses: It has more than one axis beside the channels, a window of states, or what only the
+    kernel for CUDA has; a rank, a dtype or a size of the weights is unknown.
+Accuracy: Exact up to the order of summation; float16 is computed in float32.
+References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.CausalConvWithState; the
+    numbers were held to the kernel of onnxruntime 1.31
 """
 
 from __future__ import annotations

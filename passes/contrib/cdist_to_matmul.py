@@ -1,28 +1,16 @@
 """Take CDist apart.
 
-What it does:
-    Writes squared distances of all rows as a^2 + b^2 - 2 a b', not below 0, and the root where the
-    metric asks for it.
-
-Why engines need it:
-    It is an operator of onnxruntime alone; other engines do not know it.
-
-Before:
-    y = com.microsoft.CDist <metric = "euclidean"> (a, b)
-
+What it does: Writes squared distances of all rows as a^2 + b^2 - 2 a b', not below 0, and the root
+    where the metric asks for it.
+Why engines need it: It is an operator of onnxruntime alone; other engines do not know it.
+Before: y = com.microsoft.CDist <metric = "euclidean"> (a, b)
 After:
     s = Add (Sub (ReduceSum (Mul (a, a)), Mul (MatMul (a, Transpose (b)), 2)), ReduceSum (b b)')
     y = Sqrt (Relu (s))
-
-When it refuses:
-    The dtype or a rank is unknown, or the metric is another.
-
-Accuracy:
-    Exact up to the order of summation, as onnxruntime sums; distances near 0 are what is left of
-    large squares, on both sides.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.CDist;
+When it refuses: The dtype or a rank is unknown, or the metric is another.
+Accuracy: Exact up to the order of summation, as onnxruntime sums; distances near 0 are what is left
+    of large squares, on both sides.
+References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.CDist;
     onnxruntime/contrib_ops/cpu/cdist.h
 """
 

@@ -1,27 +1,15 @@
 """Take ComplexMul and ComplexMulConj apart.
 
-What it does:
-    Writes sums of products of the parts, which are the last axis.
-
-Why engines need it:
-    They are operators of onnxruntime alone; other engines do not know them.
-
-Before:
-    y = com.microsoft.ComplexMul (a, b)
-
+What it does: Writes sums of products of the parts, which are the last axis.
+Why engines need it: They are operators of onnxruntime alone; other engines do not know them.
+Before: y = com.microsoft.ComplexMul (a, b)
 After:
     re = Sub (Mul (a.re, b.re), Mul (a.im, b.im))
     im = Add (Mul (a.re, b.im), Mul (a.im, b.re))
     y = Concat <axis = -1> (re, im)
-
-When it refuses:
-    The dtype or a rank is unknown.
-
-Accuracy:
-    Exact up to rounding; float16 is computed in float32.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.ComplexMul,
+When it refuses: The dtype or a rank is unknown.
+Accuracy: Exact up to rounding; float16 is computed in float32.
+References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.ComplexMul,
     com.microsoft.ComplexMulConj; onnxruntime/contrib_ops/cuda/math/complex_mul.cc
 """
 

@@ -1,27 +1,17 @@
 """Write ConcatTraining as Concat, and its lengths as sizes.
 
-What it does:
-    Takes Concat, and gives the size of each part along the axis: a constant where they are known.
-
-Why engines need it:
-    onnxruntime's training writes this operator into the models that it makes, so that the gradient
-    knows where to split; only a build of onnxruntime for training has a kernel for it.
-
-Before:
-    y, lengths = com.microsoft.ConcatTraining <axis = 0> (a, b)
-
+What it does: Takes Concat, and gives the size of each part along the axis: a constant where they
+    are known.
+Why engines need it: onnxruntime's training writes this operator into the models that it makes, so
+    that the gradient knows where to split; only a build of onnxruntime for training has a kernel
+    for it.
+Before: y, lengths = com.microsoft.ConcatTraining <axis = 0> (a, b)
 After:
     y = Concat <axis = 0> (a, b)
     lengths = [2, 3]
-
-When it refuses:
-    The lengths are used, and the rank of a part is unknown.
-
-Accuracy:
-    Exact: numbers are moved.
-
-References:
-    microsoft/onnxruntime orttraining/orttraining/training_ops/cpu/tensor/concat.cc
+When it refuses: The lengths are used, and the rank of a part is unknown.
+Accuracy: Exact: numbers are moved.
+References: microsoft/onnxruntime orttraining/orttraining/training_ops/cpu/tensor/concat.cc
 """
 
 from __future__ import annotations

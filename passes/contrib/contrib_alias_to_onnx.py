@@ -1,29 +1,17 @@
 """Replace what onnxruntime had before ONNX did by ONNX's operator.
 
-What it does:
-    Writes com.microsoft's GatherND, Pad, Range, Unique, ExpandDims, SampleOp, TorchEmbedding,
-    MatMulInteger16 and ConvTransposeWithDynamicPads as the operators of ONNX that compute the
-    same: GatherND, Pad, Range, Unique, Unsqueeze, Identity, Gather, MatMul of int32 and
+What it does: Writes com.microsoft's GatherND, Pad, Range, Unique, ExpandDims, SampleOp,
+    TorchEmbedding, MatMulInteger16 and ConvTransposeWithDynamicPads as the operators of ONNX that
+    compute the same: GatherND, Pad, Range, Unique, Unsqueeze, Identity, Gather, MatMul of int32 and
     ConvTranspose.
-
-Why engines need it:
-    Other engines know the operators of ONNX, and not those of the same name in com.microsoft.
-
-Before:
-    y, inverse, counts = com.microsoft.Unique (x)
-
-After:
-    y, _, inverse, counts = Unique <sorted = 0> (x)
-
-When it refuses:
-    The opset has no such operator; the axis of ExpandDims or the pads of
+Why engines need it: Other engines know the operators of ONNX, and not those of the same name in
+    com.microsoft.
+Before: y, inverse, counts = com.microsoft.Unique (x)
+After: y, _, inverse, counts = Unique <sorted = 0> (x)
+When it refuses: The opset has no such operator; the axis of ExpandDims or the pads of
     ConvTransposeWithDynamicPads are computed at run time; a rank is unknown that is needed.
-
-Accuracy:
-    Exact: nothing is computed in another way.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md; onnxruntime/contrib_ops/cpu/unique.cc,
+Accuracy: Exact: nothing is computed in another way.
+References: microsoft/onnxruntime docs/ContribOperators.md; onnxruntime/contrib_ops/cpu/unique.cc,
     expand_dims.h, conv_transpose_with_dynamic_pads.h, matmul_integer16.cc
 """
 

@@ -1,28 +1,16 @@
 """Take Gelu, BiasGelu and QuickGelu apart.
 
-What it does:
-    Writes com.microsoft::Gelu and BiasGelu as 0.5 x (1 + erf(x / sqrt(2))), and QuickGelu as
-    x sigmoid(alpha x).
-
-Why engines need it:
-    They are operators of onnxruntime's optimiser; other engines do not know them.
-
-Before:
-    y = com.microsoft.BiasGelu (x, bias)
-
+What it does: Writes com.microsoft::Gelu and BiasGelu as 0.5 x (1 + erf(x / sqrt(2))), and QuickGelu
+    as x sigmoid(alpha x).
+Why engines need it: They are operators of onnxruntime's optimiser; other engines do not know them.
+Before: y = com.microsoft.BiasGelu (x, bias)
 After:
     t = Add (x, bias)
     y = Mul (Mul (t, 0.5), Add (Erf (Mul (t, 0.70710678)), 1))
-
-When it refuses:
-    The dtype is unknown or not floating point.
-
-Accuracy:
-    Exact up to rounding; float16 and bfloat16 are computed in float32.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.Gelu, com.microsoft.BiasGelu,
-    com.microsoft.QuickGelu
+When it refuses: The dtype is unknown or not floating point.
+Accuracy: Exact up to rounding; float16 and bfloat16 are computed in float32.
+References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.Gelu,
+    com.microsoft.BiasGelu, com.microsoft.QuickGelu
 """
 
 from __future__ import annotations

@@ -1,28 +1,15 @@
 """Replace com.microsoft's GridSample by ONNX's, or by Gather and arithmetic.
 
-What it does:
-    Writes GridSample where the opset has it (16); below, it gathers the pixels around every
-    coordinate and adds them with their shares.
-
-Why engines need it:
-    PyTorch exporters of the time before opset 16 were told to write it; other engines do not know
-    it.
-
-Before:
-    y = com.microsoft.GridSample <mode = "bilinear", padding_mode = "zeros"> (x, grid)
-
-After:
-    y = GridSample <mode = "bilinear", padding_mode = "zeros"> (x, grid)
-
-When it refuses:
-    The mode or the padding is none of the schema; below opset 16, a rank or a size that the
-    gathering needs is unknown.
-
-Accuracy:
-    Exact up to the order of summation.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.GridSample
+What it does: Writes GridSample where the opset has it (16); below, it gathers the pixels around
+    every coordinate and adds them with their shares.
+Why engines need it: PyTorch exporters of the time before opset 16 were told to write it; other
+    engines do not know it.
+Before: y = com.microsoft.GridSample <mode = "bilinear", padding_mode = "zeros"> (x, grid)
+After: y = GridSample <mode = "bilinear", padding_mode = "zeros"> (x, grid)
+When it refuses: The mode or the padding is none of the schema; below opset 16, a rank or a size
+    that the gathering needs is unknown.
+Accuracy: Exact up to the order of summation.
+References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.GridSample
 """
 
 from __future__ import annotations

@@ -1,28 +1,15 @@
 """Replace com.microsoft's QuantizeLinear and DequantizeLinear by ONNX's.
 
-What it does:
-    Writes the operator of ONNX of that name where it has the element type at hand in the opset;
-    else, for numbers of 16 bits below opset 21, the arithmetic.
-
-Why engines need it:
-    onnxruntime's quantizer writes them into com.microsoft for types that ONNX did not have;
-    engines that know ONNX's do not know these.
-
-Before:
-    y = com.microsoft.DequantizeLinear (q, 0.1, 3)                 # q is uint16
-
-After:
-    y = Mul (Sub (Cast <to = 1> (q), 3), 0.1)
-
-When it refuses:
-    The scale is not float32; a rank is unknown where scales go along an axis; the scale or zero
-    point of 16 bits is computed at run time.
-
-Accuracy:
-    Exact: the same operations in the same order.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.QuantizeLinear,
+What it does: Writes the operator of ONNX of that name where it has the element type at hand in the
+    opset; else, for numbers of 16 bits below opset 21, the arithmetic.
+Why engines need it: onnxruntime's quantizer writes them into com.microsoft for types that ONNX did
+    not have; engines that know ONNX's do not know these.
+Before: y = com.microsoft.DequantizeLinear (q, 0.1, 3)                 # q is uint16
+After: y = Mul (Sub (Cast <to = 1> (q), 3), 0.1)
+When it refuses: The scale is not float32; a rank is unknown where scales go along an axis; the
+    scale or zero point of 16 bits is computed at run time.
+Accuracy: Exact: the same operations in the same order.
+References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.QuantizeLinear,
     com.microsoft.DequantizeLinear; onnxruntime/core/providers/cpu/quantization/quantize_linear.cc
 """
 

@@ -1,27 +1,14 @@
 """Say what stands in the way of onnxruntime's operators that nothing replaces.
 
-What it does:
-    Nothing to the model: for each operator of com.microsoft that has no form in ONNX's operators,
-    or none that was proved, it gives the reason and what can be done instead.
-
-Why engines need it:
-    The finding says that an engine does not know the operator; what to do about it depends on
-    what the operator is, and on who writes it.
-
-Before:
-    y = com.microsoft.Tokenizer (x)
-
-After:
-    y = com.microsoft.Tokenizer (x)
-
-When it refuses:
-    Always, with the reason.
-
-Accuracy:
-    Exact: nothing is changed.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, the pages of these operators
+What it does: Nothing to the model: for each operator of com.microsoft that has no form in ONNX's
+    operators, or none that was proved, it gives the reason and what can be done instead.
+Why engines need it: The finding says that an engine does not know the operator; what to do about it
+    depends on what the operator is, and on who writes it.
+Before: y = com.microsoft.Tokenizer (x)
+After: y = com.microsoft.Tokenizer (x)
+When it refuses: Always, with the reason.
+Accuracy: Exact: nothing is changed.
+References: microsoft/onnxruntime docs/ContribOperators.md, the pages of these operators
 """
 
 from __future__ import annotations

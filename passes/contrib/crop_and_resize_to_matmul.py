@@ -1,31 +1,21 @@
 """Take CropAndResize apart.
 
-What it does:
-    Works out the rows and columns at which each box is sampled, turns them into matrices of
-    shares (two neighbours for bilinear, the nearest one else), and multiplies the image of each
+What it does: Works out the rows and columns at which each box is sampled, turns them into matrices
+    of shares (two neighbours for bilinear, the nearest one else), and multiplies the image of each
     box by both. What lies outside of the image gets extrapolation_value.
-
-Why engines need it:
-    It is TensorFlow's operator as onnxruntime has it; other engines do not know it.
-
-Before:
-    y = com.microsoft.CropAndResize <mode = "bilinear"> (x, boxes, batch, [h, w])
-
+Why engines need it: It is TensorFlow's operator as onnxruntime has it; other engines do not know
+    it.
+Before: y = com.microsoft.CropAndResize <mode = "bilinear"> (x, boxes, batch, [h, w])
 After:
     row = y1 (H - 1) + i (y2 - y1) (H - 1) / (h - 1)
     share = Relu (Sub (1, Abs (Sub (row, [0, 1, ..., H - 1]))))            # [boxes, h, H]
     s = MatMul (MatMul (share of rows, Gather (x, batch)), Transpose (share of columns))
     y = Where (inside, s, extrapolation_value)
-
-When it refuses:
-    The size of a crop is computed at run time, the rank is not 4, or the dtype is not float32.
-
-Accuracy:
-    Exact up to the order of summation. A number of the image that is infinite or not a number
+When it refuses: The size of a crop is computed at run time, the rank is not 4, or the dtype is not
+    float32.
+Accuracy: Exact up to the order of summation. A number of the image that is infinite or not a number
     reaches every pixel of its row and column.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.CropAndResize;
+References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.CropAndResize;
     onnxruntime/contrib_ops/cpu/crop_and_resize.cc
 """
 

@@ -1,28 +1,15 @@
 """Replace Crop by Slice of the last two axes.
 
-What it does:
-    Crop takes a border off the last two axes: left, top, right and bottom; `scale` (height, width)
-    says how much is kept instead.
-
-Why engines need it:
-    onnx dropped it in 1.5, and onnxruntime knows it below opset 10 alone. Old exporters of Caffe2,
-    CoreML and Keras wrote it.
-
-Before:
-    y = Crop <border = [1, 0, 2, 3]> (x)
-
-After:
-    y = Slice <starts = [0, 1], ends = [-3, -2], axes = [2, 3]> (x)
-
-When it refuses:
-    The rank of the input is not 4; border is not four numbers, or scale not two, of which none is
-    below 0.
-
-Accuracy:
-    Exact.
-
-References:
-    onnx/defs/experiments/defs.cc of onnx 1.4; microsoft/onnxruntime
+What it does: Crop takes a border off the last two axes: left, top, right and bottom; `scale`
+    (height, width) says how much is kept instead.
+Why engines need it: onnx dropped it in 1.5, and onnxruntime knows it below opset 10 alone. Old
+    exporters of Caffe2, CoreML and Keras wrote it.
+Before: y = Crop <border = [1, 0, 2, 3]> (x)
+After: y = Slice <starts = [0, 1], ends = [-3, -2], axes = [2, 3]> (x)
+When it refuses: The rank of the input is not 4; border is not four numbers, or scale not two, of
+    which none is below 0.
+Accuracy: Exact.
+References: onnx/defs/experiments/defs.cc of onnx 1.4; microsoft/onnxruntime
     onnxruntime/core/providers/cpu/tensor/crop.h
 """
 

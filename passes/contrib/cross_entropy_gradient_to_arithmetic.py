@@ -1,33 +1,22 @@
 """Write the gradient of SoftmaxCrossEntropyLoss as the chances less the right class.
 
-What it does:
-    Takes the chances, less 1 at the class that is right, times what comes from behind, which a
-    mean shares out among the labels (or their weights) that count. Labels that are to be ignored
-    get 0. Of the internal form, which takes the label to ignore as an input, a bias is added.
-
-Why engines need it:
-    onnxruntime's training writes this operator into the models that it makes; only a build of
-    onnxruntime for training has kernels for it.
-
-Before:
-    dx = com.microsoft.SoftmaxCrossEntropyLossGrad <reduction = "mean"> (dy, log_prob, label)
-
+What it does: Takes the chances, less 1 at the class that is right, times what comes from behind,
+    which a mean shares out among the labels (or their weights) that count. Labels that are to be
+    ignored get 0. Of the internal form, which takes the label to ignore as an input, a bias is
+    added.
+Why engines need it: onnxruntime's training writes this operator into the models that it makes; only
+    a build of onnxruntime for training has kernels for it.
+Before: dx = com.microsoft.SoftmaxCrossEntropyLossGrad <reduction = "mean"> (dy, log_prob, label)
 After:
     hits = Cast (Equal (Unsqueeze (label, [1]), [0, 1, ..., classes - 1]))
     counts = Cast (Not (Equal (label, ignore_index)))
     total = ReduceSum (counts)
     each = Mul (counts, Div (dy, Where (Equal (total, 0), 1, total)))
     dx = Mul (Sub (Exp (log_prob), hits), Unsqueeze (each, [1]))
-
-When it refuses:
-    The number of classes, the rank or a type is unknown; the label to ignore is an input that is no
-    constant; what is added is not known to be of the shape of the chances.
-
-Accuracy:
-    Exact up to rounding; float16 is computed in float32.
-
-References:
-    microsoft/onnxruntime orttraining/orttraining/core/graph/training_op_defs.cc and
+When it refuses: The number of classes, the rank or a type is unknown; the label to ignore is an
+    input that is no constant; what is added is not known to be of the shape of the chances.
+Accuracy: Exact up to rounding; float16 is computed in float32.
+References: microsoft/onnxruntime orttraining/orttraining/core/graph/training_op_defs.cc and
     orttraining/orttraining/training_ops/cpu/loss/softmax_cross_entropy_loss.cc: without an
     ignore_index the label -1 is ignored
 """

@@ -1,29 +1,17 @@
 """Write SoftmaxCrossEntropyLossInternal as ONNX's SoftmaxCrossEntropyLoss.
 
-What it does:
-    Takes the label to ignore, which is an input here, for the attribute, and divides the sum for a
-    mean, which is 0 where no label counts. float16 and bfloat16 are computed in float32.
-
-Why engines need it:
-    onnxruntime's training writes this operator into the models that it makes; only a build of
-    onnxruntime for training has a kernel for it.
-
-Before:
-    y, p = com.microsoft.SoftmaxCrossEntropyLossInternal (scores, labels, weights, ignore_index)
-
+What it does: Takes the label to ignore, which is an input here, for the attribute, and divides the
+    sum for a mean, which is 0 where no label counts. float16 and bfloat16 are computed in float32.
+Why engines need it: onnxruntime's training writes this operator into the models that it makes; only
+    a build of onnxruntime for training has a kernel for it.
+Before: y, p = com.microsoft.SoftmaxCrossEntropyLossInternal (scores, labels, weights, ignore_index)
 After:
     total, p = SoftmaxCrossEntropyLoss <ignore_index = -100, reduction = "sum"> (scores, labels)
     y = Div (total, Where (Equal (count, 0), 1, count))
-
-When it refuses:
-    The label to ignore is not a constant, the opset is below 13, or a type or the rank of
-    the labels is unknown.
-
-Accuracy:
-    Exact up to rounding.
-
-References:
-    microsoft/onnxruntime orttraining/orttraining/core/graph/training_op_defs.cc and
+When it refuses: The label to ignore is not a constant, the opset is below 13, or a type or the rank
+    of the labels is unknown.
+Accuracy: Exact up to rounding.
+References: microsoft/onnxruntime orttraining/orttraining/core/graph/training_op_defs.cc and
     orttraining/orttraining/training_ops/cpu/loss/softmax_cross_entropy_loss.cc
 """
 

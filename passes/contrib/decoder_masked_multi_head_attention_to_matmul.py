@@ -1,32 +1,24 @@
 """Take onnxruntime's DecoderMaskedMultiHeadAttention apart.
 
-What it does:
-    Puts the key and the value of the one new token into the buffers of past ones, and writes the
-    scaled products, what hides the rest of the buffer, the softmax and the weighted sum. Without
-    a past it attends to the keys of an encoder.
-
-Why engines need it:
-    It is an operator of onnxruntime's optimiser for generation; other engines do not know it.
-
+What it does: Puts the key and the value of the one new token into the buffers of past ones, and
+    writes the scaled products, what hides the rest of the buffer, the softmax and the weighted sum.
+    Without a past it attends to the keys of an encoder.
+Why engines need it: It is an operator of onnxruntime's optimiser for generation; other engines do
+    not know it.
 Before:
     y, pk, pv = com.microsoft.DecoderMaskedMultiHeadAttention
         <num_heads = N, past_present_share_buffer = 1> (q, k, v, , , pk0, pv0, length)
-
 After:
     pk = Where (Equal (places, length), k, pk0), pv likewise                [B, N, M, H]
     y = MatMul (Softmax (q pk' / sqrt (H) + (Greater (places, length) ? lowest : 0)), pv)
-
-When it refuses:
-    The rank, dtype or size of an operand is unknown, the heads do not divide the size, keys are
-    packed with queries, there are beams, the products are an output, or a mask or a bias of the
-    scores comes with a past: they end where the past does, so that their size depends on numbers.
-
-Accuracy:
-    Exact up to the order of summation. As in onnxruntime past and present share one buffer of
+When it refuses: The rank, dtype or size of an operand is unknown, the heads do not divide the size,
+    keys are packed with queries, there are beams, the products are an output, or a mask or a bias
+    of the scores comes with a past: they end where the past does, so that their size depends on
+    numbers.
+Accuracy: Exact up to the order of summation. As in onnxruntime past and present share one buffer of
     which the length says how much counts.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.DecoderMaskedMultiHeadAttention;
+References: microsoft/onnxruntime docs/ContribOperators.md,
+    com.microsoft.DecoderMaskedMultiHeadAttention;
     onnxruntime/contrib_ops/cpu/bert/decoder_masked_multihead_attention.cc
 """
 

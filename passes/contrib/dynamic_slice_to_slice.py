@@ -1,26 +1,14 @@
 """Replace DynamicSlice by Slice.
 
-What it does:
-    DynamicSlice reads starts, ends and axes as inputs, as Slice does from opset 10 on; below it
-    they become attributes.
-
-Why engines need it:
-    onnx dropped it in 1.5. Old exporters of PyTorch wrote it.
-
-Before:
-    y = DynamicSlice (x, starts, ends, axes)
-
-After:
-    y = Slice <starts = [1], ends = [3], axes = [2]> (x)
-
-When it refuses:
-    Below opset 10, starts, ends or axes are computed at run time.
-
-Accuracy:
-    Exact.
-
-References:
-    onnx/defs/experiments/defs.cc of onnx 1.4; onnxruntime/core/providers/cpu/tensor/slice.cc
+What it does: DynamicSlice reads starts, ends and axes as inputs, as Slice does from opset 10 on;
+    below it they become attributes.
+Why engines need it: onnx dropped it in 1.5. Old exporters of PyTorch wrote it.
+Before: y = DynamicSlice (x, starts, ends, axes)
+After: y = Slice <starts = [1], ends = [3], axes = [2]> (x)
+When it refuses: Below opset 10, starts, ends or axes are computed at run time.
+Accuracy: Exact.
+References: onnx/defs/experiments/defs.cc of onnx 1.4;
+    onnxruntime/core/providers/cpu/tensor/slice.cc
 """
 
 from __future__ import annotations

@@ -1,30 +1,18 @@
 """Take EmbedLayerNormalization apart.
 
-What it does:
-    Looks up words, positions and segments, adds them, and normalises the sum over the last axis.
-    The mask index is the number of ones in the mask, zero without a mask.
-
-Why engines need it:
-    It is an operator of onnxruntime's optimiser; other engines do not know it ("getPluginCreator
-    could not find plugin: EmbedLayerNormalization").
-
-Before:
-    y, m = com.microsoft.EmbedLayerNormalization (ids, , words, positions, , gamma, beta)
-
+What it does: Looks up words, positions and segments, adds them, and normalises the sum over the
+    last axis. The mask index is the number of ones in the mask, zero without a mask.
+Why engines need it: It is an operator of onnxruntime's optimiser; other engines do not know it
+    ("getPluginCreator could not find plugin: EmbedLayerNormalization").
+Before: y, m = com.microsoft.EmbedLayerNormalization (ids, , words, positions, , gamma, beta)
 After:
     s = Add (Gather (words, ids), Slice (positions, 0, length))
     away = Sub (s, ReduceMean (s))
     y = Add (Mul (Div (away, Sqrt (Add (ReduceMean (Mul (away, away)), 1e-12))), gamma), beta)
-
-When it refuses:
-    The mask index has another form than the default, or the size of the embedding or the rank of
-    the ids are unknown.
-
-Accuracy:
-    Exact up to the order of summation; float16 is computed in float32.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.EmbedLayerNormalization;
+When it refuses: The mask index has another form than the default, or the size of the embedding or
+    the rank of the ids are unknown.
+Accuracy: Exact up to the order of summation; float16 is computed in float32.
+References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.EmbedLayerNormalization;
     onnxruntime/contrib_ops/cpu/bert/embed_layer_norm.cc; NVIDIA/TensorRT issue 1515
 """
 

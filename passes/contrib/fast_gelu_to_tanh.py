@@ -1,29 +1,18 @@
 """Take FastGelu apart.
 
-What it does:
-    Writes com.microsoft::FastGelu, with or without bias, as the arithmetic that it stands for:
-    0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
-
-Why engines need it:
-    FastGelu is an operator of onnxruntime's optimiser; other engines do not know it.
-
-Before:
-    y = com.microsoft.FastGelu (x, bias)
-
+What it does: Writes com.microsoft::FastGelu, with or without bias, as the arithmetic that it stands
+    for: 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
+Why engines need it: FastGelu is an operator of onnxruntime's optimiser; other engines do not know
+    it.
+Before: y = com.microsoft.FastGelu (x, bias)
 After:
     t = Add (x, bias)
     u = Mul (t, Add (Mul (Mul (t, t), 0.0356774081), 0.7978845608))
     y = Mul (Mul (t, 0.5), Add (Tanh (u), 1))
-
-When it refuses:
-    The dtype is unknown or not floating point.
-
-Accuracy:
-    Exact up to rounding; float16 and bfloat16 are computed in float32. onnxruntime's float64 has
-    the constants of float32, and is up to 3e-7 away from the formula that is computed here.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.FastGelu
+When it refuses: The dtype is unknown or not floating point.
+Accuracy: Exact up to rounding; float16 and bfloat16 are computed in float32. onnxruntime's float64
+    has the constants of float32, and is up to 3e-7 away from the formula that is computed here.
+References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.FastGelu
 """
 
 from __future__ import annotations

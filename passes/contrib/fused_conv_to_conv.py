@@ -1,28 +1,16 @@
 """Take FusedConv and FusedGemm apart.
 
-What it does:
-    Writes com.microsoft::FusedConv as Conv, Add of the tensor Z where there is one, and the
-    activation; com.microsoft::FusedGemm as Gemm and the activation.
-
-Why engines need it:
-    They are operators of onnxruntime's optimiser (a model that it saved after optimisation has
-    them); other engines do not know them.
-
+What it does: Writes com.microsoft::FusedConv as Conv, Add of the tensor Z where there is one, and
+    the activation; com.microsoft::FusedGemm as Gemm and the activation.
+Why engines need it: They are operators of onnxruntime's optimiser (a model that it saved after
+    optimisation has them); other engines do not know them.
 Before:
     y = com.microsoft.FusedConv <activation = "LeakyRelu", activation_params = [0.1]> (x, w, b, z)
-
-After:
-    y = LeakyRelu <alpha = 0.1> (Add (Conv (x, w, b), z))
-
-When it refuses:
-    The dtype is not float32, or the activation is none that onnxruntime fuses, or lacks a
-    parameter.
-
-Accuracy:
-    Exact up to the order of summation.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.FusedConv,
+After: y = LeakyRelu <alpha = 0.1> (Add (Conv (x, w, b), z))
+When it refuses: The dtype is not float32, or the activation is none that onnxruntime fuses, or
+    lacks a parameter.
+Accuracy: Exact up to the order of summation.
+References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.FusedConv,
     com.microsoft.FusedGemm; onnxruntime/core/providers/cpu/activation/activations.h;
     onnxruntime/contrib_ops/cpu/fused_conv.cc, fused_gemm.cc, fused_activation.cc
 """

@@ -1,29 +1,16 @@
 """Take FusedMatMul apart.
 
-What it does:
-    Writes com.microsoft::FusedMatMul (and TransposeMatMul, its older name) as Transpose of the
-    operands that it transposes, MatMul, and Mul by alpha where that is not 1;
-    FusedMatMulActivation with its activation behind it. Where batch axes are transposed, the
-    first axis goes behind them first.
-
-Why engines need it:
-    They are operators of onnxruntime's optimiser; other engines do not know them.
-
-Before:
-    y = com.microsoft.FusedMatMul <alpha = 0.125, transB = 1> (a, b)
-
-After:
-    y = Mul (MatMul (a, Transpose (b)), 0.125)
-
-When it refuses:
-    The rank of an operand that is transposed, or the dtype, is unknown; the activation is none
-    that onnxruntime fuses, or lacks a parameter.
-
-Accuracy:
-    Exact up to rounding.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.FusedMatMul,
+What it does: Writes com.microsoft::FusedMatMul (and TransposeMatMul, its older name) as Transpose
+    of the operands that it transposes, MatMul, and Mul by alpha where that is not 1;
+    FusedMatMulActivation with its activation behind it. Where batch axes are transposed, the first
+    axis goes behind them first.
+Why engines need it: They are operators of onnxruntime's optimiser; other engines do not know them.
+Before: y = com.microsoft.FusedMatMul <alpha = 0.125, transB = 1> (a, b)
+After: y = Mul (MatMul (a, Transpose (b)), 0.125)
+When it refuses: The rank of an operand that is transposed, or the dtype, is unknown; the activation
+    is none that onnxruntime fuses, or lacks a parameter.
+Accuracy: Exact up to rounding.
+References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.FusedMatMul,
     com.microsoft.FusedMatMulActivation
 """
 

@@ -1,32 +1,21 @@
 """Take MatMulNBitsQkv, MatMulNBitsMlp and MatMulNBitsQLoRA apart.
 
-What it does:
-    Adds the skip where there is one and divides by the root mean square, multiplies by the
-    unpacked weights of queries, keys and values (Qkv), by those of gate and input (Mlp, which
+What it does: Adds the skip where there is one and divides by the root mean square, multiplies by
+    the unpacked weights of queries, keys and values (Qkv), by those of gate and input (Mlp, which
     then multiplies the activated gate by the other), or by the base and the two small ones of an
     adapter (QLoRA).
-
-Why engines need it:
-    They are operators of onnxruntime's optimiser for graphics processors; other engines do not
-    know them, and onnxruntime itself does not have them on a CPU.
-
+Why engines need it: They are operators of onnxruntime's optimiser for graphics processors; other
+    engines do not know them, and onnxruntime itself does not have them on a CPU.
 Before:
     q, k, v = com.microsoft.MatMulNBitsQkv <K = K, Nq = N, Nkv = N, bits = 4, block_size = 32>
               (x, , scale, wq, sq, , wk, sk, , wv, sv)
-
 After:
     n = Mul (Div (x, Sqrt (Add (ReduceMean (Mul (x, x)), 1e-5))), scale)
     q, k, v = MatMul (n, float wq), MatMul (n, float wk), MatMul (n, float wv)
-
-When it refuses:
-    Weights are computed at run time or of sizes that do not fit; the activation is not silu; the
-    rank or the dtype is not known.
-
-Accuracy:
-    Exact up to the order of summation; float16 is computed in float32.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.MatMulNBitsQkv,
+When it refuses: Weights are computed at run time or of sizes that do not fit; the activation is not
+    silu; the rank or the dtype is not known.
+Accuracy: Exact up to the order of summation; float16 is computed in float32.
+References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.MatMulNBitsQkv,
     com.microsoft.MatMulNBitsMlp, com.microsoft.MatMulNBitsQLoRA
 """
 

@@ -1,32 +1,22 @@
 """Take GatedDeltaNet apart.
 
-What it does:
-    Writes the recurrence of the state out, a few nodes for each token. Where the tokens of several
-    sequences are packed, each token changes the state of its own sequence alone.
-
-Why engines need it:
-    It is an operator of onnxruntime 1.32 for language models; other engines do not know it.
-
+What it does: Writes the recurrence of the state out, a few nodes for each token. Where the tokens
+    of several sequences are packed, each token changes the state of its own sequence alone.
+Why engines need it: It is an operator of onnxruntime 1.32 for language models; other engines do not
+    know it.
 Before:
     y, s = com.microsoft.GatedDeltaNet (q, k, v, , g, b, s0)        # q: [T, N, d], s0: [B, M, e, d]
-
 After:
     for every token, of one head:
     s = s exp (g)
     s = s + b (v - s k) k'
     y = scale (s q)
-
-When it refuses:
-    A rank, a dtype or a size is unknown; there are more than 64 tokens; query, key and value come
-    packed in one; updates of the state are asked for; an activation is none of the page, or that of
-    a decay that the rule has not.
-
-Accuracy:
-    Exact up to the order of summation; float16 and bfloat16 are computed in float32.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.GatedDeltaNet; the numbers were
-    held to the kernel of onnxruntime 1.32
+When it refuses: A rank, a dtype or a size is unknown; there are more than 64 tokens; query, key and
+    value come packed in one; updates of the state are asked for; an activation is none of the page,
+    or that of a decay that the rule has not.
+Accuracy: Exact up to the order of summation; float16 and bfloat16 are computed in float32.
+References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.GatedDeltaNet; the numbers
+    were held to the kernel of onnxruntime 1.32
 """
 
 from __future__ import annotations

@@ -1,27 +1,15 @@
 """Take the gates of onnxruntime's language models apart.
 
-What it does:
-    Writes com.microsoft's ScaledSiLU, SwiGLU, GatedAdd, LinearAttentionGate, GatedRMSNorm and
-    BranchwiseRMSNorm as the arithmetic that their pages give.
-
-Why engines need it:
-    They are operators of onnxruntime 1.32 for language models; other engines do not know them.
-
-Before:
-    y = com.microsoft.SwiGLU <activation_alpha = 1.702> (gate, up)
-
-After:
-    y = Mul (Mul (gate, Sigmoid (Mul (gate, 1.702))), up)
-
-When it refuses:
-    The dtype, the rank or the last size is unknown; both halves of SwiGLU come in one; the gate of
-    GatedAdd is projected; a size does not fit.
-
-Accuracy:
-    Exact up to rounding; float16 and bfloat16 are computed in float32.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, the pages of these operators
+What it does: Writes com.microsoft's ScaledSiLU, SwiGLU, GatedAdd, LinearAttentionGate, GatedRMSNorm
+    and BranchwiseRMSNorm as the arithmetic that their pages give.
+Why engines need it: They are operators of onnxruntime 1.32 for language models; other engines do
+    not know them.
+Before: y = com.microsoft.SwiGLU <activation_alpha = 1.702> (gate, up)
+After: y = Mul (Mul (gate, Sigmoid (Mul (gate, 1.702))), up)
+When it refuses: The dtype, the rank or the last size is unknown; both halves of SwiGLU come in one;
+    the gate of GatedAdd is projected; a size does not fit.
+Accuracy: Exact up to rounding; float16 and bfloat16 are computed in float32.
+References: microsoft/onnxruntime docs/ContribOperators.md, the pages of these operators
 """
 
 from __future__ import annotations

@@ -1,28 +1,15 @@
 """Write a lookup in a quantized table out.
 
-What it does:
-    Unpacks the table of com.microsoft::GatherBlockQuantized (4 or 8 bits, by blocks) into floats
-    and writes Gather.
-
-Why engines need it:
-    It is how weight-only quantization for onnxruntime writes an embedding; other engines do not
-    know it.
-
-Before:
-    y = com.microsoft.GatherBlockQuantized <bits = 4, block_size = 32> (table, ids, scales)
-
-After:
-    y = Gather (float table, ids)
-
-When it refuses:
-    Table, scales or zero points are computed at run time, the bytes are not uint8, the blocks do
-    not lie along the last axis of a matrix, or the lookup is not along the first.
-
-Accuracy:
-    Exact: each number is what its steps and scale give. The file grows by what packing saved.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.GatherBlockQuantized;
+What it does: Unpacks the table of com.microsoft::GatherBlockQuantized (4 or 8 bits, by blocks) into
+    floats and writes Gather.
+Why engines need it: It is how weight-only quantization for onnxruntime writes an embedding; other
+    engines do not know it.
+Before: y = com.microsoft.GatherBlockQuantized <bits = 4, block_size = 32> (table, ids, scales)
+After: y = Gather (float table, ids)
+When it refuses: Table, scales or zero points are computed at run time, the bytes are not uint8, the
+    blocks do not lie along the last axis of a matrix, or the lookup is not along the first.
+Accuracy: Exact: each number is what its steps and scale give. The file grows by what packing saved.
+References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.GatherBlockQuantized;
     onnxruntime/contrib_ops/cpu/quantization/gather_block_quantized.cc
 """
 

@@ -1,29 +1,17 @@
 """Write the gradients of Gelu as the arithmetic that they are.
 
-What it does:
-    Writes out the derivative of the curve (by erf or by tanh) at x, or at x with a bias, times what
-    comes from behind.
-
-Why engines need it:
-    onnxruntime's training writes these operators into the models that it makes; only a build of
-    onnxruntime for training has kernels for them.
-
-Before:
-    dx = com.microsoft.GeluGrad (dy, x)
-
+What it does: Writes out the derivative of the curve (by erf or by tanh) at x, or at x with a bias,
+    times what comes from behind.
+Why engines need it: onnxruntime's training writes these operators into the models that it makes;
+    only a build of onnxruntime for training has kernels for them.
+Before: dx = com.microsoft.GeluGrad (dy, x)
 After:
     share = Mul (Add (Erf (Mul (x, 0.7071)), 1), 0.5)
     density = Mul (Exp (Mul (Mul (x, x), -0.5)), 0.3989)
     dx = Mul (dy, Add (share, Mul (x, density)))
-
-When it refuses:
-    An operand is not known to be of floats.
-
-Accuracy:
-    Exact up to rounding; float16 and bfloat16 are computed in float32.
-
-References:
-    microsoft/onnxruntime orttraining/orttraining/core/graph/training_op_defs.cc and
+When it refuses: An operand is not known to be of floats.
+Accuracy: Exact up to rounding; float16 and bfloat16 are computed in float32.
+References: microsoft/onnxruntime orttraining/orttraining/core/graph/training_op_defs.cc and
     orttraining/orttraining/training_ops/cpu/activation/activations_grad.cc
 """
 

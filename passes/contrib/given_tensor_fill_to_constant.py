@@ -1,26 +1,15 @@
 """Replace GivenTensorFill and ConstantFill of a known shape by a constant.
 
-What it does:
-    Writes the tensor out that the attributes describe: `values`, or one `value` everywhere.
-
-Why engines need it:
-    onnx dropped both in 1.5. Old exporters of Caffe2 wrote them.
-
-Before:
-    y = ConstantFill <shape = [2, 3], value = 0.5> ()
-
-After:
-    y = constant [2, 3] of 0.5
-
-When it refuses:
-    The shape is given by an input, or `extra_shape` adds to it; the type is not float32, bool,
-    int32 or int64; the values are not as many as the shape holds, or more than max_elements.
-
-Accuracy:
-    Exact.
-
-References:
-    onnx/defs/experiments/defs.cc of onnx 1.4; caffe2/operators/filler_op.h
+What it does: Writes the tensor out that the attributes describe: `values`, or one `value`
+    everywhere.
+Why engines need it: onnx dropped both in 1.5. Old exporters of Caffe2 wrote them.
+Before: y = ConstantFill <shape = [2, 3], value = 0.5> ()
+After: y = constant [2, 3] of 0.5
+When it refuses: The shape is given by an input, or `extra_shape` adds to it; the type is not
+    float32, bool, int32 or int64; the values are not as many as the shape holds, or more than
+    max_elements.
+Accuracy: Exact.
+References: onnx/defs/experiments/defs.cc of onnx 1.4; caffe2/operators/filler_op.h
 """
 
 from __future__ import annotations

@@ -1,32 +1,22 @@
 """Replace what Glow writes as operators of its own by those of ONNX.
 
-What it does:
-    Writes Glow_Add, Sub, Mul, Div, Max and Min, Glow_MatMul and BatchMatMul, and Glow_Relu, Sigmoid
-    and Tanh as the operators of ONNX that compute the same, and takes from other nodes what Glow
-    notes on them for itself: the partition, and how a node is split among cores.
-
-Why engines need it:
-    Glow writes operators of its own where it is asked to, so that it reads back what it had; no
-    other engine has them.
-
+What it does: Writes Glow_Add, Sub, Mul, Div, Max and Min, Glow_MatMul and BatchMatMul, and
+    Glow_Relu, Sigmoid and Tanh as the operators of ONNX that compute the same, and takes from other
+    nodes what Glow notes on them for itself: the partition, and how a node is split among cores.
+Why engines need it: Glow writes operators of its own where it is asked to, so that it reads back
+    what it had; no other engine has them.
 Before:
     y = Glow_Add <i0_elemKind = "float", i0_shape = [2, 3], partitionName = "main"> (a, b)
     z = Identity <partitionName = "main"> (y)
-
 After:
     y = Add (a, b)
     z = Identity (y)
-
-When it refuses:
-    Operands that are not float32, as quantized ones of Glow are, whose scale only the attributes
-    tell; elementwise operands of two shapes, which Glow does not broadcast; factors of another rank
-    than 2 (Glow_BatchMatMul: 3).
-
-Accuracy:
-    Exact.
-
-References:
-    pytorch/glow tools/ClassGen/NodeGen.cpp (operands), lib/Exporter/ONNXModelWriter.cpp (notes)
+When it refuses: Operands that are not float32, as quantized ones of Glow are, whose scale only the
+    attributes tell; elementwise operands of two shapes, which Glow does not broadcast; factors of
+    another rank than 2 (Glow_BatchMatMul: 3).
+Accuracy: Exact.
+References: pytorch/glow tools/ClassGen/NodeGen.cpp (operands), lib/Exporter/ONNXModelWriter.cpp
+    (notes)
 """
 
 from __future__ import annotations

@@ -1,31 +1,19 @@
 """Give the sums that onnxruntime's accumulators write into their buffers.
 
-What it does:
-    Adds what is new to what was accumulated, or takes what is new alone where it is to overwrite
-    that, and gives the sum. Of InPlaceAccumulatorV2 the flag that it was done is True. ZeroGradient
-    gives zeros.
-
-Why engines need it:
-    onnxruntime's training writes these operators into the models that it makes; they write into
-    their inputs, which no engine for inference does.
-
-Before:
-    flag, sum = com.microsoft.InPlaceAccumulatorV2 (buffer, gradient, overwrite)
-
+What it does: Adds what is new to what was accumulated, or takes what is new alone where it is to
+    overwrite that, and gives the sum. Of InPlaceAccumulatorV2 the flag that it was done is True.
+    ZeroGradient gives zeros.
+Why engines need it: onnxruntime's training writes these operators into the models that it makes;
+    they write into their inputs, which no engine for inference does.
+Before: flag, sum = com.microsoft.InPlaceAccumulatorV2 (buffer, gradient, overwrite)
 After:
     sum = Where (overwrite, gradient, Add (buffer, gradient))
     flag = True
-
-When it refuses:
-    Nothing gives out what is written: gradient-accumulators-to-outputs does, by consent. Buffer and
-    gradient are not known to be of one rank and of floats, or their sizes differ. The shape of what
-    is set to zero is unknown.
-
-Accuracy:
-    Exact: the same sum of two numbers.
-
-References:
-    microsoft/onnxruntime orttraining/orttraining/core/graph/training_op_defs.cc and
+When it refuses: Nothing gives out what is written: gradient-accumulators-to-outputs does, by
+    consent. Buffer and gradient are not known to be of one rank and of floats, or their sizes
+    differ. The shape of what is set to zero is unknown.
+Accuracy: Exact: the same sum of two numbers.
+References: microsoft/onnxruntime orttraining/orttraining/core/graph/training_op_defs.cc and
     orttraining/orttraining/training_ops/cpu/optimizer/gradient_control.cc
 """
 

@@ -5,26 +5,14 @@ What it does:
     sum instead that it has written into its buffer. Which input each is to be put into after a run
     is in the report, and in the metadata of the file (graphfix_written_buffers). It runs only with
     --allow-io-change.
-
-Why engines need it:
-    onnxruntime's training accumulates gradients in inputs that it writes into; no engine for
-    inference does, and the flag says nothing of the sum.
-
-Before:
-    flag = com.microsoft.InPlaceAccumulatorV2 (buffer, gradient, overwrite)    # bool[1]
-
-After:
-    flag = Where (overwrite, gradient, Add (buffer, gradient))                 # float[N]
-
-When it refuses:
-    Without --allow-io-change. The flag is read by another node or given twice, the buffer is no
-    input, or buffer and gradient are not known to be of one rank and of floats.
-
-Accuracy:
-    Exact: the same sum of two numbers. It is compared with what the original writes.
-
-References:
-    microsoft/onnxruntime orttraining/orttraining/core/graph/training_op_defs.cc and
+Why engines need it: onnxruntime's training accumulates gradients in inputs that it writes into; no
+    engine for inference does, and the flag says nothing of the sum.
+Before: flag = com.microsoft.InPlaceAccumulatorV2 (buffer, gradient, overwrite)    # bool[1]
+After: flag = Where (overwrite, gradient, Add (buffer, gradient))                 # float[N]
+When it refuses: Without --allow-io-change. The flag is read by another node or given twice, the
+    buffer is no input, or buffer and gradient are not known to be of one rank and of floats.
+Accuracy: Exact: the same sum of two numbers. It is compared with what the original writes.
+References: microsoft/onnxruntime orttraining/orttraining/core/graph/training_op_defs.cc and
     orttraining/orttraining/training_ops/cpu/optimizer/gradient_control.cc
 """
 

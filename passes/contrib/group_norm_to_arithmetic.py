@@ -1,33 +1,22 @@
 """Take GroupNorm and SkipGroupNorm apart.
 
-What it does:
-    Adds skip and bias first (SkipGroupNorm), takes the channels apart by groups, centres each
-    group and divides it by its deviation, multiplies by gamma and adds beta, and writes SiLU
+What it does: Adds skip and bias first (SkipGroupNorm), takes the channels apart by groups, centres
+    each group and divides it by its deviation, multiplies by gamma and adds beta, and writes SiLU
     where the activation is on. Channels are last unless channels_last is 0.
-
-Why engines need it:
-    They are operators of onnxruntime's optimiser for diffusion models on graphics processors;
-    other engines do not know them, and onnxruntime itself does not have them on a CPU.
-
+Why engines need it: They are operators of onnxruntime's optimiser for diffusion models on graphics
+    processors; other engines do not know them, and onnxruntime itself does not have them on a CPU.
 Before:
     y = com.microsoft.GroupNorm <groups = 32, activation = 1, channels_last = 1> (x, gamma, beta)
-
 After:
     g = Reshape (x, [0, -1, 32, C / 32])
     away = Sub (g, ReduceMean <axes = [1, 3]> (g))
     n = Div (away, Sqrt (Add (ReduceMean <axes = [1, 3]> (Mul (away, away)), 1e-5)))
     r = Add (Mul (Reshape (n, [0, H, W, C]), gamma), beta)
     y = Mul (r, Sigmoid (r))
-
-When it refuses:
-    The dtype, the rank or the number of channels is unknown, the groups do not divide the
-    channels, or a skip has another form than that of the input, [N, 1, 1, C] or [N, C].
-
-Accuracy:
-    Exact up to the order of summation; float16 and bfloat16 are computed in float32.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.GroupNorm,
+When it refuses: The dtype, the rank or the number of channels is unknown, the groups do not divide
+    the channels, or a skip has another form than that of the input, [N, 1, 1, C] or [N, C].
+Accuracy: Exact up to the order of summation; float16 and bfloat16 are computed in float32.
+References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.GroupNorm,
     com.microsoft.SkipGroupNorm; onnxruntime/contrib_ops/cuda/diffusion/group_norm.cc
 """
 

@@ -1,38 +1,27 @@
 """Take onnxruntime's GroupQueryAttention apart.
 
-What it does:
-    Cuts packed queries, keys and values apart, turns queries and keys by their positions, puts
-    keys and values behind those of the cache, and writes the scaled products, the mask (no later
-    key, none behind a local window), the softmax and the weighted sum. Heads of keys and values
-    are shared by groups of heads of queries.
-
-Why engines need it:
-    It is how exporters of language models (ONNX Runtime GenAI, Olive, Optimum) write attention;
-    other engines do not know it.
-
+What it does: Cuts packed queries, keys and values apart, turns queries and keys by their positions,
+    puts keys and values behind those of the cache, and writes the scaled products, the mask (no
+    later key, none behind a local window), the softmax and the weighted sum. Heads of keys and
+    values are shared by groups of heads of queries.
+Why engines need it: It is how exporters of language models (ONNX Runtime GenAI, Olive, Optimum)
+    write attention; other engines do not know it.
 Before:
     y, pk, pv = com.microsoft.GroupQueryAttention <num_heads = N, kv_num_heads = M>
                 (q, k, v, past_k, past_v, seqlens_k, total_sequence_length, cos, sin)
-
 After:
     past = seqlens_k + 1 - S, at least 0                   # keys of the cache, by batch
     pk = Gather (Concat (past_k, k), where each of its places comes from)
     s = Mul (MatMul (Reshape (q, [B, M, N / M, S, H]), Transpose (pk)), 1 / sqrt (H))
     y = MatMul (Softmax (Where (place <= past + query, s, lowest)), pv)
-
-When it refuses:
-    A rank, a dtype or the size of a head is unknown; the cache is quantized or slides; queries
-    and keys are normalised; keys are looked at that come later (causal = 0); the scores are given
-    out; lengths of queries are given; a soft cap stands beside a bias of the scores.
-
-Accuracy:
-    Exact up to the order of summation; float16 is computed in float32. What the cache has beyond
-    its last key is 0 in the present, as onnxruntime has it where past and present are different
-    buffers. A local window has as many keys as it says, that of the query among them, as in
-    onnxruntime 1.32; releases before took one more.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.GroupQueryAttention;
+When it refuses: A rank, a dtype or the size of a head is unknown; the cache is quantized or slides;
+    queries and keys are normalised; keys are looked at that come later (causal = 0); the scores are
+    given out; lengths of queries are given; a soft cap stands beside a bias of the scores.
+Accuracy: Exact up to the order of summation; float16 is computed in float32. What the cache has
+    beyond its last key is 0 in the present, as onnxruntime has it where past and present are
+    different buffers. A local window has as many keys as it says, that of the query among them, as
+    in onnxruntime 1.32; releases before took one more.
+References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.GroupQueryAttention;
     onnxruntime/contrib_ops/cpu/bert/group_query_attention.cc, group_query_attention_helper.h,
     gqa_attention_base.h
 """

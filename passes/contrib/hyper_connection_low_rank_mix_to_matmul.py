@@ -1,33 +1,22 @@
 """Take HyperConnectionLowRankMix apart.
 
-What it does:
-    Writes the arithmetic of its page: what the block before gave joins the streams, each stream is
-    divided by its root mean square, a product of low rank opens a gate for each number, and the
-    streams are summed through it; another product opens the gates of the next call.
-
-Why engines need it:
-    It is an operator of onnxruntime 1.32 for language models; other engines do not know it.
-
-Before:
-    y, gate = com.microsoft.HyperConnectionLowRankMix <num_branches = C> (x, scale, down, up, w)
-
+What it does: Writes the arithmetic of its page: what the block before gave joins the streams, each
+    stream is divided by its root mean square, a product of low rank opens a gate for each number,
+    and the streams are summed through it; another product opens the gates of the next call.
+Why engines need it: It is an operator of onnxruntime 1.32 for language models; other engines do not
+    know it.
+Before: y, gate = com.microsoft.HyperConnectionLowRankMix <num_branches = C> (x, scale, down, up, w)
 After:
     n = x / Sqrt (mean of x^2 by stream + epsilon) * scale
     d = MatMul (n, down), times its Sigmoid
     y = ReduceSum (n * Sigmoid (MatMul (d, up)))      # over the streams
     gate = Sigmoid (MatMul (n, w))
-
-When it refuses:
-    The dtype or the rank of an operand is unknown, the last size is unknown or no multiple of the
-    streams, one of the two operands of the block before is missing, gate_div is 0.
-
-Accuracy:
-    Exact up to rounding; float16 and bfloat16 are computed in float32, and rounded at the end where
-    the page rounds every step.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.HyperConnectionLowRankMix, which
-    has kernels for CUDA alone: the numbers were held to the formula of the page
+When it refuses: The dtype or the rank of an operand is unknown, the last size is unknown or no
+    multiple of the streams, one of the two operands of the block before is missing, gate_div is 0.
+Accuracy: Exact up to rounding; float16 and bfloat16 are computed in float32, and rounded at the end
+    where the page rounds every step.
+References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.HyperConnectionLowRankMix,
+    which has kernels for CUDA alone: the numbers were held to the formula of the page
 """
 
 from __future__ import annotations

@@ -1,28 +1,17 @@
 """Take the hyper-connections of onnxruntime's language models apart.
 
-What it does:
-    Writes com.microsoft's HyperConnectionPreMix, HyperConnectionPostMix and EngramGate as the
-    arithmetic that their pages give: weighted sums over the streams, and a gate of two norms.
-
-Why engines need it:
-    They are operators of onnxruntime 1.31 for language models; other engines do not know them.
-
+What it does: Writes com.microsoft's HyperConnectionPreMix, HyperConnectionPostMix and EngramGate as
+    the arithmetic that their pages give: weighted sums over the streams, and a gate of two norms.
+Why engines need it: They are operators of onnxruntime 1.31 for language models; other engines do
+    not know them.
 Before:
     y = com.microsoft.HyperConnectionPreMix <reduction_scale = 0.5> (streams, mix)  # [B, S, C, H]
-
-After:
-    y = Mul (ReduceSum <axes = [2]> (Mul (streams, Unsqueeze (mix))), 0.5)
-
-When it refuses:
-    The dtype or the rank of an operand is unknown, or a size that tells its layout; an operand has
-    another form than its page names.
-
-Accuracy:
-    Exact up to rounding; float16 and bfloat16 are computed in float32.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, the pages of these operators; the numbers were
-    held to the kernels of onnxruntime 1.31
+After: y = Mul (ReduceSum <axes = [2]> (Mul (streams, Unsqueeze (mix))), 0.5)
+When it refuses: The dtype or the rank of an operand is unknown, or a size that tells its layout; an
+    operand has another form than its page names.
+Accuracy: Exact up to rounding; float16 and bfloat16 are computed in float32.
+References: microsoft/onnxruntime docs/ContribOperators.md, the pages of these operators; the
+    numbers were held to the kernels of onnxruntime 1.31
 """
 
 from __future__ import annotations

@@ -1,28 +1,16 @@
 """Replace ImageScaler by Mul and Add.
 
-What it does:
-    Multiplies the images by the scale and adds to each channel its bias.
-
-Why engines need it:
-    ImageScaler was an experimental operator of ONNX up to 1.5, which converters from CoreML wrote;
-    ONNX has no schema for it any more, so that nothing is known of what follows it.
-
-Before:
-    y = ImageScaler <scale = 0.5, bias = [1.0, 2.0, 3.0]> (x)          # x: float[N, 3, H, W]
-
-After:
-    y = Add (Mul (x, 0.5), [[[1.0]], [[2.0]], [[3.0]]])
-
-When it refuses:
-    The input has not four dimensions or is not float32 or float16; scale or bias is missing; the
-    biases are not as many as the channels, which must be known.
-
-Accuracy:
-    Exact up to rounding: onnxruntime may fuse the product and the sum.
-
-References:
-    onnxruntime/contrib_ops/cpu/image_scaler.h of microsoft/onnxruntime; onnx/defs/experiments of
-    onnx/onnx, release 1.4
+What it does: Multiplies the images by the scale and adds to each channel its bias.
+Why engines need it: ImageScaler was an experimental operator of ONNX up to 1.5, which converters
+    from CoreML wrote; ONNX has no schema for it any more, so that nothing is known of what follows
+    it.
+Before: y = ImageScaler <scale = 0.5, bias = [1.0, 2.0, 3.0]> (x)          # x: float[N, 3, H, W]
+After: y = Add (Mul (x, 0.5), [[[1.0]], [[2.0]], [[3.0]]])
+When it refuses: The input has not four dimensions or is not float32 or float16; scale or bias is
+    missing; the biases are not as many as the channels, which must be known.
+Accuracy: Exact up to rounding: onnxruntime may fuse the product and the sum.
+References: onnxruntime/contrib_ops/cpu/image_scaler.h of microsoft/onnxruntime;
+    onnx/defs/experiments of onnx/onnx, release 1.4
 """
 
 from __future__ import annotations

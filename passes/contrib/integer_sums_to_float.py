@@ -1,29 +1,16 @@
 """Take MulInteger, ReduceSumInteger and QLinearReduceMean apart.
 
-What it does:
-    MulInteger: both less their zero points, multiplied as float32, which holds the products.
-    ReduceSumInteger: the sum of 32 bit numbers. QLinearReduceMean: the mean of what the numbers
-    stand for, quantized again.
-
-Why engines need it:
-    They are operators of onnxruntime for graphics processors (DirectML); other engines do not
-    know them, and onnxruntime itself does not have them on a CPU.
-
-Before:
-    y = com.microsoft.MulInteger (a, a_zero, b, b_zero)
-
-After:
-    y = Cast <to = 6> (Mul (Sub (Cast (a), Cast (a_zero)), Sub (Cast (b), Cast (b_zero))))
-
-When it refuses:
-    The element type is not of 8 bits, or Round is not there (opset 11).
-
-Accuracy:
-    Exact for MulInteger and ReduceSumInteger. QLinearReduceMean up to the order of summation:
+What it does: MulInteger: both less their zero points, multiplied as float32, which holds the
+    products. ReduceSumInteger: the sum of 32 bit numbers. QLinearReduceMean: the mean of what the
+    numbers stand for, quantized again.
+Why engines need it: They are operators of onnxruntime for graphics processors (DirectML); other
+    engines do not know them, and onnxruntime itself does not have them on a CPU.
+Before: y = com.microsoft.MulInteger (a, a_zero, b, b_zero)
+After: y = Cast <to = 6> (Mul (Sub (Cast (a), Cast (a_zero)), Sub (Cast (b), Cast (b_zero))))
+When it refuses: The element type is not of 8 bits, or Round is not there (opset 11).
+Accuracy: Exact for MulInteger and ReduceSumInteger. QLinearReduceMean up to the order of summation:
     where a quotient is next to a half, a result may be one step away.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.MulInteger,
+References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.MulInteger,
     com.microsoft.ReduceSumInteger, com.microsoft.QLinearReduceMean
 """
 

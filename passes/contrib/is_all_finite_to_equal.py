@@ -1,26 +1,13 @@
 """Take IsAllFinite apart.
 
-What it does:
-    Asks every number of every input, whether it is not a number or infinite (or one of both, where
-    the attributes say so), and joins the answers.
-
-Why engines need it:
-    It is an operator of onnxruntime's training; other engines do not know it.
-
-Before:
-    y = com.microsoft.IsAllFinite (a, b)
-
-After:
-    y = Greater (ReduceMin (Cast (Not (IsNaN (Sub (a, a))))), 0.5)
-
-When it refuses:
-    The dtype of an input is unknown or not floating point.
-
-Accuracy:
-    Exact.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.IsAllFinite
+What it does: Asks every number of every input, whether it is not a number or infinite (or one of
+    both, where the attributes say so), and joins the answers.
+Why engines need it: It is an operator of onnxruntime's training; other engines do not know it.
+Before: y = com.microsoft.IsAllFinite (a, b)
+After: y = Greater (ReduceMin (Cast (Not (IsNaN (Sub (a, a))))), 0.5)
+When it refuses: The dtype of an input is unknown or not floating point.
+Accuracy: Exact.
+References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.IsAllFinite
 """
 
 from __future__ import annotations

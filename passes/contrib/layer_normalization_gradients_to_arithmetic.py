@@ -1,32 +1,23 @@
 """Write the gradients of LayerNormalization as sums and products.
 
-What it does:
-    Scales what comes from behind, takes off its mean and its share of the normalised numbers, and
-    sums over the rows for scale and bias. SimplifiedLayerNormalizationGrad has no mean and no bias.
-
-Why engines need it:
-    onnxruntime's training writes these operators into the models that it makes; only a build of
-    onnxruntime for training has kernels for them.
-
+What it does: Scales what comes from behind, takes off its mean and its share of the normalised
+    numbers, and sums over the rows for scale and bias. SimplifiedLayerNormalizationGrad has no mean
+    and no bias.
+Why engines need it: onnxruntime's training writes these operators into the models that it makes;
+    only a build of onnxruntime for training has kernels for them.
 Before:
     dx, dscale, dbias = com.microsoft.LayerNormalizationGrad <axis = -1> (dy, x, scale, mean, inv)
-
 After:
     n = Mul (Sub (x, mean), inv)
     b = Mul (Mul (dy, scale), inv)
     dx = Sub (Sub (b, ReduceMean (b)), Mul (n, ReduceMean (Mul (b, n))))
     dscale = ReduceSum (Mul (dy, n))
     dbias = ReduceSum (dy)
-
-When it refuses:
-    The rank of x or a type is unknown, mean and inv have other ranks than x, or the scale has other
-    axes than those that are normalised.
-
-Accuracy:
-    Exact up to rounding and the order of summation; float16 and bfloat16 are computed in float32.
-
-References:
-    microsoft/onnxruntime orttraining/orttraining/training_ops/cpu/nn/layer_norm.cc
+When it refuses: The rank of x or a type is unknown, mean and inv have other ranks than x, or the
+    scale has other axes than those that are normalised.
+Accuracy: Exact up to rounding and the order of summation; float16 and bfloat16 are computed in
+    float32.
+References: microsoft/onnxruntime orttraining/orttraining/training_ops/cpu/nn/layer_norm.cc
 """
 
 from __future__ import annotations

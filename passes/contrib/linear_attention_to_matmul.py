@@ -1,33 +1,23 @@
 """Take LinearAttention apart.
 
-What it does:
-    Writes the recurrence of the state out, a few nodes for each token. Where nothing decays and
-    nothing is taken back, the tokens are computed at once, whatever their number.
-
-Why engines need it:
-    It is an operator of onnxruntime for language models; other engines do not know it.
-
+What it does: Writes the recurrence of the state out, a few nodes for each token. Where nothing
+    decays and nothing is taken back, the tokens are computed at once, whatever their number.
+Why engines need it: It is an operator of onnxruntime for language models; other engines do not know
+    it.
 Before:
     y, s = com.microsoft.LinearAttention
         <q_num_heads = N, kv_num_heads = N, update_rule = "gated_delta"> (q, k, v, s0, g, b)
-
 After:
     for every token t, of one head:
     s = s exp (g)
     s = s + k' (b (v - k s))
     y = (q s) scale
-
-When it refuses:
-    A rank, a dtype or a size is unknown; the tokens are more than 64 or their number is not known
-    and there is a decay or a rate; there is a window of states; there are more heads of keys than
-    of queries, or not a multiple.
-
-Accuracy:
-    Exact up to the order of summation; float16 is computed in float32.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.LinearAttention; the numbers were
-    held to the kernel of onnxruntime 1.31
+When it refuses: A rank, a dtype or a size is unknown; the tokens are more than 64 or their number
+    is not known and there is a decay or a rate; there is a window of states; there are more heads
+    of keys than of queries, or not a multiple.
+Accuracy: Exact up to the order of summation; float16 is computed in float32.
+References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.LinearAttention; the
+    numbers were held to the kernel of onnxruntime 1.31
 """
 
 from __future__ import annotations

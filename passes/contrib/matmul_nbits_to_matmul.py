@@ -1,31 +1,18 @@
 """Write products with packed weights out.
 
-What it does:
-    Unpacks the weights of com.microsoft::MatMulNBits (2, 4 or 8 bits, by blocks, with or without
-    zero points or an order of the columns) and of MatMulBnb4 (FP4 and NF4) into a float matrix,
-    and writes MatMul, and Add where there is a bias.
-
-Why engines need it:
-    They are how weight-only quantization for onnxruntime writes a matrix; other engines do not
-    know them.
-
-Before:
-    y = com.microsoft.MatMulNBits <K = 4096, N = 4096, bits = 4, block_size = 32> (x, w, scales)
-
-After:
-    y = MatMul (x, float weights [K, N])
-
-When it refuses:
-    Weights, scales or zero points are computed at run time, packed beforehand for one processor,
-    of another width, or of sizes that do not fit; the dtype is not known.
-
-Accuracy:
-    Exact up to the order of summation; the file grows by what packing saved (8 times for 4 bits
-    and float32). float16 is multiplied in float32. Approximate where accuracy_level is 4:
+What it does: Unpacks the weights of com.microsoft::MatMulNBits (2, 4 or 8 bits, by blocks, with or
+    without zero points or an order of the columns) and of MatMulBnb4 (FP4 and NF4) into a float
+    matrix, and writes MatMul, and Add where there is a bias.
+Why engines need it: They are how weight-only quantization for onnxruntime writes a matrix; other
+    engines do not know them.
+Before: y = com.microsoft.MatMulNBits <K = 4096, N = 4096, bits = 4, block_size = 32> (x, w, scales)
+After: y = MatMul (x, float weights [K, N])
+When it refuses: Weights, scales or zero points are computed at run time, packed beforehand for one
+    processor, of another width, or of sizes that do not fit; the dtype is not known.
+Accuracy: Exact up to the order of summation; the file grows by what packing saved (8 times for 4
+    bits and float32). float16 is multiplied in float32. Approximate where accuracy_level is 4:
     onnxruntime rounds the other operand to 8 bits then, and this does not.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.MatMulNBits,
+References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.MatMulNBits,
     com.microsoft.MatMulBnb4; onnxruntime/contrib_ops/cpu/quantization/matmul_nbits.cc,
     dequantize_blockwise_bnb4.h
 """

@@ -1,31 +1,19 @@
 """Take MaxpoolWithMask apart.
 
-What it does:
-    Takes the largest of the places of a window, without those that are masked and those behind a
-    masked one in the same line, as onnxruntime's kernel does, by Max over Slices.
-
-Why engines need it:
-    It is an operator of onnxruntime alone; other engines do not know it.
-
-Before:
-    y = com.microsoft.MaxpoolWithMask <kernel_shape = [2, 2]> (x, mask)
-
+What it does: Takes the largest of the places of a window, without those that are masked and those
+    behind a masked one in the same line, as onnxruntime's kernel does, by Max over Slices.
+Why engines need it: It is an operator of onnxruntime alone; other engines do not know it.
+Before: y = com.microsoft.MaxpoolWithMask <kernel_shape = [2, 2]> (x, mask)
 After:
     m = Gather (Reshape (mask, [-1]), places)        # where the kernel reads the mask of a channel
     a = Where (m[.., 0], x[.., 0], lowest), b = Where (And (m[.., 0], m[.., 1]), x[.., 1], lowest)
     y = Max (a, b, ...)
-
-When it refuses:
-    A size of the input or of the mask is unknown, the sizes do not fit, the kernel has more than 49
-    places, or auto_pad is set.
-
-Accuracy:
-    Exact: nothing is computed. The kernel begins to read the mask of channel c at the number
+When it refuses: A size of the input or of the mask is unknown, the sizes do not fit, the kernel has
+    more than 49 places, or auto_pad is set.
+Accuracy: Exact: nothing is computed. The kernel begins to read the mask of channel c at the number
     c * size modulo the number of the mask's channels, not at the mask of the channel, and never
     looks at the first number where there are two axes or more; so does this.
-
-References:
-    onnxruntime/contrib_ops/cpu/maxpool_with_mask.h
+References: onnxruntime/contrib_ops/cpu/maxpool_with_mask.h
 """
 
 from __future__ import annotations

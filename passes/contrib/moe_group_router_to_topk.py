@@ -1,33 +1,22 @@
 """Take MoEGroupRouter apart.
 
-What it does:
-    Scores the experts by Sigmoid, takes the best groups by the sum of their best scores with TopK,
-    and of these groups the best experts; gives the logarithm of their scores, and a number of the
-    caller's elsewhere. Where all scores are asked for, these alone.
-
-Why engines need it:
-    It is an operator of onnxruntime 1.32 for language models; other engines do not know it.
-
-Before:
-    y = com.microsoft.MoEGroupRouter <n_group = 4, topk_group = 2, top_k = 3> (logits, bias)
-
+What it does: Scores the experts by Sigmoid, takes the best groups by the sum of their best scores
+    with TopK, and of these groups the best experts; gives the logarithm of their scores, and a
+    number of the caller's elsewhere. Where all scores are asked for, these alone.
+Why engines need it: It is an operator of onnxruntime 1.32 for language models; other engines do not
+    know it.
+Before: y = com.microsoft.MoEGroupRouter <n_group = 4, topk_group = 2, top_k = 3> (logits, bias)
 After:
     s = Sigmoid (logits)
     b = Where (group among TopK <2> (sums of the best of each group of s + bias), s + bias, lowest)
     y = Where (expert among TopK <3> (b), Log (Max (s, 1e-20)), router_sentinel)
-
-When it refuses:
-    The dtype, the rank or the number of experts is unknown; the groups are not of one size, or
-    there are fewer experts in those that are taken than are to be taken; it is asked for all scores
-    and for the choice, or for all scores of several groups.
-
-Accuracy:
-    Exact up to rounding; float16 and bfloat16 are computed in float32. Of equal scores the first is
-    taken, as there.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.MoEGroupRouter; the numbers were
-    held to the kernel of onnxruntime 1.32
+When it refuses: The dtype, the rank or the number of experts is unknown; the groups are not of one
+    size, or there are fewer experts in those that are taken than are to be taken; it is asked for
+    all scores and for the choice, or for all scores of several groups.
+Accuracy: Exact up to rounding; float16 and bfloat16 are computed in float32. Of equal scores the
+    first is taken, as there.
+References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.MoEGroupRouter; the
+    numbers were held to the kernel of onnxruntime 1.32
 """
 
 from __future__ import annotations

@@ -1,33 +1,21 @@
 """Take MoE and QMoE apart.
 
-What it does:
-    Computes every expert for every token, and adds their results with the shares of the router,
-    which are 0 for all but the best k. The weights of QMoE are unpacked into floats.
-
-Why engines need it:
-    They are operators of onnxruntime's optimiser for language models; other engines do not know
-    them.
-
-Before:
-    y = com.microsoft.MoE <k = 2, activation_type = "relu"> (x, router, w1, b1, w2, b2)
-
+What it does: Computes every expert for every token, and adds their results with the shares of the
+    router, which are 0 for all but the best k. The weights of QMoE are unpacked into floats.
+Why engines need it: They are operators of onnxruntime's optimiser for language models; other
+    engines do not know them.
+Before: y = com.microsoft.MoE <k = 2, activation_type = "relu"> (x, router, w1, b1, w2, b2)
 After:
     p = Softmax (router), and 0 for all but the k largest
     h = Relu (Add (MatMul (x, Transpose (w1)), b1))                        # [experts, tokens, I]
     y = ReduceSum (Mul (MatMul (h, Transpose (w2)) + b2, Transpose (p)), 0)
-
-When it refuses:
-    A rank, a dtype or a size is unknown; there is a third product or a sparse mixer; the
-    activation is swiglu; weights of QMoE are computed at run time, packed beforehand, of another
-    form than integers by row, or have zero points, or the shares of QMoE are not normalised,
-    which onnxruntime's kernel for CPUs does all the same.
-
-Accuracy:
-    Exact up to the order of summation: of experts that are equally good the last is taken, as
+When it refuses: A rank, a dtype or a size is unknown; there is a third product or a sparse mixer;
+    the activation is swiglu; weights of QMoE are computed at run time, packed beforehand, of
+    another form than integers by row, or have zero points, or the shares of QMoE are not
+    normalised, which onnxruntime's kernel for CPUs does all the same.
+Accuracy: Exact up to the order of summation: of experts that are equally good the last is taken, as
     onnxruntime does. It computes all experts, where onnxruntime computes k of them.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.MoE, com.microsoft.QMoE;
+References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.MoE, com.microsoft.QMoE;
     onnxruntime/contrib_ops/cpu/moe/moe_cpu.cc, moe_quantization_cpu.cc
 """
 

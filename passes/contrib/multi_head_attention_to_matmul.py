@@ -1,35 +1,24 @@
 """Take onnxruntime's MultiHeadAttention apart.
 
-What it does:
-    Adds the bias to queries, keys and values, takes the heads apart, puts past keys and values
-    in front, and writes the scaled products, the mask, the softmax and the weighted sum.
-
-Why engines need it:
-    It is an operator of onnxruntime's optimiser; other engines do not know it.
-
+What it does: Adds the bias to queries, keys and values, takes the heads apart, puts past keys and
+    values in front, and writes the scaled products, the mask, the softmax and the weighted sum.
+Why engines need it: It is an operator of onnxruntime's optimiser; other engines do not know it.
 Before:
     y, pk, pv = com.microsoft.MultiHeadAttention <num_heads = N> (q, k, v, bias, mask, , pk0, pv0)
-
 After:
     q, k, v = Add (q, bias[:D]), ...               [B, S, N H], then [B, N, S, H]
     pk, pv = Concat (pk0, k), Concat (pv0, v)
     y = MatMul (Softmax (Add (Mul (MatMul (q, Transpose (pk)), 1 / sqrt (H)), mask)), pv)
-
-When it refuses:
-    The rank, dtype or size of an operand is unknown, the heads do not divide the size, what is
-    packed has a bias or a past, there is a past without both presents, past and present share
-    a buffer, or the mask has another form than lengths, [batch, keys] or [batch, queries, keys]:
-    onnxruntime's own kernel for CPUs computes none of these.
-
-Accuracy:
-    Exact up to the order of summation; float16 is computed in float32, as onnxruntime does on a
-    CPU. Where a whole row is hidden by the mask, the scores are rounded at the size of
-    mask_filter_value on both sides. As in onnxruntime, the last query sees all keys where there
-    are more of them than queries and unidirectional is set, and keys and values that come with
-    heads of their own have their bias already.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.MultiHeadAttention;
+When it refuses: The rank, dtype or size of an operand is unknown, the heads do not divide the size,
+    what is packed has a bias or a past, there is a past without both presents, past and present
+    share a buffer, or the mask has another form than lengths, [batch, keys] or [batch, queries,
+    keys]: onnxruntime's own kernel for CPUs computes none of these.
+Accuracy: Exact up to the order of summation; float16 is computed in float32, as onnxruntime does on
+    a CPU. Where a whole row is hidden by the mask, the scores are rounded at the size of
+    mask_filter_value on both sides. As in onnxruntime, the last query sees all keys where there are
+    more of them than queries and unidirectional is set, and keys and values that come with heads of
+    their own have their bias already.
+References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.MultiHeadAttention;
     onnxruntime/contrib_ops/cpu/bert/multihead_attention.cc, multihead_attention_helper.h,
     attention_cpu_base.h, attention_helper.h
 """

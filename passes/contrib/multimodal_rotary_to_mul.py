@@ -1,30 +1,20 @@
 """Take MRotaryEmbedding and GemmaRotaryEmbedding apart.
 
-What it does:
-    MRotaryEmbedding: looks cosines and sines of three positions of each token up, takes each
-    column from the position that its section says, and turns the pairs as RotaryEmbedding does.
-    GemmaRotaryEmbedding: computes cosine and sine of the angles, and adds what is turned already.
-
-Why engines need it:
-    They are operators of onnxruntime's optimiser (Qwen-VL, Gemma); other engines do not know them.
-
-Before:
-    y = com.microsoft.MRotaryEmbedding <mrope_section = [16, 24, 24]> (x, positions, cos, sin)
-
+What it does: MRotaryEmbedding: looks cosines and sines of three positions of each token up, takes
+    each column from the position that its section says, and turns the pairs as RotaryEmbedding
+    does. GemmaRotaryEmbedding: computes cosine and sine of the angles, and adds what is turned
+    already.
+Why engines need it: They are operators of onnxruntime's optimiser (Qwen-VL, Gemma); other engines
+    do not know them.
+Before: y = com.microsoft.MRotaryEmbedding <mrope_section = [16, 24, 24]> (x, positions, cos, sin)
 After:
     c = Gather (cos, positions)                        # [3, B, S, 64]
     c = Where (of the width, c[2], Where (of the height, c[1], c[0]))
     y = Concat (Sub (Mul (a, c), Mul (b, s)), Add (Mul (b, c), Mul (a, s)))
-
-When it refuses:
-    A rank or a size is unknown or does not fit, the sections are interleaved (mrope_layout 1),
-    the batch is packed, or there is a scale.
-
-Accuracy:
-    Exact up to rounding; float16 is computed in float32.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.MRotaryEmbedding,
+When it refuses: A rank or a size is unknown or does not fit, the sections are interleaved
+    (mrope_layout 1), the batch is packed, or there is a scale.
+Accuracy: Exact up to rounding; float16 is computed in float32.
+References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.MRotaryEmbedding,
     com.microsoft.GemmaRotaryEmbedding
 """
 

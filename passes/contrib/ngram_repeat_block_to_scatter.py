@@ -1,30 +1,18 @@
 """Take NGramRepeatBlock apart.
 
-What it does:
-    Compares the last tokens with every earlier run of as many, and puts -inf into the score of the
-    token that came after each run that is the same.
-
-Why engines need it:
-    It is an operator of onnxruntime for generation; other engines do not know it.
-
-Before:
-    y = com.microsoft.NGramRepeatBlock <ngram_size = 3> (ids, scores)      # [B, L], [B, V]
-
+What it does: Compares the last tokens with every earlier run of as many, and puts -inf into the
+    score of the token that came after each run that is the same.
+Why engines need it: It is an operator of onnxruntime for generation; other engines do not know it.
+Before: y = com.microsoft.NGramRepeatBlock <ngram_size = 3> (ids, scores)      # [B, L], [B, V]
 After:
     same = And (Equal (ids[:, :-2], ids[:, -2:-1]), Equal (ids[:, 1:-1], ids[:, -1:]))
     to = Where (same, ids[:, 2:], V)                        # column V takes what is not the same
     wide = Concat (scores, scores[:, :1])
     y = ScatterElements <axis = 1> (wide, to, Where (same, -inf, 0))[:, :V]
-
-When it refuses:
-    A rank or the dtype of the scores is unknown, or a run has no token.
-
-Accuracy:
-    Exact: nothing is computed. Two equal runs write the same number.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.NGramRepeatBlock; the numbers
-    were held to the kernel of onnxruntime 1.31
+When it refuses: A rank or the dtype of the scores is unknown, or a run has no token.
+Accuracy: Exact: nothing is computed. Two equal runs write the same number.
+References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.NGramRepeatBlock; the
+    numbers were held to the kernel of onnxruntime 1.31
 """
 
 from __future__ import annotations

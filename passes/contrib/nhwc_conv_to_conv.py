@@ -1,29 +1,17 @@
 """Turn operators with channels last into those of ONNX, with channels first.
 
-What it does:
-    Writes com.microsoft's NhwcConv, NhwcFusedConv and NhwcMaxPool as the operator of ONNX between
-    two Transpose. The weights of NhwcConv have their channels last, too.
-
-Why engines need it:
-    They are operators of onnxruntime's optimiser (a model that it saved after optimisation has
-    them); other engines do not know them.
-
-Before:
-    y = com.microsoft.NhwcConv <pads = [1, 1, 1, 1]> (x, w, b)
-
+What it does: Writes com.microsoft's NhwcConv, NhwcFusedConv and NhwcMaxPool as the operator of ONNX
+    between two Transpose. The weights of NhwcConv have their channels last, too.
+Why engines need it: They are operators of onnxruntime's optimiser (a model that it saved after
+    optimisation has them); other engines do not know them.
+Before: y = com.microsoft.NhwcConv <pads = [1, 1, 1, 1]> (x, w, b)
 After:
     c = Conv <pads = [1, 1, 1, 1]> (Transpose (x), Transpose (w), b)
     y = Transpose <perm = [0, 2, 3, 1]> (c)
-
-When it refuses:
-    The rank of the input is unknown, the activation of NhwcFusedConv is none that onnxruntime
-    fuses, or lacks a parameter.
-
-Accuracy:
-    Exact up to the order of summation; whole numbers exactly.
-
-References:
-    microsoft/onnxruntime onnxruntime/core/graph/contrib_ops/nhwc_schema_defs.cc,
+When it refuses: The rank of the input is unknown, the activation of NhwcFusedConv is none that
+    onnxruntime fuses, or lacks a parameter.
+Accuracy: Exact up to the order of summation; whole numbers exactly.
+References: microsoft/onnxruntime onnxruntime/core/graph/contrib_ops/nhwc_schema_defs.cc,
     onnxruntime/contrib_ops/cpu/nhwc_max_pool.cc, onnxruntime/core/providers/cpu/fp16/fp16_conv.cc,
     onnxruntime/python/tools/transformers/fusion_nhwc_conv.py
 """

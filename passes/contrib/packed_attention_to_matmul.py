@@ -1,30 +1,20 @@
 """Take onnxruntime's attention over packed tokens apart, and put padding back.
 
-What it does:
-    Writes com.microsoft's PackedAttention and PackedMultiHeadAttention as attention over all
-    tokens at once, in which a token sees those of its own sequence alone, and RestorePadding as
+What it does: Writes com.microsoft's PackedAttention and PackedMultiHeadAttention as attention over
+    all tokens at once, in which a token sees those of its own sequence alone, and RestorePadding as
     Gather by the places of the tokens.
-
-Why engines need it:
-    They are operators of onnxruntime's optimiser for CUDA; other engines do not know them.
-
+Why engines need it: They are operators of onnxruntime's optimiser for CUDA; other engines do not
+    know them.
 Before:
     y = com.microsoft.PackedAttention <num_heads = N> (x, w, b, offsets, ends)         # x: [T, D]
-
 After:
     q, k, v = Split (MatMul (x, w) + b)                              [T, N H], then [1, N, T, H]
     same = Equal (s, Transpose (s))      s: the number of the sequence of each token, from ends
     y = MatMul (Softmax (Where (same, q k' / sqrt (H), lowest)), v)
-
-When it refuses:
-    A rank, a dtype or a size is unknown, the heads do not divide the size, or there is a bias of
-    the scores, which is laid out by what the tokens were before they were packed.
-
-Accuracy:
-    Exact up to the order of summation; float16 is computed in float32.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, the pages of these operators;
+When it refuses: A rank, a dtype or a size is unknown, the heads do not divide the size, or there is
+    a bias of the scores, which is laid out by what the tokens were before they were packed.
+Accuracy: Exact up to the order of summation; float16 is computed in float32.
+References: microsoft/onnxruntime docs/ContribOperators.md, the pages of these operators;
     onnxruntime/contrib_ops/cuda/bert/packed_attention.cc, packed_multihead_attention.cc
 """
 

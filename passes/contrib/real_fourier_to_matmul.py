@@ -1,28 +1,15 @@
 """Take Rfft and Irfft apart.
 
-What it does:
-    Multiplies by matrices of cosines and sines: the last axis of the signal first (Rfft) or last
-    (Irfft), and for signals of two axes the other one by a product from the left.
-
-Why engines need it:
-    They are operators of onnxruntime for graphics processors; other engines do not know them, and
-    onnxruntime itself does not have them on a CPU.
-
-Before:
-    y = com.microsoft.Rfft <signal_ndim = 1, onesided = 1> (x)             # x: [N, 8]
-
-After:
-    y = Reshape (MatMul (x, matrix of [8, 10]), [N, 5, 2])
-
-When it refuses:
-    A size of the signal or the rank is unknown, the signal has more than two axes, or the
-    spectrum is normalised or has two sides, which onnxruntime does not have either.
-
-Accuracy:
-    Exact up to the order of summation; float16 is computed in float32.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.Rfft, com.microsoft.Irfft;
+What it does: Multiplies by matrices of cosines and sines: the last axis of the signal first (Rfft)
+    or last (Irfft), and for signals of two axes the other one by a product from the left.
+Why engines need it: They are operators of onnxruntime for graphics processors; other engines do not
+    know them, and onnxruntime itself does not have them on a CPU.
+Before: y = com.microsoft.Rfft <signal_ndim = 1, onesided = 1> (x)             # x: [N, 8]
+After: y = Reshape (MatMul (x, matrix of [8, 10]), [N, 5, 2])
+When it refuses: A size of the signal or the rank is unknown, the signal has more than two axes, or
+    the spectrum is normalised or has two sides, which onnxruntime does not have either.
+Accuracy: Exact up to the order of summation; float16 is computed in float32.
+References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.Rfft, com.microsoft.Irfft;
     onnxruntime/contrib_ops/cuda/math/fft_ops.cc (the inverse is divided by the length)
 """
 

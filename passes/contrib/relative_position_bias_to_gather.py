@@ -1,31 +1,20 @@
 """Take RelativePositionBias and GatedRelativePositionBias apart.
 
-What it does:
-    Looks the bucket of each distance between a query and a key up in a vector that is known
-    beforehand (distances beyond max_distance share one bucket), and the bias of the bucket in the
-    table. GatedRelativePositionBias is written as its page does.
-
-Why engines need it:
-    They are operators of onnxruntime's optimiser for graphics processors (T5, WavLM); other
-    engines do not know them, and onnxruntime itself does not have them on a CPU.
-
-Before:
-    y = com.microsoft.RelativePositionBias <max_distance = 128> (table, queries, keys)
-
+What it does: Looks the bucket of each distance between a query and a key up in a vector that is
+    known beforehand (distances beyond max_distance share one bucket), and the bias of the bucket in
+    the table. GatedRelativePositionBias is written as its page does.
+Why engines need it: They are operators of onnxruntime's optimiser for graphics processors (T5,
+    WavLM); other engines do not know them, and onnxruntime itself does not have them on a CPU.
+Before: y = com.microsoft.RelativePositionBias <max_distance = 128> (table, queries, keys)
 After:
     bucket = Gather (buckets, Add (Clip (key - query, -128, 128), 128))
     y = Unsqueeze (Gather <axis = 1> (Reshape (table, [heads, buckets]), bucket), 0)
-
-When it refuses:
-    A size of the table or of a head is unknown, or tokens are packed (token_offset).
-
-Accuracy:
-    Exact: buckets are whole numbers. The gates up to the order of summation; float16 is computed
-    in float32.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.RelativePositionBias (its table
-    lies in memory by heads, whatever its shape says), com.microsoft.GatedRelativePositionBias;
+When it refuses: A size of the table or of a head is unknown, or tokens are packed (token_offset).
+Accuracy: Exact: buckets are whole numbers. The gates up to the order of summation; float16 is
+    computed in float32.
+References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.RelativePositionBias (its
+    table lies in memory by heads, whatever its shape says),
+    com.microsoft.GatedRelativePositionBias;
     onnxruntime/contrib_ops/cuda/bert/relative_attn_bias_impl.cu
 """
 

@@ -1,26 +1,14 @@
 """Write ReluGrad as a choice.
 
-What it does:
-    Lets through what comes from behind where the activation was positive, and gives 0 elsewhere.
-
-Why engines need it:
-    onnxruntime's training writes this operator into the models that it makes; only a build of
-    onnxruntime for training has a kernel for it.
-
-Before:
-    dx = com.microsoft.ReluGrad (dy, y)
-
-After:
-    dx = Where (Greater (y, 0), dy, 0)
-
-When it refuses:
-    An operand is not known to be of floats.
-
-Accuracy:
-    Exact: numbers are chosen.
-
-References:
-    microsoft/onnxruntime orttraining/orttraining/core/graph/training_op_defs.cc and
+What it does: Lets through what comes from behind where the activation was positive, and gives 0
+    elsewhere.
+Why engines need it: onnxruntime's training writes this operator into the models that it makes; only
+    a build of onnxruntime for training has a kernel for it.
+Before: dx = com.microsoft.ReluGrad (dy, y)
+After: dx = Where (Greater (y, 0), dy, 0)
+When it refuses: An operand is not known to be of floats.
+Accuracy: Exact: numbers are chosen.
+References: microsoft/onnxruntime orttraining/orttraining/core/graph/training_op_defs.cc and
     orttraining/orttraining/training_ops/cpu/op_gradients.cc
 """
 

@@ -1,31 +1,20 @@
 """Take RMSNormRotary apart, where its page says that it computes in float32.
 
-What it does:
-    Divides a part of each head by its root mean square, scales it, and turns the two halves of its
-    front by the angles of its position.
-
-Why engines need it:
-    It is an operator of onnxruntime 1.32 for language models; other engines do not know it.
-
-Before:
-    y = com.microsoft.RMSNormRotary <rotary_embedding_dim = R> (x, scale, positions, cos, sin)
-
+What it does: Divides a part of each head by its root mean square, scales it, and turns the two
+    halves of its front by the angles of its position.
+Why engines need it: It is an operator of onnxruntime 1.32 for language models; other engines do not
+    know it.
+Before: y = com.microsoft.RMSNormRotary <rotary_embedding_dim = R> (x, scale, positions, cos, sin)
 After:
     n = x / Sqrt (mean of x^2 + epsilon) * scale
     a, b = the halves of the first R of n;  c, s = Gather (cos, positions), Gather (sin, positions)
     y = Concat (a c - b s, b c + a s, the rest of n)
-
-When it refuses:
-    Input, output and tables are all bfloat16: the page leaves open where it rounds then. A rank or
-    a size is unknown, or does not fit; one position is given for tokens of several sequences that
-    are joined; the positions may be one, or one for each token.
-
-Accuracy:
-    Exact up to rounding.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.RMSNormRotary, which has kernels
-    for CUDA alone: the numbers were held to the formula of the page
+When it refuses: Input, output and tables are all bfloat16: the page leaves open where it rounds
+    then. A rank or a size is unknown, or does not fit; one position is given for tokens of several
+    sequences that are joined; the positions may be one, or one for each token.
+Accuracy: Exact up to rounding.
+References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.RMSNormRotary, which has
+    kernels for CUDA alone: the numbers were held to the formula of the page
 """
 
 from __future__ import annotations

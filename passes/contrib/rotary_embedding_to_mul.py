@@ -1,30 +1,19 @@
 """Take onnxruntime's RotaryEmbedding apart.
 
-What it does:
-    Looks up cosines and sines of the positions, and turns each pair of numbers by its angle. The
-    pairs are neighbours (interleaved), or the two halves of a head; what is beyond
+What it does: Looks up cosines and sines of the positions, and turns each pair of numbers by its
+    angle. The pairs are neighbours (interleaved), or the two halves of a head; what is beyond
     rotary_embedding_dim stays as it is.
-
-Why engines need it:
-    It is an operator of onnxruntime's optimiser; TensorRT reads none before ONNX had its own.
-
-Before:
-    y = com.microsoft.RotaryEmbedding (x, positions, cos, sin)
-
+Why engines need it: It is an operator of onnxruntime's optimiser; TensorRT reads none before ONNX
+    had its own.
+Before: y = com.microsoft.RotaryEmbedding (x, positions, cos, sin)
 After:
     a, b = Split (x)                       the halves of each head
     c, s = Gather (cos, positions), Gather (sin, positions)
     y = Concat (Sub (Mul (a, c), Mul (b, s)), Add (Mul (b, c), Mul (a, s)))
-
-When it refuses:
-    The rank, dtype or a size is unknown or does not fit.
-
-Accuracy:
-    Exact up to rounding; float16 is computed in float32. A scale is not looked at, as in
+When it refuses: The rank, dtype or a size is unknown or does not fit.
+Accuracy: Exact up to rounding; float16 is computed in float32. A scale is not looked at, as in
     onnxruntime: its kernels for CPUs and for CUDA read the attribute and do not use it.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.RotaryEmbedding;
+References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.RotaryEmbedding;
     onnxruntime/contrib_ops/cpu/bert/rotary_embedding.cc, rotary_embedding_helper.h;
     onnxruntime/contrib_ops/cuda/bert/rotary_embedding.cc
 """

@@ -1,30 +1,19 @@
 """Take RouterGateUpProj apart.
 
-What it does:
-    Writes the one product, cuts off what belongs to the router, and lets the first half of the
-    rest open a gate for the second, as SwiGLU does.
-
-Why engines need it:
-    It is an operator of onnxruntime 1.32 for language models; other engines do not know it.
-
-Before:
-    r, y = com.microsoft.RouterGateUpProj <router_size = 4> (x, w)      # w: [K, 4 + 2 I]
-
+What it does: Writes the one product, cuts off what belongs to the router, and lets the first half
+    of the rest open a gate for the second, as SwiGLU does.
+Why engines need it: It is an operator of onnxruntime 1.32 for language models; other engines do not
+    know it.
+Before: r, y = com.microsoft.RouterGateUpProj <router_size = 4> (x, w)      # w: [K, 4 + 2 I]
 After:
     r, gate, up = Split <axis = -1> (MatMul (x, w))
     y = Mul (Mul (gate, Sigmoid (gate)), up)
-
-When it refuses:
-    The input is neither float16 nor bfloat16, its rank or a size of the weights is unknown, what is
-    left of the weights has no two halves, the activation is none of the page.
-
-Accuracy:
-    Exact up to rounding: products are summed in float32 and rounded once, the activation is
+When it refuses: The input is neither float16 nor bfloat16, its rank or a size of the weights is
+    unknown, what is left of the weights has no two halves, the activation is none of the page.
+Accuracy: Exact up to rounding: products are summed in float32 and rounded once, the activation is
     computed in float32 of the rounded halves.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.RouterGateUpProj and SwiGLU; the
-    first has kernels for CUDA alone: the numbers were held to the formula of the page
+References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.RouterGateUpProj and
+    SwiGLU; the first has kernels for CUDA alone: the numbers were held to the formula of the page
 """
 
 from __future__ import annotations

@@ -1,26 +1,13 @@
 """Replace Scale by a product.
 
-What it does:
-    Scale multiplies by a number, which is 1 where it is not given.
-
-Why engines need it:
-    onnx dropped it in 1.5, and onnxruntime knows it below opset 10 alone. Old exporters of Caffe2,
-    CoreML and Keras wrote it.
-
-Before:
-    y = Scale <scale = 2> (x)
-
-After:
-    y = Mul (x, 2)
-
-When it refuses:
-    The type of the input is not float32 or float16.
-
-Accuracy:
-    Exact up to rounding.
-
-References:
-    onnx/defs/experiments/defs.cc of onnx 1.4
+What it does: Scale multiplies by a number, which is 1 where it is not given.
+Why engines need it: onnx dropped it in 1.5, and onnxruntime knows it below opset 10 alone. Old
+    exporters of Caffe2, CoreML and Keras wrote it.
+Before: y = Scale <scale = 2> (x)
+After: y = Mul (x, 2)
+When it refuses: The type of the input is not float32 or float16.
+Accuracy: Exact up to rounding.
+References: onnx/defs/experiments/defs.cc of onnx 1.4
 """
 
 from __future__ import annotations

@@ -1,27 +1,14 @@
 """Replace ScaledTanh by Tanh and two products.
 
-What it does:
-    ScaledTanh is alpha tanh(beta x).
-
-Why engines need it:
-    onnx dropped it in 1.5, and onnxruntime knows it below opset 10 alone. Old exporters of Caffe2,
-    CoreML and Keras wrote it.
-
-Before:
-    y = ScaledTanh <alpha = 2, beta = 0.5> (x)
-
-After:
-    y = Mul (Tanh (Mul (x, 0.5)), 2)
-
-When it refuses:
-    The type of the input is not float32 or float16; alpha or beta, which have no default, is
-    missing.
-
-Accuracy:
-    Exact up to rounding.
-
-References:
-    onnx/defs/experiments/defs.cc of onnx 1.4
+What it does: ScaledTanh is alpha tanh(beta x).
+Why engines need it: onnx dropped it in 1.5, and onnxruntime knows it below opset 10 alone. Old
+    exporters of Caffe2, CoreML and Keras wrote it.
+Before: y = ScaledTanh <alpha = 2, beta = 0.5> (x)
+After: y = Mul (Tanh (Mul (x, 0.5)), 2)
+When it refuses: The type of the input is not float32 or float16; alpha or beta, which have no
+    default, is missing.
+Accuracy: Exact up to rounding.
+References: onnx/defs/experiments/defs.cc of onnx 1.4
 """
 
 from __future__ import annotations

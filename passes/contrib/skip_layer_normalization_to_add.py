@@ -1,30 +1,18 @@
 """Take SkipLayerNormalization apart.
 
-What it does:
-    Writes com.microsoft::SkipLayerNormalization as the sum of input, skip and bias, centred and
-    divided by its deviation over the last axis, times gamma, plus beta;
+What it does: Writes com.microsoft::SkipLayerNormalization as the sum of input, skip and bias,
+    centred and divided by its deviation over the last axis, times gamma, plus beta;
     SkipSimplifiedLayerNormalization is divided by its root mean square instead.
-
-Why engines need it:
-    They are operators of onnxruntime's optimiser; other engines do not know them.
-
-Before:
-    y = com.microsoft.SkipLayerNormalization <epsilon = 1e-5> (x, skip, gamma, beta, bias)
-
+Why engines need it: They are operators of onnxruntime's optimiser; other engines do not know them.
+Before: y = com.microsoft.SkipLayerNormalization <epsilon = 1e-5> (x, skip, gamma, beta, bias)
 After:
     s = Add (Add (x, skip), bias)
     away = Sub (s, ReduceMean (s))
     y = Add (Mul (Div (away, Sqrt (Add (ReduceMean (Mul (away, away)), 1e-5))), gamma), beta)
-
-When it refuses:
-    The mean or the reciprocal deviation is used, or rank, dtype or the size of the last axis
-    are unknown.
-
-Accuracy:
-    Exact up to the order of summation; float16 and bfloat16 are computed in float32.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.SkipLayerNormalization,
+When it refuses: The mean or the reciprocal deviation is used, or rank, dtype or the size of the
+    last axis are unknown.
+Accuracy: Exact up to the order of summation; float16 and bfloat16 are computed in float32.
+References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.SkipLayerNormalization,
     com.microsoft.SkipSimplifiedLayerNormalization
 """
 

@@ -1,28 +1,16 @@
 """Write the gradients of Softmax and LogSoftmax as sums and products.
 
-What it does:
-    Of Softmax takes what comes from behind, less its sum weighted by the chances, times the
-    chances; of LogSoftmax what comes from behind, less the chances times its sum. The forms
+What it does: Of Softmax takes what comes from behind, less its sum weighted by the chances, times
+    the chances; of LogSoftmax what comes from behind, less the chances times its sum. The forms
     without _13 sum over all axes from theirs on, as Softmax did up to opset 12.
-
-Why engines need it:
-    onnxruntime's training writes these operators into the models that it makes; only a build of
-    onnxruntime for training has kernels for them.
-
-Before:
-    dx = com.microsoft.SoftmaxGrad_13 <axis = -1> (dy, y)
-
-After:
-    dx = Mul (y, Sub (dy, ReduceSum <keepdims = 1> (Mul (y, dy), [-1])))
-
-When it refuses:
-    An operand is not known to be of floats, its rank is unknown, or it has no such axis.
-
-Accuracy:
-    Exact up to rounding; float16 and bfloat16 are computed in float32.
-
-References:
-    microsoft/onnxruntime orttraining/orttraining/core/graph/training_op_defs.cc and
+Why engines need it: onnxruntime's training writes these operators into the models that it makes;
+    only a build of onnxruntime for training has kernels for them.
+Before: dx = com.microsoft.SoftmaxGrad_13 <axis = -1> (dy, y)
+After: dx = Mul (y, Sub (dy, ReduceSum <keepdims = 1> (Mul (y, dy), [-1])))
+When it refuses: An operand is not known to be of floats, its rank is unknown, or it has no such
+    axis.
+Accuracy: Exact up to rounding; float16 and bfloat16 are computed in float32.
+References: microsoft/onnxruntime orttraining/orttraining/core/graph/training_op_defs.cc and
     orttraining/orttraining/training_ops/cpu/op_gradients.cc
 """
 

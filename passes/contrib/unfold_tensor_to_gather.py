@@ -1,25 +1,12 @@
 """Take UnfoldTensor apart.
 
-What it does:
-    Gathers the places of each window of an axis; the window becomes the last axis.
-
-Why engines need it:
-    It is an operator of onnxruntime alone; other engines do not know it.
-
-Before:
-    y = com.microsoft.UnfoldTensor <dim = 2, size = 3, step = 2> (x)           # x: [2, 3, 8]
-
-After:
-    y = Gather <axis = 2> (x, [[0, 1, 2], [2, 3, 4], [4, 5, 6]])
-
-When it refuses:
-    The rank, or the size along which the tensor is unfolded, is unknown.
-
-Accuracy:
-    Exact: nothing is computed.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.UnfoldTensor;
+What it does: Gathers the places of each window of an axis; the window becomes the last axis.
+Why engines need it: It is an operator of onnxruntime alone; other engines do not know it.
+Before: y = com.microsoft.UnfoldTensor <dim = 2, size = 3, step = 2> (x)           # x: [2, 3, 8]
+After: y = Gather <axis = 2> (x, [[0, 1, 2], [2, 3, 4], [4, 5, 6]])
+When it refuses: The rank, or the size along which the tensor is unfolded, is unknown.
+Accuracy: Exact: nothing is computed.
+References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.UnfoldTensor;
     onnxruntime/contrib_ops/cpu/tensor/unfold.cc
 """
 

@@ -1,26 +1,14 @@
 """Give NonMaxSuppression the score threshold that leaves no box out.
 
-What it does:
-    Adds the lowest float32 as score_threshold where there is none.
-
-Why engines need it:
-    Without score_threshold every box is looked at (onnxruntime); TensorRT from 8.5 on takes zero
-    for it then, and leaves out boxes whose score is zero or negative, such as that of a logit.
-
-Before:
-    y = NonMaxSuppression (boxes, scores, 5, 0.5)
-
-After:
-    y = NonMaxSuppression (boxes, scores, 5, 0.5, -3.4028235e38)
-
-When it refuses:
-    There is a threshold.
-
-Accuracy:
-    Exact for scores above the lowest float32.
-
-References:
-    onnxruntime/core/providers/cpu/object_detection/non_max_suppression.cc of
+What it does: Adds the lowest float32 as score_threshold where there is none.
+Why engines need it: Without score_threshold every box is looked at (onnxruntime); TensorRT from 8.5
+    on takes zero for it then, and leaves out boxes whose score is zero or negative, such as that of
+    a logit.
+Before: y = NonMaxSuppression (boxes, scores, 5, 0.5)
+After: y = NonMaxSuppression (boxes, scores, 5, 0.5, -3.4028235e38)
+When it refuses: There is a threshold.
+Accuracy: Exact for scores above the lowest float32.
+References: onnxruntime/core/providers/cpu/object_detection/non_max_suppression.cc of
     microsoft/onnxruntime; NvInfer.h 8.6.1, INMSLayer
 """
 

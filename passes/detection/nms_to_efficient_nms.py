@@ -13,36 +13,25 @@ What it does:
       that overlaps by just the threshold and takes one that scores just that;
     - rows that score no more than score_threshold are not counted, which the plugin gives too where
       its threshold is below 0.007.
-
-Why engines need it:
-    TensorRT before 8.0 has no NonMaxSuppression, and from 8.0 to 8.4 it computes something else.
-    The plugin comes with 8.0; before, see nms-to-batched-nms. Where boxes are few nms-by-selection
-    needs no plugin.
-
-Before:
-    i = NonMaxSuppression (boxes, scores, 5, 0.5, 0.1)      # int64[n, 3], n from 0 to 5
-
+Why engines need it: TensorRT before 8.0 has no NonMaxSuppression, and from 8.0 to 8.4 it computes
+    something else. The plugin comes with 8.0; before, see nms-to-batched-nms. Where boxes are few
+    nms-by-selection needs no plugin.
+Before: i = NonMaxSuppression (boxes, scores, 5, 0.5, 0.1)      # int64[n, 3], n from 0 to 5
 After:
     num, b, s, c = TRT.EfficientNMS_TRT <max_output_boxes = 5, iou_threshold = 0.50000006,
         score_threshold = 0.10000001, box_coding = 0, ...> (Concat (Min, Max), Transpose (scores))
     alike = Mul (ReduceMin (Cast (Equal (b, boxes))), Cast (Equal (s, scores)))
     i = Concat ([[0, 0], ...], Cast (Sub (9, TopK (Mul (alike, [9, 8, ...])))))   # int64[5, 3]
-
-When it refuses:
-    When not named, or without --allow-io-change; sizes or limits that are not known when the file
-    is written; more boxes than the plugin looks at (4096); more classes than the option allows: one
-    plugin for all of them would order rows by score and share one limit; no score_threshold, or one
-    below zero, where scores may be negative, which the plugin does not take; in a body; where
-    something after it mixes rows or counts them.
-
-Accuracy:
-    approximate: the same boxes in the same order as onnxruntime in the numpy model of the plugin,
-    bit for bit. A device may choose otherwise among equal scores above a threshold of 0.007 (it
-    collects them in no fixed order), where an overlap is within rounding of the threshold, and
+When it refuses: When not named, or without --allow-io-change; sizes or limits that are not known
+    when the file is written; more boxes than the plugin looks at (4096); more classes than the
+    option allows: one plugin for all of them would order rows by score and share one limit; no
+    score_threshold, or one below zero, where scores may be negative, which the plugin does not
+    take; in a body; where something after it mixes rows or counts them.
+Accuracy: approximate: the same boxes in the same order as onnxruntime in the numpy model of the
+    plugin, bit for bit. A device may choose otherwise among equal scores above a threshold of 0.007
+    (it collects them in no fixed order), where an overlap is within rounding of the threshold, and
     beyond 2000 boxes on Jetson TX1 and TX2.
-
-References:
-    NVIDIA/TensorRT v8.6.1 plugin/efficientNMSPlugin: README.md, efficientNMSPlugin.cpp,
+References: NVIDIA/TensorRT v8.6.1 plugin/efficientNMSPlugin: README.md, efficientNMSPlugin.cpp,
     efficientNMSInference.cu and .cuh; onnxruntime/core/providers/cpu/object_detection/
     non_max_suppression.cc of microsoft/onnxruntime; NVIDIA/TensorRT issues 795, 1220, 1379
 """

@@ -14,34 +14,23 @@ What it does:
       that overlaps by just the threshold and takes one that scores just that;
     - rows that score no more than score_threshold are not counted, which the plugin gives too where
       its threshold is below 0.007.
-
-Why engines need it:
-    The parser of TensorRT 8.0 to 8.4 makes this plugin of NonMaxSuppression, one for all images and
-    classes: their rows come in no fixed order, by falling score over all classes, cut off at one
-    limit for all classes, and nothing says how many count. The plugin comes with 8.0 and is gone
-    in 11. Where boxes are few nms-by-selection needs no plugin.
-
-Before:
-    i = NonMaxSuppression (boxes, scores, 5, 0.5, 0.1)      # int64[n, 3], n from 0 to 5
-
+Why engines need it: The parser of TensorRT 8.0 to 8.4 makes this plugin of NonMaxSuppression, one
+    for all images and classes: their rows come in no fixed order, by falling score over all
+    classes, cut off at one limit for all classes, and nothing says how many count. The plugin comes
+    with 8.0 and is gone in 11. Where boxes are few nms-by-selection needs no plugin.
+Before: i = NonMaxSuppression (boxes, scores, 5, 0.5, 0.1)      # int64[n, 3], n from 0 to 5
 After:
     p = TRT.EfficientNMS_ONNX_TRT <max_output_boxes_per_class = 5, iou_threshold = 0.50000006,
         score_threshold = 0.10000001, center_point_box = 0> (boxes4, Transpose (scores))
     i = Concat ([[0, 0], ...], Cast (Max (Cast (Slice (p, 2, 3)), 0)))             # int64[5, 3]
-
-When it refuses:
-    When not named, or without --allow-io-change; sizes or limits that are not known when the file
-    is written; more boxes than the plugin looks at (4096); more images and classes than the option
-    allows; in a body; where something after it mixes rows or counts them.
-
-Accuracy:
-    approximate: the same boxes in the same order as onnxruntime in the numpy model of the plugin,
-    bit for bit. A device may choose otherwise among equal scores above a threshold of 0.007 (it
-    collects them in no fixed order), where an overlap is within rounding of the threshold, and
+When it refuses: When not named, or without --allow-io-change; sizes or limits that are not known
+    when the file is written; more boxes than the plugin looks at (4096); more images and classes
+    than the option allows; in a body; where something after it mixes rows or counts them.
+Accuracy: approximate: the same boxes in the same order as onnxruntime in the numpy model of the
+    plugin, bit for bit. A device may choose otherwise among equal scores above a threshold of 0.007
+    (it collects them in no fixed order), where an overlap is within rounding of the threshold, and
     beyond 2000 boxes on Jetson TX1 and TX2.
-
-References:
-    NVIDIA/TensorRT v8.6.1 plugin/efficientNMSPlugin: README.md (Limitations),
+References: NVIDIA/TensorRT v8.6.1 plugin/efficientNMSPlugin: README.md (Limitations),
     efficientNMSPlugin.cpp, efficientNMSInference.cu (WriteONNXResult, PadONNXResult);
     onnx/onnx-tensorrt 8.0 builtin_op_importers.cpp, NonMaxSuppression
 """

@@ -1,32 +1,20 @@
 """Compute in float32 what stands between nodes as bfloat16, though other numbers come out.
 
-What it does:
-    All nodes that pass bfloat16 tensors to each other are written in float32, constants included;
-    what the model gets and gives as bfloat16 is cast at its ends.
-
-Why engines need it:
-    TensorRT before 9.0 has no bfloat16 ("Unsupported data type for the Cast operator!", "Found
-    unsupported datatype when importing initializer").
-
+What it does: All nodes that pass bfloat16 tensors to each other are written in float32, constants
+    included; what the model gets and gives as bfloat16 is cast at its ends.
+Why engines need it: TensorRT before 9.0 has no bfloat16 ("Unsupported data type for the Cast
+    operator!", "Found unsupported datatype when importing initializer").
 Before:
     q = Cast <to = 16> (x)             # bfloat16
     y = Cast <to = 1> (Mul (q, 0.1))
-
-After:
-    y = Mul (x, 0.1)
-
-When it refuses:
-    Without --allow-lossy; where bfloat16-to-float32 does it already. One of the nodes has a body,
-    is of another domain, or handles sequences: then all that are connected with it stay as they
-    are.
-
-Accuracy:
-    Lossy: what the model rounds to 8 bits after every operator (a relative error of 2^-9) is
+After: y = Mul (x, 0.1)
+When it refuses: Without --allow-lossy; where bfloat16-to-float32 does it already. One of the nodes
+    has a body, is of another domain, or handles sequences: then all that are connected with it stay
+    as they are.
+Accuracy: Lossy: what the model rounds to 8 bits after every operator (a relative error of 2^-9) is
     rounded to 24 bits, so that the result is nearer to the exact one, and not the same.
-
-References:
-    onnx2trt_utils.cpp:346, 748 of onnx-tensorrt, release 8.6 (no BFLOAT16); onnx_utils.hpp and
-    importerUtils.cpp: convertDtype, release 10.1
+References: onnx2trt_utils.cpp:346, 748 of onnx-tensorrt, release 8.6 (no BFLOAT16); onnx_utils.hpp
+    and importerUtils.cpp: convertDtype, release 10.1
 """
 
 from __future__ import annotations

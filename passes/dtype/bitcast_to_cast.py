@@ -1,27 +1,14 @@
 """Write BitCast between whole numbers of one width as Cast.
 
-What it does:
-    Signed and unsigned integers of one width lie in the same bits, which a Cast keeps: it drops
-    higher bits and takes the rest as two's complement. A bool is 0 or 1.
-
-Why engines need it:
-    TensorRT has no BitCast, and onnxruntime none of bools.
-
-Before:
-    y = BitCast <to = 2> (x)          # x: int8
-
-After:
-    y = Cast <to = 2> (x)
-
-When it refuses:
-    One of the types is no integer, or the result is bool, of which other bits than 0 and 1 are
-    none; the widths differ.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__BitCast.html, onnx__Cast.html
+What it does: Signed and unsigned integers of one width lie in the same bits, which a Cast keeps: it
+    drops higher bits and takes the rest as two's complement. A bool is 0 or 1.
+Why engines need it: TensorRT has no BitCast, and onnxruntime none of bools.
+Before: y = BitCast <to = 2> (x)          # x: int8
+After: y = Cast <to = 2> (x)
+When it refuses: One of the types is no integer, or the result is bool, of which other bits than 0
+    and 1 are none; the widths differ.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/operators/onnx__BitCast.html, onnx__Cast.html
 """
 
 from __future__ import annotations

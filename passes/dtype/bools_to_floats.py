@@ -1,37 +1,27 @@
 """Compute with the floats 0 and 1 what stands between nodes as bools.
 
-What it does:
-    All nodes that pass bools to each other are written in float32: x < y is the positive part of
-    the sign of y - x, And a product, Or a maximum, Xor the amount of a difference, Not what is left
-    of 1, and Where the sum of both choices, each times 0 or 1. A quotient that is chosen only where
-    its divisor is not 0 is divided by 1 there. Bools are moved as floats, and inputs and outputs of
-    the model keep their type.
-
-Why engines need it:
-    ncnn has one type of numbers and no comparisons: "layer torch.lt, torch.where not exists or
-    registered".
-
+What it does: All nodes that pass bools to each other are written in float32: x < y is the positive
+    part of the sign of y - x, And a product, Or a maximum, Xor the amount of a difference, Not what
+    is left of 1, and Where the sum of both choices, each times 0 or 1. A quotient that is chosen
+    only where its divisor is not 0 is divided by 1 there. Bools are moved as floats, and inputs and
+    outputs of the model keep their type.
+Why engines need it: ncnn has one type of numbers and no comparisons: "layer torch.lt, torch.where
+    not exists or registered".
 Before:
     c = Less (x, y)
     z = Where (c, x, 0.5)
-
 After:
     c = Relu (Sign (Sub (y, x)))
     z = Add (Mul (c, x), Mul (Sub (1, c), 0.5))
-
-When it refuses:
-    One of the nodes is none that is listed here, or compares or chooses other numbers than float32:
-    then all that are connected with it stay as they are, and the refusal names it. A constant that
-    is compared or chosen is not finite; a tensor is compared with itself; what is chosen is
-    computed by an operator that gives infinities or NaN for some numbers, which times 0 are not 0.
-
-Accuracy:
-    Exact for numbers; a zero may come with the other sign. NaN and infinities are compared
+When it refuses: One of the nodes is none that is listed here, or compares or chooses other numbers
+    than float32: then all that are connected with it stay as they are, and the refusal names it. A
+    constant that is compared or chosen is not finite; a tensor is compared with itself; what is
+    chosen is computed by an operator that gives infinities or NaN for some numbers, which times 0
+    are not 0.
+Accuracy: Exact for numbers; a zero may come with the other sign. NaN and infinities are compared
     otherwise and are not claimed. Where what is chosen is computed, a sum or a product that grows
     beyond float32 where it is not chosen gives NaN, and the note of the place says so.
-
-References:
-    measured on ncnn 1.0.20261020 and pnnx 20261020
+References: measured on ncnn 1.0.20261020 and pnnx 20261020
     https://onnx.ai/onnx/operators/onnx__Where.html
 """
 

@@ -1,31 +1,19 @@
 """Compute on 8 and 16 bit integers in a wider type where an engine takes none.
 
-What it does:
-    Casts int8, uint8, int16 and uint16 to int32, and the result back: for Clip, Mod, Where, sums,
-    products, extremes and comparisons; products of uint16 go through int64, DepthToSpace,
-    SpaceToDepth and MaxPool of 8 bits through float32, the first two of int32 through float64. What
-    wraps around is taken modulo the range of the type.
-
-Why engines need it:
-    TensorRT's Clip takes floats and int32 only, its Mod int32, and its MaxPool no uint8.
-    onnxruntime 1.10 adds, multiplies, compares and chooses no narrow integers, and has DepthToSpace
-    of floats alone.
-
-Before:
-    y = Clip (x, low, high)        # int8
-
-After:
-    y = Cast <to = 3> (Clip (Cast <to = 6> (x), Cast <to = 6> (low), Cast <to = 6> (high)))
-
-When it refuses:
-    The elements are not such integers, there are several outputs, or a result that wraps around
-    would need Mod below opset 10.
-
-Accuracy:
-    Exact: the wider type holds all results, and what would wrap around is taken modulo its range.
-
-References:
-    builtin_op_importers.cpp:464-481, 3072 of onnx-tensorrt, release 8.6;
+What it does: Casts int8, uint8, int16 and uint16 to int32, and the result back: for Clip, Mod,
+    Where, sums, products, extremes and comparisons; products of uint16 go through int64,
+    DepthToSpace, SpaceToDepth and MaxPool of 8 bits through float32, the first two of int32 through
+    float64. What wraps around is taken modulo the range of the type.
+Why engines need it: TensorRT's Clip takes floats and int32 only, its Mod int32, and its MaxPool no
+    uint8. onnxruntime 1.10 adds, multiplies, compares and chooses no narrow integers, and has
+    DepthToSpace of floats alone.
+Before: y = Clip (x, low, high)        # int8
+After: y = Cast <to = 3> (Clip (Cast <to = 6> (x), Cast <to = 6> (low), Cast <to = 6> (high)))
+When it refuses: The elements are not such integers, there are several outputs, or a result that
+    wraps around would need Mod below opset 10.
+Accuracy: Exact: the wider type holds all results, and what would wrap around is taken modulo its
+    range.
+References: builtin_op_importers.cpp:464-481, 3072 of onnx-tensorrt, release 8.6;
     https://onnx.ai/onnx/operators/onnx__Clip.html; onnxruntime 1.10.0, measured
 """
 

@@ -1,28 +1,17 @@
 """Make bools of numbers by comparing them with zero.
 
-What it does:
-    Writes a Cast of numbers to bools as Not of Equal to zero.
-
-Why engines need it:
-    OpenCV 4 computes all in float32 and leaves numbers alone that are cast: what comes next sees
-    2.5 where ONNX says true, which is 1. MNN keeps the number, and And computes with its bits.
-
-Before:
-    b = Cast <to = 9> (x)
-
+What it does: Writes a Cast of numbers to bools as Not of Equal to zero.
+Why engines need it: OpenCV 4 computes all in float32 and leaves numbers alone that are cast: what
+    comes next sees 2.5 where ONNX says true, which is 1. MNN keeps the number, and And computes
+    with its bits.
+Before: b = Cast <to = 9> (x)
 After:
     e = Equal (x, zero)
     b = Not (e)
-
-When it refuses:
-    The result is no bool; the input is no float32, float64, float16, int32 or int64; the opset does
-    not compare floats, which came with 11.
-
-Accuracy:
-    Exact: NaN is true, and so is an infinity.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Cast.html, onnx__Equal.html
+When it refuses: The result is no bool; the input is no float32, float64, float16, int32 or int64;
+    the opset does not compare floats, which came with 11.
+Accuracy: Exact: NaN is true, and so is an infinity.
+References: https://onnx.ai/onnx/operators/onnx__Cast.html, onnx__Equal.html
 """
 
 from __future__ import annotations

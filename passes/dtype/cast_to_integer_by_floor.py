@@ -1,30 +1,19 @@
 """Cut the digits behind the point before floats become integers.
 
-What it does:
-    Takes the floor of numbers from 0 on and the ceiling of those below, and casts that.
-
-Why engines need it:
-    OpenCV 4 computes all in float32 and leaves numbers alone that are cast: what comes next sees
-    2.7 where ONNX says 2.
-
-Before:
-    i = Cast <to = 7> (x)
-
+What it does: Takes the floor of numbers from 0 on and the ceiling of those below, and casts that.
+Why engines need it: OpenCV 4 computes all in float32 and leaves numbers alone that are cast: what
+    comes next sees 2.7 where ONNX says 2.
+Before: i = Cast <to = 7> (x)
 After:
     a = Abs (x)
     f = Floor (a)
     s = Sign (x)
     t = Mul (s, f)
     i = Cast <to = 7> (t)
-
-When it refuses:
-    The input is no float, the result no integer; the number already comes out of Floor or Ceil.
-
-Accuracy:
-    Exact for all numbers that the integer type holds; ONNX leaves open what others become.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Cast.html
+When it refuses: The input is no float, the result no integer; the number already comes out of Floor
+    or Ceil.
+Accuracy: Exact for all numbers that the integer type holds; ONNX leaves open what others become.
+References: https://onnx.ai/onnx/operators/onnx__Cast.html
 """
 
 from __future__ import annotations

@@ -1,26 +1,13 @@
 """Replace CastLike by Cast.
 
-What it does:
-    Writes the element type of the second input as the `to` of a Cast.
-
-Why engines need it:
-    CastLike came with opset 15 as a help for function bodies; engines that read graphs alone
-    never learned it.
-
-Before:
-    y = CastLike (x, like)
-
-After:
-    y = Cast <to = 1> (x)
-
-When it refuses:
-    The element type of the second input is unknown.
-
-Accuracy:
-    Exact: both convert by the same rules.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__CastLike.html
+What it does: Writes the element type of the second input as the `to` of a Cast.
+Why engines need it: CastLike came with opset 15 as a help for function bodies; engines that read
+    graphs alone never learned it.
+Before: y = CastLike (x, like)
+After: y = Cast <to = 1> (x)
+When it refuses: The element type of the second input is unknown.
+Accuracy: Exact: both convert by the same rules.
+References: https://onnx.ai/onnx/operators/onnx__CastLike.html
 """
 
 from __future__ import annotations

@@ -1,40 +1,29 @@
 """Declare inputs and outputs in a type that the engine has, by consent.
 
-What it does:
-    Declares inputs and outputs of bfloat16, float16 and float64 as float32, of uint8, int16 and
-    uint16 as int32, of uint32 as int64, and of bool, int32 and int64 as float32, one pass for each
-    (and one for int32 and int64 that leaves alone inputs that are indices of stored tables),
-    and casts behind inputs and before outputs, so that the model computes as before; what is
-    computed in between is for bfloat16-to-float32 and its like. Inputs of uint8 that are only cast
-    are left to uint8-input-by-cast. It runs only with --allow-io-change (float64, int32 and int64
-    with --allow-lossy as well), and the report names each change as old -> new.
-
-Why engines need it:
-    TensorRT before 8.0 takes no float64, before 8.5 no uint8 ("Unsupported ONNX data type: UINT8
-    (2)"), before 9.0 no bfloat16, and none takes int16, uint16 and uint32 ("Failed to convert ONNX
-    date type to TensorRT data type."). ncnn has float32 alone, and reads
-    indices of tables.
-
+What it does: Declares inputs and outputs of bfloat16, float16 and float64 as float32, of uint8,
+    int16 and uint16 as int32, of uint32 as int64, and of bool, int32 and int64 as float32, one pass
+    for each (and one for int32 and int64 that leaves alone inputs that are indices of stored
+    tables), and casts behind inputs and before outputs, so that the model computes as before; what
+    is computed in between is for bfloat16-to-float32 and its like. Inputs of uint8 that are only
+    cast are left to uint8-input-by-cast. It runs only with --allow-io-change (float64, int32 and
+    int64 with --allow-lossy as well), and the report names each change as old -> new.
+Why engines need it: TensorRT before 8.0 takes no float64, before 8.5 no uint8 ("Unsupported ONNX
+    data type: UINT8 (2)"), before 9.0 no bfloat16, and none takes int16, uint16 and uint32 ("Failed
+    to convert ONNX date type to TensorRT data type."). ncnn has float32 alone, and reads indices of
+    tables.
 Before:
     x: uint16[4]
     y = Add (x, x)                     # uint16
-
 After:
     x: int32[4]
     y = Cast <to = 6> (Add (Cast <to = 4> (x), Cast <to = 4> (x)))
-
-When it refuses:
-    Without --allow-io-change, and without --allow-lossy for float64, int32 and int64; an output
-    that is given out twice, or by a node with bodies.
-
-Accuracy:
-    Exact for the values that the old type can have, which is what the caller has to go on feeding.
-    float64 is lossy: inputs and outputs are rounded to 24 bits, and so is what is computed in
-    between. int32 and int64 as float32 are, too: whole numbers are told apart up to 2^24.
-
-References:
-    convertDtype in onnx2trt_utils.cpp of onnx-tensorrt, releases 7.2, 8.0, 8.6 (line 346) and 9.3;
-    NVIDIA/TensorRT issues 1022, 2592; pnnx 20261020 binds no bools
+When it refuses: Without --allow-io-change, and without --allow-lossy for float64, int32 and int64;
+    an output that is given out twice, or by a node with bodies.
+Accuracy: Exact for the values that the old type can have, which is what the caller has to go on
+    feeding. float64 is lossy: inputs and outputs are rounded to 24 bits, and so is what is computed
+    in between. int32 and int64 as float32 are, too: whole numbers are told apart up to 2^24.
+References: convertDtype in onnx2trt_utils.cpp of onnx-tensorrt, releases 7.2, 8.0, 8.6 (line 346)
+    and 9.3; NVIDIA/TensorRT issues 1022, 2592; pnnx 20261020 binds no bools
 """
 
 from __future__ import annotations

@@ -1,28 +1,16 @@
 """Write Abs, Neg and Relu of integers as subtraction and comparison.
 
-What it does:
-    Neg of integers becomes 0 - x; Abs chooses between that and x. Abs of unsigned integers is
-    the operand itself. Relu, which takes integers from opset 14 on, chooses between the operand and
-    zero.
-
-Why engines need it:
-    TensorRT 7 takes floats only for all three ("This version of TensorRT does not support the given
-    operator with the given input data type."); TensorRT 8 refuses uint8.
-
-Before:
-    y = Abs (x)          # x: int32
-
-After:
-    y = Where (Less (x, 0), Sub (0, x), x)
-
-When it refuses:
-    The operand is no integer, or, for Abs, the opset is below 9, where integers are not compared.
-
-Accuracy:
-    Exact; the smallest integer stays itself, as in onnxruntime.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Abs.html, onnx__Neg.html; onnx2trt_utils.cpp of
+What it does: Neg of integers becomes 0 - x; Abs chooses between that and x. Abs of unsigned
+    integers is the operand itself. Relu, which takes integers from opset 14 on, chooses between the
+    operand and zero.
+Why engines need it: TensorRT 7 takes floats only for all three ("This version of TensorRT does not
+    support the given operator with the given input data type."); TensorRT 8 refuses uint8.
+Before: y = Abs (x)          # x: int32
+After: y = Where (Less (x, 0), Sub (0, x), x)
+When it refuses: The operand is no integer, or, for Abs, the opset is below 9, where integers are
+    not compared.
+Accuracy: Exact; the smallest integer stays itself, as in onnxruntime.
+References: https://onnx.ai/onnx/operators/onnx__Abs.html, onnx__Neg.html; onnx2trt_utils.cpp of
     onnx-tensorrt, release 7.1, unaryHelper
 """
 

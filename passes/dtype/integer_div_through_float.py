@@ -1,28 +1,16 @@
 """Divide integers in floats and cut the fraction off.
 
-What it does:
-    Casts both operands to float64, divides, and casts back, which cuts off towards zero, as a
-    division of integers does.
-
-Why engines need it:
-    OpenCV 4 computes all in floats and leaves the fraction: 7 / 2 is 3.5, without a word.
-
-Before:
-    y = Div (a, b)                   # int32
-
-After:
-    y = Cast <to = 6> (Div (Cast <to = 11> (a), Cast <to = 11> (b)))
-
-When it refuses:
-    The operands are no integers.
-
-Accuracy:
-    Exact for integers of up to 32 bits, whose quotients differ from whole numbers by more than
-    float64 rounds. Approximate for 64 bits: a dividend or a divisor beyond 2^53 is rounded. An
+What it does: Casts both operands to float64, divides, and casts back, which cuts off towards zero,
+    as a division of integers does.
+Why engines need it: OpenCV 4 computes all in floats and leaves the fraction: 7 / 2 is 3.5, without
+    a word.
+Before: y = Div (a, b)                   # int32
+After: y = Cast <to = 6> (Div (Cast <to = 11> (a), Cast <to = 11> (b)))
+When it refuses: The operands are no integers.
+Accuracy: Exact for integers of up to 32 bits, whose quotients differ from whole numbers by more
+    than float64 rounds. Approximate for 64 bits: a dividend or a divisor beyond 2^53 is rounded. An
     engine that computes in float32 does so beyond 2^23. A division by 0 is not defined.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Div.html; measured on OpenCV 4.8.1 and 4.10.0
+References: https://onnx.ai/onnx/operators/onnx__Div.html; measured on OpenCV 4.8.1 and 4.10.0
 """
 
 from __future__ import annotations

@@ -1,26 +1,15 @@
 """Compute powers of integers in floats.
 
-What it does:
-    Casts base and exponent to float32, takes the power, and rounds it to the nearest whole number.
-
-Why engines need it:
-    TensorRT refuses Pow of integers up to 10.11.
-
-Before:
-    y = Pow (x, n)            # int32
-
-After:
-    y = Cast <to = 6> (Round (Pow (Cast <to = 1> (x), Cast <to = 1> (n))))
-
-When it refuses:
-    The base is no integer, the exponent neither integer nor a constant of float32 or float64 that
-    is whole and up to 2^24, or the opset is below 12, where integers have no power.
-
-Accuracy:
-    Approximate: powers beyond 2^24 in size are rounded, and what overflows is not defined.
-
-References:
-    onnx2trt_utils.cpp:865 of onnx-tensorrt, release 8.6; https://onnx.ai/onnx/operators/onnx__Pow.html
+What it does: Casts base and exponent to float32, takes the power, and rounds it to the nearest
+    whole number.
+Why engines need it: TensorRT refuses Pow of integers up to 10.11.
+Before: y = Pow (x, n)            # int32
+After: y = Cast <to = 6> (Round (Pow (Cast <to = 1> (x), Cast <to = 1> (n))))
+When it refuses: The base is no integer, the exponent neither integer nor a constant of float32 or
+    float64 that is whole and up to 2^24, or the opset is below 12, where integers have no power.
+Accuracy: Approximate: powers beyond 2^24 in size are rounded, and what overflows is not defined.
+References: onnx2trt_utils.cpp:865 of onnx-tensorrt, release 8.6;
+    https://onnx.ai/onnx/operators/onnx__Pow.html
 """
 
 from __future__ import annotations

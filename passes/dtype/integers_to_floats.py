@@ -1,38 +1,29 @@
 """Compute in float32 what stands between nodes as int32 and int64.
 
-What it does:
-    All nodes that pass such tensors to each other are written in float32, constants included.
-    A quotient is rounded, and set right by what is left over; a remainder is what is left over
-    then; what comes from floats is cut off. Where a product may be -0, which integers do not have,
-    its opposite is taken off 0. The place of a largest or smallest number is the largest of those
-    that count down from the size of the axis where a number is that one.
-
-Why engines need it:
-    ncnn has one type of numbers: what reads integers there reads their bits as floats.
-
+What it does: All nodes that pass such tensors to each other are written in float32, constants
+    included. A quotient is rounded, and set right by what is left over; a remainder is what is left
+    over then; what comes from floats is cut off. Where a product may be -0, which integers do not
+    have, its opposite is taken off 0. The place of a largest or smallest number is the largest of
+    those that count down from the size of the axis where a number is that one.
+Why engines need it: ncnn has one type of numbers: what reads integers there reads their bits as
+    floats.
 Before:
     s = ReduceSum (Cast <to = 7> (mask))        # int64; mask: bool[3,4]
     y = Greater (s, 0)
-
 After:
     s = ReduceSum (Cast <to = 1> (mask))
     y = Greater (s, 0.0)
-
-When it refuses:
-    One of the nodes is none that is listed here, or reads computed integers as places or sizes:
-    then all that are connected with it stay as they are, and the refusal names it.
+When it refuses: One of the nodes is none that is listed here, or reads computed integers as places
+    or sizes: then all that are connected with it stay as they are, and the refusal names it.
     integers-to-float32 refuses as well where the graph does not show that a number stays below
     2^24, or is one that was cut off of a float32 as int64, and only moved, compared or cast since;
     large-integers-to-float32 does it all the same, with --allow-lossy.
-
-Accuracy:
-    Exact where every number is shown to be below 2^24: float32 holds all of these, their
-    quotients are off by less than one before they are set right, and nothing wraps around. What
-    is cut off of a float32 is a float32, too. Places of infinities and of NaN are not claimed.
-    Lossy where that is not shown: numbers from 2^24 on are rounded to 24 bits.
-
-References:
-    measured on ncnn 1.0.20261020 and pnnx 20261020; https://onnx.ai/onnx/operators/onnx__Mod.html
+Accuracy: Exact where every number is shown to be below 2^24: float32 holds all of these, their
+    quotients are off by less than one before they are set right, and nothing wraps around. What is
+    cut off of a float32 is a float32, too. Places of infinities and of NaN are not claimed. Lossy
+    where that is not shown: numbers from 2^24 on are rounded to 24 bits.
+References: measured on ncnn 1.0.20261020 and pnnx 20261020;
+    https://onnx.ai/onnx/operators/onnx__Mod.html
 """
 
 from __future__ import annotations

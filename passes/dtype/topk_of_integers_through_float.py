@@ -1,16 +1,11 @@
 """Rank integers as floats.
 
-What it does:
-    Casts the integers to float32, ranks them there, and casts the values back. The place of the
-    largest or smallest of wider integers than 16 bits is sought digit by digit, of 16 bits each:
-    what is behind in one digit gets so much less in the next that it stays behind.
-
-Why engines need it:
-    TensorRT 7 ranks floats only; TopK, ArgMax and ArgMin of integers stop its parser.
-
-Before:
-    values, indices = TopK (x, k)        # x: int32
-
+What it does: Casts the integers to float32, ranks them there, and casts the values back. The place
+    of the largest or smallest of wider integers than 16 bits is sought digit by digit, of 16 bits
+    each: what is behind in one digit gets so much less in the next that it stays behind.
+Why engines need it: TensorRT 7 ranks floats only; TopK, ArgMax and ArgMin of integers stop its
+    parser.
+Before: values, indices = TopK (x, k)        # x: int32
 After:
     f, indices = TopK (Cast <to = 1> (x), k)
     values = Cast <to = 6> (f)
@@ -20,17 +15,11 @@ After:
     first = Cast <to = 1> (Div (x, 65536))
     second = Cast <to = 1> (Sub (x, Mul (Div (x, 65536), 65536)))
     place = ArgMax (Sub (second, Mul (Sub (ReduceMax (first), first), 262144)))
-
-When it refuses:
-    The elements are no integers.
-
-Accuracy:
-    Exact for ArgMax and ArgMin, and for TopK of 8 and 16 bits. Wider integers beyond 2^24 in size
-    are rounded by TopK, and such that differ by less than the rounding may be taken for each other:
-    approximate.
-
-References:
-    builtin_op_importers.cpp:3130 of onnx-tensorrt, release 7.0; onnx-tensorrt issue 450;
+When it refuses: The elements are no integers.
+Accuracy: Exact for ArgMax and ArgMin, and for TopK of 8 and 16 bits. Wider integers beyond 2^24 in
+    size are rounded by TopK, and such that differ by less than the rounding may be taken for each
+    other: approximate.
+References: builtin_op_importers.cpp:3130 of onnx-tensorrt, release 7.0; onnx-tensorrt issue 450;
     https://onnx.ai/onnx/operators/onnx__TopK.html
 """
 

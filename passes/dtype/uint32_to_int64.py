@@ -1,35 +1,25 @@
 """Compute in int64 what stands between nodes as uint32.
 
-What it does:
-    All nodes that pass uint32 tensors to each other are written in int64: data is moved as int64,
-    sums and products are taken modulo 2^32, and what the model gives out is cast back.
-
-Why engines need it:
-    TensorRT has no unsigned integers but uint8 ("Unsupported data type for the Cast operator!",
-    "Found unsupported datatype when importing initializer").
-
+What it does: All nodes that pass uint32 tensors to each other are written in int64: data is moved
+    as int64, sums and products are taken modulo 2^32, and what the model gives out is cast back.
+Why engines need it: TensorRT has no unsigned integers but uint8 ("Unsupported data type for the
+    Cast operator!", "Found unsupported datatype when importing initializer").
 Before:
     q = Cast <to = 12> (x)             # uint32
     y = Cast <to = 1> (Add (q, 7))
-
 After:
     q = Mod (Add (Cast <to = 7> (x), 7), 4294967296)
     y = Cast <to = 1> (q)
-
-When it refuses:
-    One of the nodes is none that is listed here: then all that are connected with it stay as they
-    are, and the refusal names it.
-
-Accuracy:
-    Exact: int64 holds every value, and what would wrap around is taken modulo 2^32, which the
+When it refuses: One of the nodes is none that is listed here: then all that are connected with it
+    stay as they are, and the refusal names it.
+Accuracy: Exact: int64 holds every value, and what would wrap around is taken modulo 2^32, which the
     wrapping of int64 does not change. Floats outside the range have no defined result before, and
     another one after. ReduceSum of onnxruntime adds integers through float64, so that tensors of
     more than 2^21 elements, or of unknown size, are summed as their upper and their lower 16 bits
     apart. Approximate where a Resize takes means: it does so in float32, which rounds numbers
     beyond 2^24.
-
-References:
-    onnx2trt_utils.cpp:346, 748 of onnx-tensorrt, release 8.6; importerUtils.cpp: convertDtype, 10.1
+References: onnx2trt_utils.cpp:346, 748 of onnx-tensorrt, release 8.6; importerUtils.cpp:
+    convertDtype, 10.1
 """
 
 from __future__ import annotations

@@ -1,27 +1,16 @@
 """Compute on uint64 by the same bits as int64 where an engine has no kernel for it.
 
-What it does:
-    Casts uint64 to int64 and the result back: sums, differences and products wrap around in the
-    same bits whatever the sign. Comparisons first shift both by 2^63, which keeps their order;
-    Split moves what it gets.
-
-Why engines need it:
-    onnxruntime up to 1.20 adds, multiplies and compares no uint64, up to 1.12 it splits none.
-
-Before:
-    y = Add (a, b)                 # uint64
-
-After:
-    y = Cast <to = 13> (Add (Cast <to = 7> (a), Cast <to = 7> (b)))
-
-When it refuses:
-    The elements are not uint64, or an operand is missing.
-
-Accuracy:
-    Exact: a cast between the two keeps the bits, and integers of 64 bits wrap around.
-
-References:
-    graphfix/engines/onnxruntime/facts/kernels.json, measured; https://onnx.ai/onnx/operators/onnx__Cast.html
+What it does: Casts uint64 to int64 and the result back: sums, differences and products wrap around
+    in the same bits whatever the sign. Comparisons first shift both by 2^63, which keeps their
+    order; Split moves what it gets.
+Why engines need it: onnxruntime up to 1.20 adds, multiplies and compares no uint64, up to 1.12 it
+    splits none.
+Before: y = Add (a, b)                 # uint64
+After: y = Cast <to = 13> (Add (Cast <to = 7> (a), Cast <to = 7> (b)))
+When it refuses: The elements are not uint64, or an operand is missing.
+Accuracy: Exact: a cast between the two keeps the bits, and integers of 64 bits wrap around.
+References: graphfix/engines/onnxruntime/facts/kernels.json, measured;
+    https://onnx.ai/onnx/operators/onnx__Cast.html
 """
 
 from __future__ import annotations

@@ -1,27 +1,14 @@
 """Choose between integers as int64.
 
-What it does:
-    Casts what Where chooses between to int64, and its result back.
-
-Why engines need it:
-    rknn-toolkit2 ends its process on Where of int32, "Meet unsupported tensor dtype", and refuses
-    int8; it takes int64.
-
-Before:
-    y = Where (c, a, b)                  # a, b: int32
-
-After:
-    y = Cast <to = 6> (Where (c, Cast <to = 7> (a), Cast <to = 7> (b)))
-
-When it refuses:
-    The numbers are neither int8, int16 nor int32.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Where.html; measured in the simulator of rknn-toolkit2
-    2.3.2
+What it does: Casts what Where chooses between to int64, and its result back.
+Why engines need it: rknn-toolkit2 ends its process on Where of int32, "Meet unsupported tensor
+    dtype", and refuses int8; it takes int64.
+Before: y = Where (c, a, b)                  # a, b: int32
+After: y = Cast <to = 6> (Where (c, Cast <to = 7> (a), Cast <to = 7> (b)))
+When it refuses: The numbers are neither int8, int16 nor int32.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/operators/onnx__Where.html; measured in the simulator of
+    rknn-toolkit2 2.3.2
 """
 
 from __future__ import annotations

@@ -1,31 +1,19 @@
 """Replace calls of local functions by the bodies of the functions.
 
-What it does:
-    Inlines every local function of the model into its call sites, nested calls included, and
-    drops the functions. Attributes that a call leaves out get the defaults of the function. A
+What it does: Inlines every local function of the model into its call sites, nested calls included,
+    and drops the functions. Attributes that a call leaves out get the defaults of the function. A
     function that imports another opset than the model takes that of the model first, where the
     forms of its operators are the same or differ in their lists of types alone.
-
-Why engines need it:
-    TensorRT before 9.0, onnxruntime before 1.9 and most converters do not read local functions;
-    they look for a plugin of that name instead.
-
-Before:
-    y = my.domain.f (x)
-
+Why engines need it: TensorRT before 9.0, onnxruntime before 1.9 and most converters do not read
+    local functions; they look for a plugin of that name instead.
+Before: y = my.domain.f (x)
 After:
     t = Relu (x)
     y = Neg (t)
-
-When it refuses:
-    Where ONNX's inliner fails: a function that calls itself, or one whose opset imports cannot
-    be brought together with those of the model.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/api/inliner.html
+When it refuses: Where ONNX's inliner fails: a function that calls itself, or one whose opset
+    imports cannot be brought together with those of the model.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/api/inliner.html
 """
 
 from __future__ import annotations

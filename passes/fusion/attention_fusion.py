@@ -1,36 +1,25 @@
 """Fuse two products around a softmax into Attention.
 
-What it does:
-    Replaces softmax(q @ k' * scale + mask) @ v by Attention. The scale may stand at the product, as
-    a factor or a divisor, or at q and at k', as PyTorch writes it; the mask is optional. The keys
-    are transposed back, which undoes the Transpose before. It runs only when it is named. With the
-    option contrib, MultiHeadAttention of com.microsoft is emitted below opset 23.
-
-Why engines need it:
-    Fused kernels never write the scores, which grow with the square of the length.
-
+What it does: Replaces softmax(q @ k' * scale + mask) @ v by Attention. The scale may stand at the
+    product, as a factor or a divisor, or at q and at k', as PyTorch writes it; the mask is
+    optional. The keys are transposed back, which undoes the Transpose before. It runs only when it
+    is named. With the option contrib, MultiHeadAttention of com.microsoft is emitted below opset
+    23.
+Why engines need it: Fused kernels never write the scores, which grow with the square of the length.
 Before:
     s = Softmax (Add (Div (MatMul (q, Transpose (k)), 8), mask))
     y = MatMul (s, v)
-
-After:
-    y = Attention <scale = 0.125> (q, k, v, mask)
-
-When it refuses:
-    Below opset 23 without the option contrib; q, k and v that do not all have four dimensions and
-    the same batch and heads; a mask that gives the scores more dimensions or sizes, or has less
-    than two; for MultiHeadAttention sizes that are not known or differ. Where the scores have
-    another reader it is no match.
-
-Accuracy:
-    Exact up to rounding; approximate for float16 and bfloat16, which are rounded less often, and
-    for free sizes: onnxruntime 1.32 refuses an empty batch, which the products take. Rows that the
-    mask takes away whole (-inf) are NaN before, and what the engine likes afterwards.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Attention.html; microsoft/onnxruntime
-    docs/ContribOperators.md, com.microsoft.MultiHeadAttention; what PyTorch 2.13 writes with
-    either exporter for scaled_dot_product_attention
+After: y = Attention <scale = 0.125> (q, k, v, mask)
+When it refuses: Below opset 23 without the option contrib; q, k and v that do not all have four
+    dimensions and the same batch and heads; a mask that gives the scores more dimensions or sizes,
+    or has less than two; for MultiHeadAttention sizes that are not known or differ. Where the
+    scores have another reader it is no match.
+Accuracy: Exact up to rounding; approximate for float16 and bfloat16, which are rounded less often,
+    and for free sizes: onnxruntime 1.32 refuses an empty batch, which the products take. Rows that
+    the mask takes away whole (-inf) are NaN before, and what the engine likes afterwards.
+References: https://onnx.ai/onnx/operators/onnx__Attention.html; microsoft/onnxruntime
+    docs/ContribOperators.md, com.microsoft.MultiHeadAttention; what PyTorch 2.13 writes with either
+    exporter for scaled_dot_product_attention
 """
 
 from __future__ import annotations

@@ -1,30 +1,19 @@
 """Fold BatchNormalization into the weights before it.
 
-What it does:
-    Multiplies the weights of Conv, ConvTranspose or Gemm by scale / sqrt(variance + epsilon), by
-    output channel, and moves the rest into the bias. The numbers are computed in float64. It runs
-    only when it is named.
-
-Why engines need it:
-    The normalization costs nothing then; engines for small chips have none, and quantization
-    tools want weights as they are multiplied.
-
+What it does: Multiplies the weights of Conv, ConvTranspose or Gemm by scale / sqrt(variance +
+    epsilon), by output channel, and moves the rest into the bias. The numbers are computed in
+    float64. It runs only when it is named.
+Why engines need it: The normalization costs nothing then; engines for small chips have none, and
+    quantization tools want weights as they are multiplied.
 Before:
     c = Conv (x, w)
     y = BatchNormalization (c, scale, bias, mean, variance)
-
-After:
-    y = Conv (x, w2, b2)
-
-When it refuses:
-    Weights or parameters that are computed; normalization in training; a variance that makes the
-    factor infinite. Where the output of the convolution has another reader it is no match.
-
-Accuracy:
-    Exact up to the rounding of the folded weights; approximate for float16 and bfloat16.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__BatchNormalization.html
+After: y = Conv (x, w2, b2)
+When it refuses: Weights or parameters that are computed; normalization in training; a variance that
+    makes the factor infinite. Where the output of the convolution has another reader it is no
+    match.
+Accuracy: Exact up to the rounding of the folded weights; approximate for float16 and bfloat16.
+References: https://onnx.ai/onnx/operators/onnx__BatchNormalization.html
 """
 
 from __future__ import annotations

@@ -1,31 +1,22 @@
 """Compute once what several nodes compute from the same values.
 
-What it does:
-    Replaces nodes of a scope that have the same operator, the same inputs and the same attributes
-    by one of them. Small constants are compared by their values. It runs only when it is named.
-
-Why engines need it:
-    What is computed twice costs twice where the engine does not look, and a fusion that looks for
-    one inner value does not find two, as in (x - mean(x)) / sqrt(mean((x - mean(x)) ** 2)).
-
+What it does: Replaces nodes of a scope that have the same operator, the same inputs and the same
+    attributes by one of them. Small constants are compared by their values. It runs only when it is
+    named.
+Why engines need it: What is computed twice costs twice where the engine does not look, and a fusion
+    that looks for one inner value does not find two, as in (x - mean(x)) / sqrt(mean((x - mean(x))
+    ** 2)).
 Before:
     m = ReduceMean (x)
     n = ReduceMean (x)
     y = Add (m, n)
-
 After:
     m = ReduceMean (x)
     y = Add (m, m)
-
-When it refuses:
-    Never; what may draw at random, what has bodies, calls of functions and operators that ONNX does
-    not know stay as they are.
-
-Accuracy:
-    exact: one node computes what both did.
-
-References:
-    https://en.wikipedia.org/wiki/Common_subexpression_elimination
+When it refuses: Never; what may draw at random, what has bodies, calls of functions and operators
+    that ONNX does not know stay as they are.
+Accuracy: exact: one node computes what both did.
+References: https://en.wikipedia.org/wiki/Common_subexpression_elimination
 """
 
 from __future__ import annotations

@@ -1,29 +1,18 @@
 """Fuse a Pad of zeros into the convolution behind it.
 
-What it does:
-    Adds what Pad puts before and behind the spatial axes to the pads of Conv. It runs only when it
-    is named.
-
-Why engines need it:
-    The padded copy is never written; some engines have no Pad that a convolution may follow.
-
+What it does: Adds what Pad puts before and behind the spatial axes to the pads of Conv. It runs
+    only when it is named.
+Why engines need it: The padded copy is never written; some engines have no Pad that a convolution
+    may follow.
 Before:
     p = Pad (x, [0, 0, 1, 1, 0, 0, 1, 1])
     y = Conv (p, w)
-
-After:
-    y = Conv <pads = [1, 1, 1, 1]> (x, w)
-
-When it refuses:
-    Pads that are negative, or of batch or channels; a Conv that finds its pads by itself
-    (auto_pad). Other values than 0, other modes and pads along named axes are no match, and neither
-    is a Pad with another reader.
-
-Accuracy:
-    exact: the same products are added up.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Conv.html
+After: y = Conv <pads = [1, 1, 1, 1]> (x, w)
+When it refuses: Pads that are negative, or of batch or channels; a Conv that finds its pads by
+    itself (auto_pad). Other values than 0, other modes and pads along named axes are no match, and
+    neither is a Pad with another reader.
+Accuracy: exact: the same products are added up.
+References: https://onnx.ai/onnx/operators/onnx__Conv.html
 """
 
 from __future__ import annotations

@@ -1,31 +1,21 @@
 """Fuse the arithmetic of GELU with tanh into one node.
 
-What it does:
-    Replaces 0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))) by Gelu with approximate =
-    tanh, whichever of the products comes first and however the cube is written. It runs only when
-    it is named. With the option contrib, FastGelu of com.microsoft is emitted below opset 20.
-
-Why engines need it:
-    One kernel reads and writes the tensor once instead of eight or nine times; TensorRT,
-    OpenVINO and onnxruntime have such kernels and find less than what they fuse themselves.
-
+What it does: Replaces 0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))) by Gelu with
+    approximate = tanh, whichever of the products comes first and however the cube is written. It
+    runs only when it is named. With the option contrib, FastGelu of com.microsoft is emitted below
+    opset 20.
+Why engines need it: One kernel reads and writes the tensor once instead of eight or nine times;
+    TensorRT, OpenVINO and onnxruntime have such kernels and find less than what they fuse
+    themselves.
 Before:
     i = Mul (0.7978846, Add (x, Mul (0.044715, Pow (x, 3))))
     y = Mul (x, Mul (0.5, Add (Tanh (i), 1)))
-
-After:
-    y = Gelu <approximate = "tanh"> (x)
-
-When it refuses:
-    Below opset 20 without the option contrib. Where one of the inner values has another reader it
-    is no match.
-
-Accuracy:
-    Exact up to rounding; approximate for float16 and bfloat16, which are rounded less often.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Gelu.html; microsoft/onnxruntime docs/ContribOperators.md,
-    com.microsoft.FastGelu; what PyTorch 2.13 writes with either exporter
+After: y = Gelu <approximate = "tanh"> (x)
+When it refuses: Below opset 20 without the option contrib. Where one of the inner values has
+    another reader it is no match.
+Accuracy: Exact up to rounding; approximate for float16 and bfloat16, which are rounded less often.
+References: https://onnx.ai/onnx/operators/onnx__Gelu.html; microsoft/onnxruntime
+    docs/ContribOperators.md, com.microsoft.FastGelu; what PyTorch 2.13 writes with either exporter
 """
 
 from __future__ import annotations

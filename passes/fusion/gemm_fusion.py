@@ -1,27 +1,15 @@
 """Fuse a product of two matrices and a sum into Gemm.
 
-What it does:
-    Replaces MatMul of matrices, and the constant row or number that is added to it, by Gemm. It
-    runs only when it is named.
-
-Why engines need it:
-    Engines find a fully connected layer in Gemm, with its bias, and not in the two nodes.
-
-Before:
-    y = Add (MatMul (x, w), b)
-
-After:
-    y = Gemm (x, w, b)
-
-When it refuses:
-    Operands that are not known to be matrices; integers. What is added has to be constant and
-    must not give the product dimensions or rows; else it is no match.
-
-Accuracy:
-    Exact up to rounding; approximate for float16 and bfloat16, which are rounded less often.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Gemm.html
+What it does: Replaces MatMul of matrices, and the constant row or number that is added to it, by
+    Gemm. It runs only when it is named.
+Why engines need it: Engines find a fully connected layer in Gemm, with its bias, and not in the two
+    nodes.
+Before: y = Add (MatMul (x, w), b)
+After: y = Gemm (x, w, b)
+When it refuses: Operands that are not known to be matrices; integers. What is added has to be
+    constant and must not give the product dimensions or rows; else it is no match.
+Accuracy: Exact up to rounding; approximate for float16 and bfloat16, which are rounded less often.
+References: https://onnx.ai/onnx/operators/onnx__Gemm.html
 """
 
 from __future__ import annotations

@@ -1,31 +1,19 @@
 """Fuse a reshaped InstanceNormalization into GroupNormalization.
 
-What it does:
-    Replaces Reshape, InstanceNormalization with ones and zeros, Reshape back, and the scale and
-    bias by channel that follow, by GroupNormalization. It runs only when it is named.
-
-Why engines need it:
-    Exporters write group normalization in this way; one kernel needs neither copies nor the
-    sizes that the Reshapes freeze.
-
+What it does: Replaces Reshape, InstanceNormalization with ones and zeros, Reshape back, and the
+    scale and bias by channel that follow, by GroupNormalization. It runs only when it is named.
+Why engines need it: Exporters write group normalization in this way; one kernel needs neither
+    copies nor the sizes that the Reshapes freeze.
 Before:
     i = InstanceNormalization (Reshape (x, [0, 2, -1]), [1, 1], [0, 0])
     y = Add (Mul (Reshape (i, [2, 4, 8, 8]), scale), bias)
-
-After:
-    y = GroupNormalization <num_groups = 2> (x, scale, bias)
-
-When it refuses:
-    Below opset 21, where scale and bias are by group; channels that are not known or do not
-    divide; a second Reshape to another shape than that of x; a scale or bias that is not one
+After: y = GroupNormalization <num_groups = 2> (x, scale, bias)
+When it refuses: Below opset 21, where scale and bias are by group; channels that are not known or
+    do not divide; a second Reshape to another shape than that of x; a scale or bias that is not one
     constant number for each channel.
-
-Accuracy:
-    Exact up to rounding; approximate for float16 and bfloat16, which are rounded less often.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__GroupNormalization.html; what PyTorch 2.13 writes with
-    either exporter
+Accuracy: Exact up to rounding; approximate for float16 and bfloat16, which are rounded less often.
+References: https://onnx.ai/onnx/operators/onnx__GroupNormalization.html; what PyTorch 2.13 writes
+    with either exporter
 """
 
 from __future__ import annotations

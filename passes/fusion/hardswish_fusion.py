@@ -1,26 +1,14 @@
 """Fuse the arithmetic of HardSwish into one node.
 
-What it does:
-    Replaces x * HardSigmoid(x) with alpha 1/6 and beta 1/2, and x * clip(x + 3, 0, 6) / 6 in any
-    order of its products, by HardSwish. It runs only when it is named.
-
-Why engines need it:
-    One kernel instead of two to four, in every block of MobileNetV3.
-
-Before:
-    y = Mul (x, HardSigmoid <alpha = 0.16666667> (x))
-
-After:
-    y = HardSwish (x)
-
-When it refuses:
-    Below opset 14. Other numbers, and inner values with other readers, are no match.
-
-Accuracy:
-    Exact up to rounding; approximate for float16 and bfloat16, which are rounded less often.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__HardSwish.html; what PyTorch 2.13 writes at opset 13
+What it does: Replaces x * HardSigmoid(x) with alpha 1/6 and beta 1/2, and x * clip(x + 3, 0, 6) / 6
+    in any order of its products, by HardSwish. It runs only when it is named.
+Why engines need it: One kernel instead of two to four, in every block of MobileNetV3.
+Before: y = Mul (x, HardSigmoid <alpha = 0.16666667> (x))
+After: y = HardSwish (x)
+When it refuses: Below opset 14. Other numbers, and inner values with other readers, are no match.
+Accuracy: Exact up to rounding; approximate for float16 and bfloat16, which are rounded less often.
+References: https://onnx.ai/onnx/operators/onnx__HardSwish.html; what PyTorch 2.13 writes at opset
+    13
 """
 
 from __future__ import annotations

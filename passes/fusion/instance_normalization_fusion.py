@@ -1,32 +1,21 @@
 """Fuse the arithmetic of instance normalization into one node.
 
-What it does:
-    Replaces (x - mean) / sqrt(variance + epsilon), with means over all axes behind the channels,
-    times a scale by channel where one follows, by InstanceNormalization without a bias. It runs
-    only when it is named.
-
-Why engines need it:
-    One kernel instead of nine; in float16 the sum of squares of the parts overflows.
-
+What it does: Replaces (x - mean) / sqrt(variance + epsilon), with means over all axes behind the
+    channels, times a scale by channel where one follows, by InstanceNormalization without a bias.
+    It runs only when it is named.
+Why engines need it: One kernel instead of nine; in float16 the sum of squares of the parts
+    overflows.
 Before:
     d = Sub (x, ReduceMean <axes = [2, 3]> (x))
     v = ReduceMean <axes = [2, 3]> (Mul (d, d))
     y = Mul (Div (d, Sqrt (Add (v, 1e-5))), scale)
-
-After:
-    y = InstanceNormalization <epsilon = 1e-05> (x, scale, zeros)
-
-When it refuses:
-    Means over other axes; a number of channels that is not known; a scale that is not one
-    constant number for each channel; an epsilon of float64 that no float32 is equal to.
-
-Accuracy:
-    Exact up to rounding; approximate for float16 and bfloat16, which are rounded less often. A bias
-    that follows stays behind the node: kernels compute x * f + (bias - mean * f), as onnxruntime
-    1.32 does, and lose the bias where f is large.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__InstanceNormalization.html
+After: y = InstanceNormalization <epsilon = 1e-05> (x, scale, zeros)
+When it refuses: Means over other axes; a number of channels that is not known; a scale that is not
+    one constant number for each channel; an epsilon of float64 that no float32 is equal to.
+Accuracy: Exact up to rounding; approximate for float16 and bfloat16, which are rounded less often.
+    A bias that follows stays behind the node: kernels compute x * f + (bias - mean * f), as
+    onnxruntime 1.32 does, and lose the bias where f is large.
+References: https://onnx.ai/onnx/operators/onnx__InstanceNormalization.html
 """
 
 from __future__ import annotations

@@ -1,34 +1,21 @@
 """Fuse the arithmetic of layer normalization into one node.
 
-What it does:
-    Replaces (x - mean) / sqrt(variance + epsilon), times a scale and plus a bias where they
-    follow, by LayerNormalization. The square may be a product or a power, the root a power or a
-    reciprocal.
-    It runs only when it is named.
-
-Why engines need it:
-    One kernel instead of nine; in float16 the sum of squares of the parts overflows, and TensorRT
-    warns of just that unless it finds the operator.
-
+What it does: Replaces (x - mean) / sqrt(variance + epsilon), times a scale and plus a bias where
+    they follow, by LayerNormalization. The square may be a product or a power, the root a power or
+    a reciprocal. It runs only when it is named.
+Why engines need it: One kernel instead of nine; in float16 the sum of squares of the parts
+    overflows, and TensorRT warns of just that unless it finds the operator.
 Before:
     d = Sub (x, ReduceMean (x))
     v = ReduceMean (Mul (d, d))
     y = Add (Mul (Div (d, Sqrt (Add (v, 1e-5))), scale), bias)
-
-After:
-    y = LayerNormalization <axis = -1, epsilon = 1e-05> (x, scale, bias)
-
-When it refuses:
-    Below opset 17; means over other axes than the last ones; sizes along these that are not known;
-    an epsilon of float64 that no float32 is equal to.
-    A scale or a bias that is computed, or of another shape than these sizes, stays as a node.
-
-Accuracy:
-    Exact up to rounding; approximate for float16 and bfloat16, which are rounded less often.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__LayerNormalization.html; what PyTorch 2.13 writes at
-    opset 13, and for the definition written by hand
+After: y = LayerNormalization <axis = -1, epsilon = 1e-05> (x, scale, bias)
+When it refuses: Below opset 17; means over other axes than the last ones; sizes along these that
+    are not known; an epsilon of float64 that no float32 is equal to. A scale or a bias that is
+    computed, or of another shape than these sizes, stays as a node.
+Accuracy: Exact up to rounding; approximate for float16 and bfloat16, which are rounded less often.
+References: https://onnx.ai/onnx/operators/onnx__LayerNormalization.html; what PyTorch 2.13 writes
+    at opset 13, and for the definition written by hand
 """
 
 from __future__ import annotations

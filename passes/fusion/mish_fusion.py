@@ -1,25 +1,12 @@
 """Fuse x * tanh(softplus(x)) into Mish.
 
-What it does:
-    Replaces the three nodes by one. It runs only when it is named.
-
-Why engines need it:
-    One kernel instead of three, in every block of YOLOv4.
-
-Before:
-    y = Mul (x, Tanh (Softplus (x)))
-
-After:
-    y = Mish (x)
-
-When it refuses:
-    Below opset 18. Where an inner value has another reader it is no match.
-
-Accuracy:
-    Exact up to rounding; approximate for float16 and bfloat16, which are rounded less often.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Mish.html
+What it does: Replaces the three nodes by one. It runs only when it is named.
+Why engines need it: One kernel instead of three, in every block of YOLOv4.
+Before: y = Mul (x, Tanh (Softplus (x)))
+After: y = Mish (x)
+When it refuses: Below opset 18. Where an inner value has another reader it is no match.
+Accuracy: Exact up to rounding; approximate for float16 and bfloat16, which are rounded less often.
+References: https://onnx.ai/onnx/operators/onnx__Mish.html
 """
 
 from __future__ import annotations

@@ -1,29 +1,18 @@
 """Fuse the arithmetic of RMS normalization into one node.
 
-What it does:
-    Replaces x / sqrt(mean(x * x) + epsilon) * scale by RMSNormalization. The square may be a
-    product or a power, the root a power or a reciprocal. It runs only when it is named.
-
-Why engines need it:
-    One kernel instead of seven; in float16 the sum of squares of the parts overflows.
-
+What it does: Replaces x / sqrt(mean(x * x) + epsilon) * scale by RMSNormalization. The square may
+    be a product or a power, the root a power or a reciprocal. It runs only when it is named.
+Why engines need it: One kernel instead of seven; in float16 the sum of squares of the parts
+    overflows.
 Before:
     v = ReduceMean (Pow (x, 2))
     y = Mul (Mul (x, Reciprocal (Sqrt (Add (v, 1e-6)))), scale)
-
-After:
-    y = RMSNormalization <axis = -1, epsilon = 1e-06> (x, scale)
-
-When it refuses:
-    Below opset 23; means over other axes than the last ones; sizes along these that are not known;
-    an epsilon of float64 that no float32 is equal to.
-    A scale that is computed, or of another shape than these sizes, stays as a node.
-
-Accuracy:
-    Exact up to rounding; approximate for float16 and bfloat16, which are rounded less often.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__RMSNormalization.html; what PyTorch 2.13 writes
+After: y = RMSNormalization <axis = -1, epsilon = 1e-06> (x, scale)
+When it refuses: Below opset 23; means over other axes than the last ones; sizes along these that
+    are not known; an epsilon of float64 that no float32 is equal to. A scale that is computed, or
+    of another shape than these sizes, stays as a node.
+Accuracy: Exact up to rounding; approximate for float16 and bfloat16, which are rounded less often.
+References: https://onnx.ai/onnx/operators/onnx__RMSNormalization.html; what PyTorch 2.13 writes
 """
 
 from __future__ import annotations

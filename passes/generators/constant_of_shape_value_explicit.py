@@ -1,25 +1,12 @@
 """Write down the value that a ConstantOfShape fills with.
 
-What it does:
-    Adds the attribute `value`, the float32 0 that ONNX means where it is missing.
-
-Why engines need it:
-    tract takes a missing value for a float64: "Impossible to unify F32 with F64".
-
-Before:
-    y = ConstantOfShape (shape)
-
-After:
-    y = ConstantOfShape <value = float {0}> (shape)
-
-When it refuses:
-    Never; it leaves alone what has a value.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__ConstantOfShape.html; measured on tract 0.23.9
+What it does: Adds the attribute `value`, the float32 0 that ONNX means where it is missing.
+Why engines need it: tract takes a missing value for a float64: "Impossible to unify F32 with F64".
+Before: y = ConstantOfShape (shape)
+After: y = ConstantOfShape <value = float {0}> (shape)
+When it refuses: Never; it leaves alone what has a value.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/operators/onnx__ConstantOfShape.html; measured on tract 0.23.9
 """
 
 from __future__ import annotations

@@ -1,27 +1,16 @@
 """Compute EyeLike from the numbers of rows and columns.
 
-What it does:
-    Writes the matrix as a constant where both sizes are known, and otherwise compares the number of
-    the row with that of the column.
-
-Why engines need it:
-    TensorRT has an importer for EyeLike from 8.0 on, which takes static shapes only.
-
-Before:
-    y = EyeLike <k = 1> (x)            x: [N, M]
-
+What it does: Writes the matrix as a constant where both sizes are known, and otherwise compares the
+    number of the row with that of the column.
+Why engines need it: TensorRT has an importer for EyeLike from 8.0 on, which takes static shapes
+    only.
+Before: y = EyeLike <k = 1> (x)            x: [N, M]
 After:
     y = Cast (Equal (Add (rows, 1), columns))
     rows: [N, 1], 0, 1, ...; columns: [1, M]
-
-When it refuses:
-    The input is no matrix or of unknown rank, or no element type is known.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__EyeLike.html; builtin_op_importers.cpp:1483-1495 of
+When it refuses: The input is no matrix or of unknown rank, or no element type is known.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/operators/onnx__EyeLike.html; builtin_op_importers.cpp:1483-1495 of
     onnx-tensorrt, release 8.6
 """
 

@@ -1,29 +1,17 @@
 """Write weights out that ConstantOfShape fills.
 
-What it does:
-    Weights of Conv and ConvTranspose that come from ConstantOfShape with a known shape become a
-    constant. Folding leaves them alone because the file would grow.
-
-Why engines need it:
-    TensorRT before 8.5 takes the weights of a convolution from initializers only.
-
+What it does: Weights of Conv and ConvTranspose that come from ConstantOfShape with a known shape
+    become a constant. Folding leaves them alone because the file would grow.
+Why engines need it: TensorRT before 8.5 takes the weights of a convolution from initializers only.
 Before:
     w = ConstantOfShape <value = {0.5}> (constant {64, 3, 7, 7})
     y = Conv (x, w)
-
-After:
-    y = Conv (x, constant [64, 3, 7, 7] of 0.5)
-
-When it refuses:
-    No operand is filled, its shape is computed at run time, or it has more than `max_elements`
-    elements.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__ConstantOfShape.html;
-    onnx/onnx-tensorrt 8.2 onnx2trt_utils.cpp, convMultiInput
+After: y = Conv (x, constant [64, 3, 7, 7] of 0.5)
+When it refuses: No operand is filled, its shape is computed at run time, or it has more than
+    `max_elements` elements.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/operators/onnx__ConstantOfShape.html; onnx/onnx-tensorrt 8.2
+    onnx2trt_utils.cpp, convMultiInput
 """
 
 from __future__ import annotations

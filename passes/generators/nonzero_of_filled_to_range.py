@@ -1,26 +1,16 @@
 """Replace NonZero of a vector that is filled with one number by Range.
 
-What it does:
-    A vector of ones of a length that is computed at run time, and the places where it is not zero:
-    before opset 11 brought Range, PyTorch exported ``arange`` so. The places are counted instead.
-
-Why engines need it:
-    TensorRT has no NonZero before 8.5, and no engine can tell how many places there will be.
-
-Before:
-    y = NonZero (ConstantOfShape <value = {1}> (n))      n: [1], y: [1, N]
-
-After:
-    y = Unsqueeze <axes = {0}> (Range (0, Squeeze <axes = {0}> (n), 1))
-
-When it refuses:
-    What it reads is not computed by ConstantOfShape with a number other than 0, or is no vector.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__NonZero.html; pytorch/pytorch
+What it does: A vector of ones of a length that is computed at run time, and the places where it is
+    not zero: before opset 11 brought Range, PyTorch exported ``arange`` so. The places are counted
+    instead.
+Why engines need it: TensorRT has no NonZero before 8.5, and no engine can tell how many places
+    there will be.
+Before: y = NonZero (ConstantOfShape <value = {1}> (n))      n: [1], y: [1, N]
+After: y = Unsqueeze <axes = {0}> (Range (0, Squeeze <axes = {0}> (n), 1))
+When it refuses: What it reads is not computed by ConstantOfShape with a number other than 0, or is
+    no vector.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/operators/onnx__NonZero.html; pytorch/pytorch
     torch/onnx/symbolic_opset9.py (arange)
 """
 

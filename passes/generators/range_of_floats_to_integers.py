@@ -1,31 +1,22 @@
 """Count a Range of floats in integers.
 
-What it does:
-    Computes the length, counts to it in int32, and multiplies and shifts what was counted.
-
-Why engines need it:
-    Up to 8.2 TensorRT takes int32 only for bounds that are computed ("For range operator with
-    dynamic inputs, this version of TensorRT only supports INT32!"), later ones float32 besides.
-
-Before:
-    y = Range (start, limit, 1.0)
-
+What it does: Computes the length, counts to it in int32, and multiplies and shifts what was
+    counted.
+Why engines need it: Up to 8.2 TensorRT takes int32 only for bounds that are computed ("For range
+    operator with dynamic inputs, this version of TensorRT only supports INT32!"), later ones
+    float32 besides.
+Before: y = Range (start, limit, 1.0)
 After:
     n = Cast <to = 6> (Ceil (Div (Sub (limit, start), 1.0)))
     y = Add (Mul (Cast (Range (0, n, 1)), 1.0), start)
-
-When it refuses:
-    The step is computed, or is no power of two: the division could round the length up or down.
-
-Accuracy:
-    Exact where the range begins at a constant 0: dividing by a power of two does not round.
+When it refuses: The step is computed, or is no power of two: the division could round the length up
+    or down.
+Accuracy: Exact where the range begins at a constant 0: dividing by a power of two does not round.
     Approximate elsewhere: onnxruntime takes the difference of the bounds in float64, and where that
     rounds to a multiple of the step in the type of the bounds, there is one element less or more.
     The elements that both have are the same. A negative length becomes 0.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Range.html; builtin_op_importers.cpp of onnx-tensorrt,
-    release 8.0, importRange; onnx-tensorrt issue 752
+References: https://onnx.ai/onnx/operators/onnx__Range.html; builtin_op_importers.cpp of
+    onnx-tensorrt, release 8.0, importRange; onnx-tensorrt issue 752
 """
 
 from __future__ import annotations

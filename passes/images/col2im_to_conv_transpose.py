@@ -1,28 +1,15 @@
 """Replace Col2Im by a transposed convolution.
 
-What it does:
-    Each column becomes a channel, and a ConvTranspose whose filters have a single 1 each puts it
-    where it belongs; columns that meet are added up by that.
-
-Why engines need it:
-    TensorRT and most other engines have no Col2Im.
-
-Before:
-    y = Col2Im <strides = [1, 1]> (x, [4, 5], [2, 2])       x: float[N, 12, 12]
-
-After:
-    y = Reshape (ConvTranspose (Reshape (x, [-1, 4, 3, 4]), ones[4, 1, 2, 2]), [-1, 3, 4, 5])
-
-When it refuses:
-    The sizes of image or block are computed at run time, the number of columns or channels is
-    unknown, there are more than three axes, or the type is not floating point.
-
-Accuracy:
-    Exact up to the order of summation; where the input holds infinities or NaN, what is added
+What it does: Each column becomes a channel, and a ConvTranspose whose filters have a single 1 each
+    puts it where it belongs; columns that meet are added up by that.
+Why engines need it: TensorRT and most other engines have no Col2Im.
+Before: y = Col2Im <strides = [1, 1]> (x, [4, 5], [2, 2])       x: float[N, 12, 12]
+After: y = Reshape (ConvTranspose (Reshape (x, [-1, 4, 3, 4]), ones[4, 1, 2, 2]), [-1, 3, 4, 5])
+When it refuses: The sizes of image or block are computed at run time, the number of columns or
+    channels is unknown, there are more than three axes, or the type is not floating point.
+Accuracy: Exact up to the order of summation; where the input holds infinities or NaN, what is added
     as zero times it is NaN.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Col2Im.html;
+References: https://onnx.ai/onnx/operators/onnx__Col2Im.html;
     https://onnx.ai/onnx/operators/onnx__ConvTranspose.html
 """
 

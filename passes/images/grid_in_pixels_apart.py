@@ -1,31 +1,21 @@
 """Scale what is added to the places of pixels, not the sum of both.
 
-What it does:
-    A grid of GridSample that is a sum with a constant, multiplied, divided, added to and taken from
-    by constants, becomes a product and a sum with one constant each: the places are scaled before
-    the model is run.
-
-Why engines need it:
-    In float16 a place such as 200.3 pixels is rounded by up to 0.06 pixels, before it is made a
-    place from -1 to 1. The simulator of rknn-toolkit2 gives other numbers from 18 pixels on.
-
+What it does: A grid of GridSample that is a sum with a constant, multiplied, divided, added to and
+    taken from by constants, becomes a product and a sum with one constant each: the places are
+    scaled before the model is run.
+Why engines need it: In float16 a place such as 200.3 pixels is rounded by up to 0.06 pixels, before
+    it is made a place from -1 to 1. The simulator of rknn-toolkit2 gives other numbers from 18
+    pixels on.
 Before:
     g = Sub (Mul (Div (Add (pixels, flow), [22, 16]), 2), 1)
     y = GridSample (x, g)
-
 After:
     g = Add (Mul (flow, [2 / 22, 2 / 16]), 2 * pixels / [22, 16] - 1)
     y = GridSample (x, g)
-
-When it refuses:
-    A constant is not finite, or what it is divided by is 0. A grid is made otherwise than by a
-    sum with a constant and then at least one product or quotient with one.
-
-Accuracy:
-    Exact up to rounding: the constants are computed in float64.
-
-References:
-    measured in the simulator of rknn-toolkit2 2.3.2
+When it refuses: A constant is not finite, or what it is divided by is 0. A grid is made otherwise
+    than by a sum with a constant and then at least one product or quotient with one.
+Accuracy: Exact up to rounding: the constants are computed in float64.
+References: measured in the simulator of rknn-toolkit2 2.3.2
     https://onnx.ai/onnx/operators/onnx__GridSample.html
 """
 

@@ -1,27 +1,16 @@
 """Give GridSample a grid of the element type of its data.
 
-What it does:
-    Casts the grid.
-
-Why engines need it:
-    TVM takes what is sampled for the type of the grid, and refuses to compute with it further.
-
-Before:
-    y = GridSample (x, grid)                      # x: float, grid: double
-
-After:
-    y = GridSample (x, Cast <to = float> (grid))
-
-When it refuses:
-    The types are the same, or not known; the mode is nearest: a place halfway between two pixels
-    could move to the other one; the data are of fewer bits than float32.
-
-Accuracy:
-    Approximate: places are rounded, by 6e-8 of the side of the image at most where they lie on it.
-    What is sampled is continuous in its place.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__GridSample.html; measured on apache-tvm 0.27.0.post1
+What it does: Casts the grid.
+Why engines need it: TVM takes what is sampled for the type of the grid, and refuses to compute with
+    it further.
+Before: y = GridSample (x, grid)                      # x: float, grid: double
+After: y = GridSample (x, Cast <to = float> (grid))
+When it refuses: The types are the same, or not known; the mode is nearest: a place halfway between
+    two pixels could move to the other one; the data are of fewer bits than float32.
+Accuracy: Approximate: places are rounded, by 6e-8 of the side of the image at most where they lie
+    on it. What is sampled is continuous in its place.
+References: https://onnx.ai/onnx/operators/onnx__GridSample.html; measured on apache-tvm
+    0.27.0.post1
 """
 
 from __future__ import annotations

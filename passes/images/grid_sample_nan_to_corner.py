@@ -1,26 +1,14 @@
 """Give GridSample -1 for what of its grid is no number.
 
-What it does:
-    Replaces NaN in the grid by -1, which is what PyTorch's operator and onnxruntime take it for.
-
-Why engines need it:
-    ONNX does not say what is read there: engines give NaN, 0 or some other pixel. Exporters store
-    NaN as a place where they divide by the steps of a range of one step.
-
-Before:
-    y = GridSample (x, grid)
-
-After:
-    y = GridSample (x, Where (IsNaN (grid), -1, grid))
-
-When it refuses:
-    The type of the grid is not known, or it is chosen by IsNaN already.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__GridSample.html;
+What it does: Replaces NaN in the grid by -1, which is what PyTorch's operator and onnxruntime take
+    it for.
+Why engines need it: ONNX does not say what is read there: engines give NaN, 0 or some other pixel.
+    Exporters store NaN as a place where they divide by the steps of a range of one step.
+Before: y = GridSample (x, grid)
+After: y = GridSample (x, Where (IsNaN (grid), -1, grid))
+When it refuses: The type of the grid is not known, or it is chosen by IsNaN already.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/operators/onnx__GridSample.html;
     https://pytorch.org/docs/stable/generated/torch.nn.functional.grid_sample.html, "NaN values in
     grid would be interpreted as -1"; measured on onnxruntime 1.32.0
 """

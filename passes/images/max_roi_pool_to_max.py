@@ -1,30 +1,18 @@
 """Replace MaxRoiPool with known regions by the largest number of each bin.
 
-What it does:
-    Cuts every bin of every region out with Slice and takes the largest number of each channel with
-    MaxPool; a bin that lies outside gives 0.
-
-Why engines need it:
-    TensorRT and most other engines have no MaxRoiPool.
-
-Before:
-    y = MaxRoiPool <pooled_shape = [1, 2]> (x, {{0, 0, 0, 3, 1}})
-
+What it does: Cuts every bin of every region out with Slice and takes the largest number of each
+    channel with MaxPool; a bin that lies outside gives 0.
+Why engines need it: TensorRT and most other engines have no MaxRoiPool.
+Before: y = MaxRoiPool <pooled_shape = [1, 2]> (x, {{0, 0, 0, 3, 1}})
 After:
     a = MaxPool <kernel_shape = [2, 2]> (Slice (x, [0, 0, 0], [1, 2, 2], [0, 2, 3]))
     b = MaxPool <kernel_shape = [2, 2]> (Slice (x, [0, 0, 2], [1, 2, 4], [0, 2, 3]))
     y = Concat <axis = 3> (a, b)
-
-When it refuses:
-    The regions are computed at run time, there are none or more than max_bins bins; height, width,
-    the number of images or of channels is unknown; a region names an image that there is not, or
-    the type is not float32.
-
-Accuracy:
-    Exact: numbers are compared and moved.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__MaxRoiPool.html;
+When it refuses: The regions are computed at run time, there are none or more than max_bins bins;
+    height, width, the number of images or of channels is unknown; a region names an image that
+    there is not, or the type is not float32.
+Accuracy: Exact: numbers are compared and moved.
+References: https://onnx.ai/onnx/operators/onnx__MaxRoiPool.html;
     onnxruntime/core/providers/cpu/object_detection/roi_pool.cc
 """
 

@@ -1,29 +1,17 @@
 """Compute RoiAlign as products with matrices of weights.
 
-What it does:
-    The samples of a region lie on a grid, so that what a bin takes of a pixel is what it takes of
-    its row times what it takes of its column. Both are written as matrices, [regions, bins, rows]
-    and [regions, bins, columns], and each region is their product with the image.
-
-Why engines need it:
-    TensorRT has an importer for RoiAlign from 8.5 on.
-
-Before:
-    y = RoiAlign <sampling_ratio = 2> (x, rois, batch_indices)     x: [N, C, H, W]
-
+What it does: The samples of a region lie on a grid, so that what a bin takes of a pixel is what it
+    takes of its row times what it takes of its column. Both are written as matrices, [regions,
+    bins, rows] and [regions, bins, columns], and each region is their product with the image.
+Why engines need it: TensorRT has an importer for RoiAlign from 8.5 on.
+Before: y = RoiAlign <sampling_ratio = 2> (x, rois, batch_indices)     x: [N, C, H, W]
 After:
     y = MatMul (MatMul (down, Gather (x, batch_indices)), across)
     down: [R, 1, output_height, H], across: [R, 1, W, output_width]
-
-When it refuses:
-    The number of samples depends on the size of the region (sampling_ratio 0), mode is max, or the
-    dtype is not float32 or float64.
-
-Accuracy:
-    Exact up to the order of summation, for finite numbers: an infinite one spoils its row.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__RoiAlign.html;
+When it refuses: The number of samples depends on the size of the region (sampling_ratio 0), mode is
+    max, or the dtype is not float32 or float64.
+Accuracy: Exact up to the order of summation, for finite numbers: an infinite one spoils its row.
+References: https://onnx.ai/onnx/operators/onnx__RoiAlign.html;
     onnxruntime/core/providers/cpu/object_detection/roialign.cc
 """
 

@@ -1,28 +1,17 @@
 """Cast what Gather takes from, before it takes.
 
-What it does:
-    Moves the one Cast that reads what Gather takes at a Constant node before the Gather.
-
-Why engines need it:
-    OpenCV takes a Gather at a Constant, and the Cast that alone reads it, for a Gather along axis 0
-    (``GatherCastSubgraph`` of its importer). It is not so of a place that is an initializer, which
-    models of IR 3 do not have, nor where the Cast comes first.
-
+What it does: Moves the one Cast that reads what Gather takes at a Constant node before the Gather.
+Why engines need it: OpenCV takes a Gather at a Constant, and the Cast that alone reads it, for a
+    Gather along axis 0 (``GatherCastSubgraph`` of its importer). It is not so of a place that is an
+    initializer, which models of IR 3 do not have, nor where the Cast comes first.
 Before:
     i = Constant <value = int64[1] {2}> ()
     y = Cast <to = 7> (Gather <axis = 1> (x, i))
-
-After:
-    y = Gather <axis = 1> (Cast <to = 7> (x), i)
-
-When it refuses:
-    What is cast is not what Gather takes at a Constant node, or more than the Cast reads it.
-
-Accuracy:
-    Exact: each number is cast as it was, and so are those that are not taken.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Gather.html; opencv 4.10.0,
+After: y = Gather <axis = 1> (Cast <to = 7> (x), i)
+When it refuses: What is cast is not what Gather takes at a Constant node, or more than the Cast
+    reads it.
+Accuracy: Exact: each number is cast as it was, and so are those that are not taken.
+References: https://onnx.ai/onnx/operators/onnx__Gather.html; opencv 4.10.0,
     modules/dnn/src/onnx/onnx_graph_simplifier.cpp
 """
 

@@ -1,29 +1,17 @@
 """Replace Compress by Gather of the places where the condition holds.
 
-What it does:
-    Finds the places where the condition is true, in the file where it is a constant and by NonZero
-    otherwise, and gathers there. Without an axis the data is laid out as one vector first. What a
-    condition holds beyond the last element is cut off, and where the size of the axis is computed
-    at run time, a constant condition becomes slices of its runs, which end where the data ends.
-
-Why engines need it:
-    TensorRT has no importer for Compress; NonZero it has from 8.5 on.
-
-Before:
-    y = Compress <axis = 1> (x, condition)
-
-After:
-    y = Gather <axis = 1> (x, Squeeze <axes = {0}> (NonZero (condition)))
-
-When it refuses:
-    The data are strings.
-
-Accuracy:
-    Exact: elements are moved. Where a condition is longer than the axis, which ONNX does not
+What it does: Finds the places where the condition is true, in the file where it is a constant and
+    by NonZero otherwise, and gathers there. Without an axis the data is laid out as one vector
+    first. What a condition holds beyond the last element is cut off, and where the size of the axis
+    is computed at run time, a constant condition becomes slices of its runs, which end where the
+    data ends.
+Why engines need it: TensorRT has no importer for Compress; NonZero it has from 8.5 on.
+Before: y = Compress <axis = 1> (x, condition)
+After: y = Gather <axis = 1> (x, Squeeze <axes = {0}> (NonZero (condition)))
+When it refuses: The data are strings.
+Accuracy: Exact: elements are moved. Where a condition is longer than the axis, which ONNX does not
     provide for, the rest of it is overlooked, as onnxruntime does.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Compress.html
+References: https://onnx.ai/onnx/operators/onnx__Compress.html
 """
 
 from __future__ import annotations

@@ -1,30 +1,19 @@
 """Write a Gather by several constant indices as slices that are joined.
 
-What it does:
-    Indices that follow each other become one Slice, and the slices are joined along the axis in the
-    order of the indices. Indices of another rank than one are laid out behind it by a Reshape.
-
-Why engines need it:
-    ncnn takes the first of several indices alone, and says nothing.
-
-Before:
-    y = Gather <axis = 1> (x, {0, 1, 4})
-
+What it does: Indices that follow each other become one Slice, and the slices are joined along the
+    axis in the order of the indices. Indices of another rank than one are laid out behind it by a
+    Reshape.
+Why engines need it: ncnn takes the first of several indices alone, and says nothing.
+Before: y = Gather <axis = 1> (x, {0, 1, 4})
 After:
     a = Slice (x, {0}, {2}, {1})
     b = Slice (x, {4}, {5}, {1})
     y = Concat <axis = 1> (a, b)
-
-When it refuses:
-    The indices are computed, none, or make more than 64 slices; the size of the axis is not known
-    where an index counts from its end; other sizes are not known where the indices have another
-    rank than one.
-
-Accuracy:
-    Exact. An index beyond the axis, which is an error in ONNX, is not found any more.
-
-References:
-    measured on ncnn 1.0.20261020 and pnnx 20261020
+When it refuses: The indices are computed, none, or make more than 64 slices; the size of the axis
+    is not known where an index counts from its end; other sizes are not known where the indices
+    have another rank than one.
+Accuracy: Exact. An index beyond the axis, which is an error in ONNX, is not found any more.
+References: measured on ncnn 1.0.20261020 and pnnx 20261020
     https://onnx.ai/onnx/operators/onnx__Gather.html
 """
 

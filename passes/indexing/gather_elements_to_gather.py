@@ -1,26 +1,14 @@
 """Replace GatherElements by Gather over flattened data.
 
-What it does:
-    The data is laid out as one vector; each index becomes the number of an element of it, by
-    adding where the other axes stand. Negative indices count from the end.
-
-Why engines need it:
-    TensorRT has an importer for GatherElements from 8.0 on, with sizes known.
-
-Before:
-    y = GatherElements <axis = 1> (x, i)        x: [3, 4], i: [3, 2]
-
-After:
-    y = Gather (Reshape (x, {-1}), Add (i, {{0, 0}, {4, 4}, {8, 8}}))
-
-When it refuses:
-    A rank is unknown or they differ, or the index has more than 2**22 elements, as far as is known.
-
-Accuracy:
-    Exact: elements are moved.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__GatherElements.html
+What it does: The data is laid out as one vector; each index becomes the number of an element of it,
+    by adding where the other axes stand. Negative indices count from the end.
+Why engines need it: TensorRT has an importer for GatherElements from 8.0 on, with sizes known.
+Before: y = GatherElements <axis = 1> (x, i)        x: [3, 4], i: [3, 2]
+After: y = Gather (Reshape (x, {-1}), Add (i, {{0, 0}, {4, 4}, {8, 8}}))
+When it refuses: A rank is unknown or they differ, or the index has more than 2**22 elements, as far
+    as is known.
+Accuracy: Exact: elements are moved.
+References: https://onnx.ai/onnx/operators/onnx__GatherElements.html
 """
 
 from __future__ import annotations

@@ -1,26 +1,14 @@
 """Count the negative indices of a GatherND from the front.
 
-What it does:
-    Adds the size of each axis to the negative constant indices along it.
-
-Why engines need it:
-    MNN and OpenCV 5 read other memory there, and tract ends the process.
-
-Before:
-    y = GatherND (x, [[-1, 0], [1, -2]])          # x: float[2,5]
-
-After:
-    y = GatherND (x, [[1, 0], [1, 3]])
-
-When it refuses:
-    Indices that are computed or lie outside the data; an axis of unknown size along which some are
-    negative.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__GatherND.html; measured on MNN 3.6.1 and tract 0.23.9
+What it does: Adds the size of each axis to the negative constant indices along it.
+Why engines need it: MNN and OpenCV 5 read other memory there, and tract ends the process.
+Before: y = GatherND (x, [[-1, 0], [1, -2]])          # x: float[2,5]
+After: y = GatherND (x, [[1, 0], [1, 3]])
+When it refuses: Indices that are computed or lie outside the data; an axis of unknown size along
+    which some are negative.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/operators/onnx__GatherND.html; measured on MNN 3.6.1 and tract
+    0.23.9
 """
 
 from __future__ import annotations

@@ -1,29 +1,17 @@
 """Replace GatherND by Gather over flattened axes.
 
-What it does:
-    The axes that the index tuples address are joined into one, and each tuple becomes the number
-    of an element of it; negative entries count from the end of their axis. A batch is one more
-    entry of each tuple, its own number. With tuples of one entry nothing is joined.
-
-Why engines need it:
-    TensorRT has an importer for GatherND from 8.2 on.
-
-Before:
-    y = GatherND (data, indices)       data: [3, 4, N], indices: [5, 2]
-
+What it does: The axes that the index tuples address are joined into one, and each tuple becomes the
+    number of an element of it; negative entries count from the end of their axis. A batch is one
+    more entry of each tuple, its own number. With tuples of one entry nothing is joined.
+Why engines need it: TensorRT has an importer for GatherND from 8.2 on.
+Before: y = GatherND (data, indices)       data: [3, 4, N], indices: [5, 2]
 After:
     flat = Reshape (data)              # [12, N]
     y = Gather <axis = 0> (flat, Add (Mul (first entries, 4), second entries))
-
-When it refuses:
-    A rank or the length of the tuples is unknown, the tuples do not fit the data, or the data are
-    strings.
-
-Accuracy:
-    Exact: elements are moved.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__GatherND.html
+When it refuses: A rank or the length of the tuples is unknown, the tuples do not fit the data, or
+    the data are strings.
+Accuracy: Exact: elements are moved.
+References: https://onnx.ai/onnx/operators/onnx__GatherND.html
 """
 
 from __future__ import annotations

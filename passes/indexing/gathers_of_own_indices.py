@@ -1,29 +1,19 @@
 """Give each Gather indices of its own.
 
-What it does:
-    Where several Gathers read the same indices from different tensors, or along different axes, the
-    second reads ``Max (i, i)``, the third that of these, and so on.
-
-Why engines need it:
-    rknn-toolkit2 takes Gathers of the same indices for one if a constant is among what they read
-    from, and gives the numbers of one for both, without a word.
-
+What it does: Where several Gathers read the same indices from different tensors, or along different
+    axes, the second reads ``Max (i, i)``, the third that of these, and so on.
+Why engines need it: rknn-toolkit2 takes Gathers of the same indices for one if a constant is among
+    what they read from, and gives the numbers of one for both, without a word.
 Before:
     a = Gather (words, i)
     b = Gather (places, i)
-
 After:
     a = Gather (words, i)
     b = Gather (places, Max (i, i))
-
-When it refuses:
-    The element type of the indices is not known, or the opset is below 12.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Max.html; measured in the simulator of rknn-toolkit2 2.3.2
+When it refuses: The element type of the indices is not known, or the opset is below 12.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/operators/onnx__Max.html; measured in the simulator of
+    rknn-toolkit2 2.3.2
 """
 
 from __future__ import annotations

@@ -1,35 +1,23 @@
 """Find the places of what is not zero by sorting places instead of NonZero.
 
-What it does:
-    Gives the elements that are not zero falling scores by their places, takes all places by
-    falling score, keeps as many as there are, and takes each place apart into indices. How many
+What it does: Gives the elements that are not zero falling scores by their places, takes all places
+    by falling score, keeps as many as there are, and takes each place apart into indices. How many
     there are is counted by a convolution.
-
-Why engines need it:
-    TensorRT for RTX leaves NonZero to a plugin that it does not ship. It takes a size that is
-    computed from floats where a layer such as a convolution stands before it; the versions of
-    TensorRT that lack NonZero do not, so that they are no better off.
-
-Before:
-    i = NonZero (x)                    x: [2, 3]
-
+Why engines need it: TensorRT for RTX leaves NonZero to a plugin that it does not ship. It takes a
+    size that is computed from floats where a layer such as a convolution stands before it; the
+    versions of TensorRT that lack NonZero do not, so that they are no better off.
+Before: i = NonZero (x)                    x: [2, 3]
 After:
     m = Cast (Cast (Reshape (x, {1, 1, 6}), bool), float)
     k = Cast (Conv (m, ones), int64)
     _, places = TopK (Mul (m, {6, 5, 4, 3, 2, 1}), 6)
     p = Slice (places, 0, k)
     i = Concat (Div (p, 3), Mod (Div (p, 1), 3))
-
-When it refuses:
-    A size is unknown or 0; the rank is 0; there are more elements than TopK takes in any engine
-    (3840).
-
-Accuracy:
-    Exact: places and counts are whole numbers below 2**24, which float32 holds, and no two scores
-    of what is kept are equal.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__NonZero.html; measured with tensorrt-rtx 1.7.1
+When it refuses: A size is unknown or 0; the rank is 0; there are more elements than TopK takes in
+    any engine (3840).
+Accuracy: Exact: places and counts are whole numbers below 2**24, which float32 holds, and no two
+    scores of what is kept are equal.
+References: https://onnx.ai/onnx/operators/onnx__NonZero.html; measured with tensorrt-rtx 1.7.1
 """
 
 from __future__ import annotations

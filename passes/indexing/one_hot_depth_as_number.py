@@ -1,25 +1,12 @@
 """Give OneHot its constant depth as a whole number without axes.
 
-What it does:
-    Writes the depth as a number of rank 0; floats, which ONNX cuts off, become int64.
-
-Why engines need it:
-    TVM takes the depth for a number of Python, which a vector and a float are not.
-
-Before:
-    y = OneHot (index, [4], values)
-
-After:
-    y = OneHot (index, 4, values)
-
-When it refuses:
-    The depth is computed, or is no single number, or is an int32 or int64 of rank 0.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__OneHot.html; apache-tvm 0.27.0.post1, measured
+What it does: Writes the depth as a number of rank 0; floats, which ONNX cuts off, become int64.
+Why engines need it: TVM takes the depth for a number of Python, which a vector and a float are not.
+Before: y = OneHot (index, [4], values)
+After: y = OneHot (index, 4, values)
+When it refuses: The depth is computed, or is no single number, or is an int32 or int64 of rank 0.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/operators/onnx__OneHot.html; apache-tvm 0.27.0.post1, measured
 """
 
 from __future__ import annotations

@@ -1,30 +1,18 @@
 """Replace ReverseSequence by Gather.
 
-What it does:
-    Joins the batch and the time into one axis and takes, for each sequence, its elements from the
-    last to the first and what is beyond its length as it is. Where the lengths and sizes are known
-    the places are a constant.
-
-Why engines need it:
-    TensorRT has an importer for ReverseSequence from 8.0 on, which up to 8.5 takes a known number
-    of sequences only.
-
-Before:
-    y = ReverseSequence <batch_axis = 0, time_axis = 1> (x, lengths)       x: [B, T, C]
-
+What it does: Joins the batch and the time into one axis and takes, for each sequence, its elements
+    from the last to the first and what is beyond its length as it is. Where the lengths and sizes
+    are known the places are a constant.
+Why engines need it: TensorRT has an importer for ReverseSequence from 8.0 on, which up to 8.5 takes
+    a known number of sequences only.
+Before: y = ReverseSequence <batch_axis = 0, time_axis = 1> (x, lengths)       x: [B, T, C]
 After:
     t = 0, 1, ... T - 1
     places = Where (Less (t, lengths), lengths - 1 - t, t) + (0, T, 2 T, ...)
     y = Gather (Reshape (x, {B * T, C}), places)
-
-When it refuses:
-    The rank of the data is unknown.
-
-Accuracy:
-    Exact: elements are moved.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__ReverseSequence.html; builtin_op_importers.cpp:
+When it refuses: The rank of the data is unknown.
+Accuracy: Exact: elements are moved.
+References: https://onnx.ai/onnx/operators/onnx__ReverseSequence.html; builtin_op_importers.cpp:
     importReverseSequence of onnx-tensorrt, releases 7.2 to 8.5
 """
 

@@ -1,28 +1,15 @@
 """Write the axes of a Slice down.
 
-What it does:
-    A Slice without axes cuts the leading axes, as many as it has starts; they are written as a
-    constant.
-
-Why engines need it:
-    TensorRT takes omitted axes for all axes and refuses fewer starts; with steps behind the
-    omitted axes its parser crashes.
-
-Before:
-    y = Slice (x, [1], [3])                  x: rank 2
-
-After:
-    y = Slice (x, [1], [3], axes = [0])
-
-When it refuses:
-    The axes are given, or the number of starts is not known.
-
-Accuracy:
-    Exact: no number changes.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Slice.html;
-    onnx/onnx-tensorrt builtin_op_importers.cpp (8.6), Slice
+What it does: A Slice without axes cuts the leading axes, as many as it has starts; they are written
+    as a constant.
+Why engines need it: TensorRT takes omitted axes for all axes and refuses fewer starts; with steps
+    behind the omitted axes its parser crashes.
+Before: y = Slice (x, [1], [3])                  x: rank 2
+After: y = Slice (x, [1], [3], axes = [0])
+When it refuses: The axes are given, or the number of starts is not known.
+Accuracy: Exact: no number changes.
+References: https://onnx.ai/onnx/operators/onnx__Slice.html; onnx/onnx-tensorrt
+    builtin_op_importers.cpp (8.6), Slice
 """
 
 from __future__ import annotations

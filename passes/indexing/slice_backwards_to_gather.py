@@ -1,27 +1,14 @@
 """Take what a Slice walks over backwards by a list of indices.
 
-What it does:
-    Replaces a Slice of constant bounds, some of whose steps are negative, by a Gather along each
-    axis of them, and a Slice of the other axes.
-
-Why engines need it:
-    OpenCV 4 walks forwards only; some parsers refuse negative steps.
-
-Before:
-    y = Slice (x, [-1], [-9223372036854775808], [1], [-1])         # x: [2, 3]
-
-After:
-    y = Gather <axis = 1> (x, [2, 1, 0])
-
-When it refuses:
-    Bounds are computed, no step is negative, the size along such an axis is not known, or the list
-    has no elements or more than 2^20.
-
-Accuracy:
-    Exact: elements are moved.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Slice.html; measured on OpenCV 4.8.1 and 4.10.0
+What it does: Replaces a Slice of constant bounds, some of whose steps are negative, by a Gather
+    along each axis of them, and a Slice of the other axes.
+Why engines need it: OpenCV 4 walks forwards only; some parsers refuse negative steps.
+Before: y = Slice (x, [-1], [-9223372036854775808], [1], [-1])         # x: [2, 3]
+After: y = Gather <axis = 1> (x, [2, 1, 0])
+When it refuses: Bounds are computed, no step is negative, the size along such an axis is not known,
+    or the list has no elements or more than 2^20.
+Accuracy: Exact: elements are moved.
+References: https://onnx.ai/onnx/operators/onnx__Slice.html; measured on OpenCV 4.8.1 and 4.10.0
 """
 
 from __future__ import annotations

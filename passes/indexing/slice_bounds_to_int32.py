@@ -1,34 +1,20 @@
 """Write bounds of a Slice beyond int32 as bounds of int32 that cut the same.
 
-What it does:
-    Exporters write INT64_MAX for "to the end". What is above int32 becomes its largest number;
-    what is below becomes 0 where the steps are positive, and its smallest number where they are
-    negative.
-
-Why engines need it:
-    TensorRT 5.1 and 6 keep the lower half of the number, which turns INT64_MAX into -1; their
-    branch with explicit batch turns what is too small into the largest number. From 7.0 on such
-    bounds are clamped, which cuts the same.
-
-Before:
-    y = Slice <axes = [1], starts = [2], ends = [9223372036854775807]> (x)
-
-After:
-    y = Slice <axes = [1], starts = [2], ends = [2147483647]> (x)
-
-When it refuses:
-    No bound is beyond int32, or none is known; the step is negative and the start is too small or
-    the end too large, where ONNX and its runtimes differ; a dimension has more than 2^31 - 1
-    elements.
-
-Accuracy:
-    Exact for dimensions of up to 2^31 - 1 elements, the most that an int32 engine holds: Slice
-    clamps its bounds to the dimension.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Slice.html;
-    onnx/onnx-tensorrt builtin_op_importers.cpp: Slice (5.1, 6.0), staticInputSliceHelper
-    (6.0-full-dims)
+What it does: Exporters write INT64_MAX for "to the end". What is above int32 becomes its largest
+    number; what is below becomes 0 where the steps are positive, and its smallest number where they
+    are negative.
+Why engines need it: TensorRT 5.1 and 6 keep the lower half of the number, which turns INT64_MAX
+    into -1; their branch with explicit batch turns what is too small into the largest number. From
+    7.0 on such bounds are clamped, which cuts the same.
+Before: y = Slice <axes = [1], starts = [2], ends = [9223372036854775807]> (x)
+After: y = Slice <axes = [1], starts = [2], ends = [2147483647]> (x)
+When it refuses: No bound is beyond int32, or none is known; the step is negative and the start is
+    too small or the end too large, where ONNX and its runtimes differ; a dimension has more than
+    2^31 - 1 elements.
+Accuracy: Exact for dimensions of up to 2^31 - 1 elements, the most that an int32 engine holds:
+    Slice clamps its bounds to the dimension.
+References: https://onnx.ai/onnx/operators/onnx__Slice.html; onnx/onnx-tensorrt
+    builtin_op_importers.cpp: Slice (5.1, 6.0), staticInputSliceHelper (6.0-full-dims)
 """
 
 from __future__ import annotations

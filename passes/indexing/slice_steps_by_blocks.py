@@ -1,30 +1,18 @@
 """Take each n-th element as the first of each block of n.
 
-What it does:
-    Slices the neighbours that hold what is wanted, splits the axis into blocks as long as the step,
-    and slices one place out of each block. Several axes are taken one behind the other.
-
-Why engines need it:
-    ncnn's Slice takes neighbours alone: "layer Tensor.slice not exists or registered". Patches of
-    transformers are merged so.
-
-Before:
-    y = Slice (x, [1], [8], [2], [2])              # x: [1, 3, 8]; axis 2, step 2
-
+What it does: Slices the neighbours that hold what is wanted, splits the axis into blocks as long as
+    the step, and slices one place out of each block. Several axes are taken one behind the other.
+Why engines need it: ncnn's Slice takes neighbours alone: "layer Tensor.slice not exists or
+    registered". Patches of transformers are merged so.
+Before: y = Slice (x, [1], [8], [2], [2])              # x: [1, 3, 8]; axis 2, step 2
 After:
     b = Reshape <[3, 4, 2]> (x)
     t = Slice (b, [1], [2], [1])
     y = Reshape <[1, 3, 4]> (t)
-
-When it refuses:
-    Sizes are unknown, a step is negative, starts, ends, axes or steps are computed, nothing is
-    taken, or the axis ends so soon that there is no block for each element.
-
-Accuracy:
-    Exact: the same numbers.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Slice.html
+When it refuses: Sizes are unknown, a step is negative, starts, ends, axes or steps are computed,
+    nothing is taken, or the axis ends so soon that there is no block for each element.
+Accuracy: Exact: the same numbers.
+References: https://onnx.ai/onnx/operators/onnx__Slice.html
 """
 
 from __future__ import annotations

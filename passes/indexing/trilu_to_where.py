@@ -1,26 +1,14 @@
 """Replace Trilu by Where with a mask.
 
-What it does:
-    The mask is a constant where both sizes of the matrices are known, and otherwise compares the
-    number of the column with that of the row, which Range counts.
-
-Why engines need it:
-    TensorRT has an importer for Trilu from 8.5 on; com.microsoft's is onnxruntime's alone.
-
-Before:
-    y = Trilu <upper = 0> (x, k)
-
-After:
-    y = Where (mask, x, 0)             mask: bool, true up to diagonal k
-
-When it refuses:
-    Rank or dtype are unknown.
-
-Accuracy:
-    Exact, bit by bit.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Trilu.html
+What it does: The mask is a constant where both sizes of the matrices are known, and otherwise
+    compares the number of the column with that of the row, which Range counts.
+Why engines need it: TensorRT has an importer for Trilu from 8.5 on; com.microsoft's is
+    onnxruntime's alone.
+Before: y = Trilu <upper = 0> (x, k)
+After: y = Where (mask, x, 0)             mask: bool, true up to diagonal k
+When it refuses: Rank or dtype are unknown.
+Accuracy: Exact, bit by bit.
+References: https://onnx.ai/onnx/operators/onnx__Trilu.html
 """
 
 from __future__ import annotations

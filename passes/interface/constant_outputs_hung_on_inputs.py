@@ -1,31 +1,19 @@
 """Let an output that is constant hang on an input.
 
-What it does:
-    Compares one element of an input with itself, s < s, which is false whatever it is, and adds
-    the 0 that this is as a number to the constant; to bools it is joined by Or.
-
-Why engines need it:
-    rknn-toolkit2 leaves outputs out that are constants, and refuses models that have no others:
-    "All outputs of model are constants, The model is invalid!"
-
-Before:
-    y = Shape (x)                    # of float[2, 3]
-
+What it does: Compares one element of an input with itself, s < s, which is false whatever it is,
+    and adds the 0 that this is as a number to the constant; to bools it is joined by Or.
+Why engines need it: rknn-toolkit2 leaves outputs out that are constants, and refuses models that
+    have no others: "All outputs of model are constants, The model is invalid!"
+Before: y = Shape (x)                    # of float[2, 3]
 After:
     k = Shape (x)
     s = Reshape (Slice (x, [0, 0], [1, 1], [0, 1]), [1])
     y = Add (k, Cast <to = 7> (Less (s, s)))
-
-When it refuses:
-    No input has sizes that are known and above 0, and numbers; the output is neither floats,
-    int32, int64 nor bools of known rank. Outputs that are stored and computed by no node are left
-    alone.
-
-Accuracy:
-    Exact: nothing is less than itself, NaN neither, and adding 0 changes no number.
-
-References:
-    measured in the simulator of rknn-toolkit2 2.3.2
+When it refuses: No input has sizes that are known and above 0, and numbers; the output is neither
+    floats, int32, int64 nor bools of known rank. Outputs that are stored and computed by no node
+    are left alone.
+Accuracy: Exact: nothing is less than itself, NaN neither, and adding 0 changes no number.
+References: measured in the simulator of rknn-toolkit2 2.3.2
     https://onnx.ai/onnx/operators/onnx__Less.html
 """
 

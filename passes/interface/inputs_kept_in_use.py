@@ -1,32 +1,20 @@
 """Let an output hang on an input that nothing reads.
 
-What it does:
-    Compares one element of the input with itself, s < s, which is false whatever it is, and adds
-    the 0 that this is as a number to an output.
-
-Why engines need it:
-    OpenCV 4 refuses to run a net one of whose inputs no layer reads: "inputs.size() ==
-    requiredOutputs in function 'getMemoryShapes'". Inputs that only give a shape become such ones
-    where that shape is folded. rknn-toolkit2 leaves such an input out, and takes what is fed for it
-    for the next.
-
-Before:
-    y = Relu (x)                     # the model has an input u: float[2, 5], too
-
+What it does: Compares one element of the input with itself, s < s, which is false whatever it is,
+    and adds the 0 that this is as a number to an output.
+Why engines need it: OpenCV 4 refuses to run a net one of whose inputs no layer reads:
+    "inputs.size() == requiredOutputs in function 'getMemoryShapes'". Inputs that only give a shape
+    become such ones where that shape is folded. rknn-toolkit2 leaves such an input out, and takes
+    what is fed for it for the next.
+Before: y = Relu (x)                     # the model has an input u: float[2, 5], too
 After:
     r = Relu (x)
     s = Reshape (Slice (u, [0, 0], [1, 1], [0, 1]), [1, 1])
     y = Add (r, Cast <to = 1> (Less (s, s)))
-
-When it refuses:
-    A size of the input is not known, or it is empty; no output is computed in the main graph as
-    floats or integers of known rank.
-
-Accuracy:
-    Exact: nothing is less than itself, NaN neither, and adding 0 changes no number.
-
-References:
-    opencv/opencv 4.10.0 modules/dnn/src/layer_internals.hpp:309;
+When it refuses: A size of the input is not known, or it is empty; no output is computed in the main
+    graph as floats or integers of known rank.
+Accuracy: Exact: nothing is less than itself, NaN neither, and adding 0 changes no number.
+References: opencv/opencv 4.10.0 modules/dnn/src/layer_internals.hpp:309;
     https://onnx.ai/onnx/operators/onnx__Less.html
 """
 

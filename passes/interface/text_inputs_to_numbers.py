@@ -1,33 +1,21 @@
 """Take the number of a text where the model takes the text, by consent.
 
-What it does:
-    Numbers the texts that the readers of an input tell apart, in their order, and lets the input
-    take these numbers as int64: categories of OneHotEncoder, keys of LabelEncoder and
+What it does: Numbers the texts that the readers of an input tell apart, in their order, and lets
+    the input take these numbers as int64: categories of OneHotEncoder, keys of LabelEncoder and
     CategoryMapper, constants of Equal. Any other text has a number of its own behind those of the
     list. Inputs whose texts meet, in a Concat or an Equal, share one list. An output that gives
     texts of inputs gives their numbers. The lists are in the report, and in the metadata of the
     file (graphfix_labels). It runs only with --allow-io-change.
-
-Why engines need it:
-    No engine but onnxruntime has texts; pipelines of scikit-learn that start from a table take its
-    columns of words as they are.
-
+Why engines need it: No engine but onnxruntime has texts; pipelines of scikit-learn that start from
+    a table take its columns of words as they are.
 Before:
     y = ai.onnx.ml.OneHotEncoder <cats_strings = ["diesel", "petrol"]> (fuel)   # fuel: string[N]
-
-After:
-    y = ai.onnx.ml.OneHotEncoder <cats_int64s = [0, 1]> (fuel)                  # fuel: int64[N]
-
-When it refuses:
-    Without --allow-io-change. Where a text is read otherwise than by these operators: cut into
-    words, normalised, parsed as a number, or read in a body.
-
-Accuracy:
-    Exact: the list and the number tell the text. A Gather moves all texts, as its page says;
+After: y = ai.onnx.ml.OneHotEncoder <cats_int64s = [0, 1]> (fuel)                  # fuel: int64[N]
+When it refuses: Without --allow-io-change. Where a text is read otherwise than by these operators:
+    cut into words, normalised, parsed as a number, or read in a body.
+Accuracy: Exact: the list and the number tell the text. A Gather moves all texts, as its page says;
     onnxruntime's moves some (`graphfix.proving.runners.texts`).
-
-References:
-    https://onnx.ai/onnx/operators/onnx_aionnxml_OneHotEncoder.html,
+References: https://onnx.ai/onnx/operators/onnx_aionnxml_OneHotEncoder.html,
     onnx_aionnxml_LabelEncoder.html, onnx_aionnxml_CategoryMapper.html
 """
 

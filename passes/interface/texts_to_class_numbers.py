@@ -1,30 +1,17 @@
 """Give the number of the class where the model gives its label as a text, by consent.
 
-What it does:
-    Lets a classifier or LabelEncoder of ai.onnx.ml, or a lookup in constant texts, give the place
-    of the label in their list, as int64, and moves that on to the output as the text was moved.
-    Which label each number stands for is in the report, and in the metadata of the file
+What it does: Lets a classifier or LabelEncoder of ai.onnx.ml, or a lookup in constant texts, give
+    the place of the label in their list, as int64, and moves that on to the output as the text was
+    moved. Which label each number stands for is in the report, and in the metadata of the file
     (graphfix_labels). It runs only with --allow-io-change.
-
-Why engines need it:
-    No engine but onnxruntime has texts; scikit-learn's classifiers give the labels that they were
-    trained with.
-
-Before:
-    label, y = ai.onnx.ml.TreeEnsembleClassifier <classlabels_strings = ["cat", "dog"], ...> (x)
-
-After:
-    label, y = ai.onnx.ml.TreeEnsembleClassifier <classlabels_int64s = [0, 1], ...> (x)
-
-When it refuses:
-    Without --allow-io-change. Where the texts are made or read in another way than by Identity,
-    Reshape, Squeeze, Unsqueeze, Flatten, Transpose and Cast to a text.
-
-Accuracy:
-    Exact: the list of labels and the number tell the text.
-
-References:
-    https://onnx.ai/onnx/operators/onnx_aionnxml_TreeEnsembleClassifier.html,
+Why engines need it: No engine but onnxruntime has texts; scikit-learn's classifiers give the labels
+    that they were trained with.
+Before: label, y = ai.onnx.ml.TreeEnsembleClassifier <classlabels_strings = ["cat", "dog"], ...> (x)
+After: label, y = ai.onnx.ml.TreeEnsembleClassifier <classlabels_int64s = [0, 1], ...> (x)
+When it refuses: Without --allow-io-change. Where the texts are made or read in another way than by
+    Identity, Reshape, Squeeze, Unsqueeze, Flatten, Transpose and Cast to a text.
+Accuracy: Exact: the list of labels and the number tell the text.
+References: https://onnx.ai/onnx/operators/onnx_aionnxml_TreeEnsembleClassifier.html,
     onnx_aionnxml_ArrayFeatureExtractor.html, onnx_aionnxml_LabelEncoder.html
 """
 

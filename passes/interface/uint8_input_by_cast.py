@@ -1,31 +1,19 @@
 """Give a uint8 input the type that the model casts it to.
 
-What it does:
-    Changes the declared type of a uint8 input whose every use is a Cast: to the type of the Casts
-    where they agree and it holds all of 0 to 255, and then they go; else to int32. It runs only
-    with --allow-io-change, and the report names each change as old -> new.
-
-Why engines need it:
-    TensorRT before 8.5 and most converters take no uint8 inputs ("Unsupported ONNX data type:
-    UINT8 (2)"); images from TensorFlow models come as uint8.
-
+What it does: Changes the declared type of a uint8 input whose every use is a Cast: to the type of
+    the Casts where they agree and it holds all of 0 to 255, and then they go; else to int32. It
+    runs only with --allow-io-change, and the report names each change as old -> new.
+Why engines need it: TensorRT before 8.5 and most converters take no uint8 inputs ("Unsupported ONNX
+    data type: UINT8 (2)"); images from TensorFlow models come as uint8.
 Before:
     x: uint8[1,3,224,224]
     f = Cast <to = float> (x)
-
-After:
-    x: float[1,3,224,224]
-
-When it refuses:
-    Without --allow-io-change. An input that is an output too, or that something else than a Cast
-    uses, is left alone.
-
-Accuracy:
-    Exact for the values that a uint8 can have, which is what the caller has to go on feeding.
-
-References:
-    onnx/onnx-tensorrt 8.0 onnx2trt_utils.cpp, convertDtype
-    NVIDIA/TensorRT issues 1022, 2592, 2644
+After: x: float[1,3,224,224]
+When it refuses: Without --allow-io-change. An input that is an output too, or that something else
+    than a Cast uses, is left alone.
+Accuracy: Exact for the values that a uint8 can have, which is what the caller has to go on feeding.
+References: onnx/onnx-tensorrt 8.0 onnx2trt_utils.cpp, convertDtype NVIDIA/TensorRT issues 1022,
+    2592, 2644
 """
 
 from __future__ import annotations

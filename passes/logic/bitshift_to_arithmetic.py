@@ -1,31 +1,19 @@
 """Write BitShift as a product or a quotient.
 
-What it does:
-    A shift to the left drops the bits that go out and multiplies by a power of two; one to the
-    right divides by it. Both are done in int32 and cast back.
-
-Why engines need it:
-    No version of TensorRT has BitShift, nor the unsigned types that it works on.
-
-Before:
-    y = BitShift <direction = "RIGHT"> (x, k)        # uint8
-
+What it does: A shift to the left drops the bits that go out and multiplies by a power of two; one
+    to the right divides by it. Both are done in int32 and cast back.
+Why engines need it: No version of TensorRT has BitShift, nor the unsigned types that it works on.
+Before: y = BitShift <direction = "RIGHT"> (x, k)        # uint8
 After:
     k = Cast <to = 6> (k)
     n = Where (Less (k, 8), k, 8)
     y = Cast <to = 2> (Div (Cast <to = 6> (x), Gather ([1, 2, 4, ..., 256], n)))
-
-When it refuses:
-    The numbers have more than 16 bits: int32 does not hold all of them.
-
-Accuracy:
-    Exact for shifts below 32 bits; all bits go where a shift has as many or more, and the result
-    is 0. What a processor makes of shifts above 31 is not defined, and onnxruntime leaves it to
-    the processor; here it is 0.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__BitShift.html; operators.md of onnx-tensorrt, release 8.6;
-    onnx-tensorrt issue 896
+When it refuses: The numbers have more than 16 bits: int32 does not hold all of them.
+Accuracy: Exact for shifts below 32 bits; all bits go where a shift has as many or more, and the
+    result is 0. What a processor makes of shifts above 31 is not defined, and onnxruntime leaves it
+    to the processor; here it is 0.
+References: https://onnx.ai/onnx/operators/onnx__BitShift.html; operators.md of onnx-tensorrt,
+    release 8.6; onnx-tensorrt issue 896
 """
 
 from __future__ import annotations

@@ -1,29 +1,19 @@
 """Compute bitwise operators bit by bit.
 
-What it does:
-    Takes the bits of both numbers along a new last axis, combines them by products and sums, and
-    puts the result together. The sign of an int32 is one more bit; int64 is taken apart into
-    numbers of 16 bits first. BitwiseNot is -1 - x.
-
-Why engines need it:
-    No version of TensorRT has bitwise operators.
-
-Before:
-    y = BitwiseAnd (a, b)
-
+What it does: Takes the bits of both numbers along a new last axis, combines them by products and
+    sums, and puts the result together. The sign of an int32 is one more bit; int64 is taken apart
+    into numbers of 16 bits first. BitwiseNot is -1 - x.
+Why engines need it: No version of TensorRT has bitwise operators.
+Before: y = BitwiseAnd (a, b)
 After:
     p = [1, 2, 4, ...]
     bits = Mul (Mod (Div (Sub (a, Mod (a, p)), p), 2), Mod (Div (Sub (b, Mod (b, p)), p), 2))
     y = ReduceSum (Mul (bits, p), [-1])
-
-When it refuses:
-    The numbers are not int64, int32, int8, int16, uint8 or uint16, or a rank is unknown.
-
-Accuracy:
-    Exact: all steps are done in integers of 32 bits, or of 64.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__BitwiseAnd.html; operators.md of onnx-tensorrt, release 8.6
+When it refuses: The numbers are not int64, int32, int8, int16, uint8 or uint16, or a rank is
+    unknown.
+Accuracy: Exact: all steps are done in integers of 32 bits, or of 64.
+References: https://onnx.ai/onnx/operators/onnx__BitwiseAnd.html; operators.md of onnx-tensorrt,
+    release 8.6
 """
 
 from __future__ import annotations

@@ -1,27 +1,14 @@
 """Compute on bools as on int32 where an engine has the operator for numbers only.
 
-What it does:
-    Casts the bool operands to int32, where true is 1, applies the operator, and casts the result
-    back where it was bool. Only operators that move or compare elements are treated.
-
-Why engines need it:
-    TensorRT before 8.5 gathers no bools and chooses none by Where, and compares, slices and joins
-    them in some versions only.
-
-Before:
-    y = Gather (mask, index)           mask: bool
-
-After:
-    y = Cast <to = bool> (Gather (Cast <to = int32> (mask), index))
-
-When it refuses:
-    The elements are not bool.
-
-Accuracy:
-    Exact.
-
-References:
-    onnx/onnx-tensorrt 8.4 docs/operators.md (Gather, Equal);
+What it does: Casts the bool operands to int32, where true is 1, applies the operator, and casts the
+    result back where it was bool. Only operators that move or compare elements are treated.
+Why engines need it: TensorRT before 8.5 gathers no bools and chooses none by Where, and compares,
+    slices and joins them in some versions only.
+Before: y = Gather (mask, index)           mask: bool
+After: y = Cast <to = bool> (Gather (Cast <to = int32> (mask), index))
+When it refuses: The elements are not bool.
+Accuracy: Exact.
+References: onnx/onnx-tensorrt 8.4 docs/operators.md (Gather, Equal);
     https://onnx.ai/onnx/operators/onnx__Cast.html
 """
 

@@ -1,27 +1,15 @@
 """Expand an operand before it is compared with one that is broadcast against it.
 
-What it does:
-    Brings the first operand to the sizes of both, so that the second alone is broadcast.
-
-Why engines need it:
-    MNN compares floats wrongly where each of two operands is broadcast along an axis of the other,
-    without a word.
-
-Before:
-    y = Greater (x, z)                      x: [6, 1], z: [1, 4]
-
+What it does: Brings the first operand to the sizes of both, so that the second alone is broadcast.
+Why engines need it: MNN compares floats wrongly where each of two operands is broadcast along an
+    axis of the other, without a word.
+Before: y = Greater (x, z)                      x: [6, 1], z: [1, 4]
 After:
     a = Expand (x, [1, 4])
     y = Greater (a, z)
-
-When it refuses:
-    The shapes are not known, or one operand alone is broadcast.
-
-Accuracy:
-    Exact: no number changes.
-
-References:
-    https://onnx.ai/onnx/repo-docs/Broadcasting.html; measured on MNN 3.6.1
+When it refuses: The shapes are not known, or one operand alone is broadcast.
+Accuracy: Exact: no number changes.
+References: https://onnx.ai/onnx/repo-docs/Broadcasting.html; measured on MNN 3.6.1
 """
 
 from __future__ import annotations

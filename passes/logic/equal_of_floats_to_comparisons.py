@@ -3,29 +3,18 @@
 What it does:
     Floats are equal where neither is less and neither is NaN, and every number is below 1 or above
     -1. Integers narrower than those that Equal takes are compared as int32 or int64.
-
-Why engines need it:
-    Until opset 10 Equal takes bool, int32 and int64. PyTorch up to 1.4 wrote it for floats all the
-    same, and onnxruntime refuses such files: "Type 'tensor(float)' of input parameter (A) of
-    operator (Equal) in node (...) is invalid".
-
-Before:
-    y = Equal (a, b)                   a, b: float32, opset 9
-
+Why engines need it: Until opset 10 Equal takes bool, int32 and int64. PyTorch up to 1.4 wrote it
+    for floats all the same, and onnxruntime refuses such files: "Type 'tensor(float)' of input
+    parameter (A) of operator (Equal) in node (...) is invalid".
+Before: y = Equal (a, b)                   a, b: float32, opset 9
 After:
     y = And (Not (Or (Less (a, b), Greater (a, b))),
              And (Or (Less (a, 1), Greater (a, -1)), Or (Less (b, 1), Greater (b, -1))))
-
-When it refuses:
-    The dtype is unknown, one that Equal takes, or one that no older operator compares (bfloat16,
-    uint64, string).
-
-Accuracy:
-    Exact, for NaN, infinities and both zeros. It takes that the engine's comparisons follow
+When it refuses: The dtype is unknown, one that Equal takes, or one that no older operator compares
+    (bfloat16, uint64, string).
+Accuracy: Exact, for NaN, infinities and both zeros. It takes that the engine's comparisons follow
     IEEE 754, under which a comparison with NaN is false.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Equal.html; Equal-7 and -11, Less-7 in
+References: https://onnx.ai/onnx/operators/onnx__Equal.html; Equal-7 and -11, Less-7 in
     onnx/defs/logical/old.cc
 """
 

@@ -1,26 +1,13 @@
 """Replace IsInf by comparisons with infinity.
 
-What it does:
-    Compares the number with infinity, with minus infinity, or its absolute value with infinity, as
-    detect_positive and detect_negative ask for.
-
-Why engines need it:
-    TensorRT has an importer for IsInf from 8.6 on.
-
-Before:
-    y = IsInf (x)
-
-After:
-    y = Equal (Abs (x), inf)
-
-When it refuses:
-    The elements are not floating point numbers, or both detections are off.
-
-Accuracy:
-    Exact, for NaN too, which equals nothing.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__IsInf.html
+What it does: Compares the number with infinity, with minus infinity, or its absolute value with
+    infinity, as detect_positive and detect_negative ask for.
+Why engines need it: TensorRT has an importer for IsInf from 8.6 on.
+Before: y = IsInf (x)
+After: y = Equal (Abs (x), inf)
+When it refuses: The elements are not floating point numbers, or both detections are off.
+Accuracy: Exact, for NaN too, which equals nothing.
+References: https://onnx.ai/onnx/operators/onnx__IsInf.html
 """
 
 from __future__ import annotations

@@ -1,26 +1,13 @@
 """Ask whether the second is greater instead of whether the first is less.
 
-What it does:
-    Swaps the operands of Less and writes Greater.
-
-Why engines need it:
-    MNN orders floats in Less by their bits, so that of two negative numbers the smaller one counts
-    as the larger; it orders them rightly in Greater.
-
-Before:
-    y = Less (x, z)
-
-After:
-    y = Greater (z, x)
-
-When it refuses:
-    Never.
-
-Accuracy:
-    Exact: also for NaN, of which neither holds.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Less.html; measured on MNN 3.6.1
+What it does: Swaps the operands of Less and writes Greater.
+Why engines need it: MNN orders floats in Less by their bits, so that of two negative numbers the
+    smaller one counts as the larger; it orders them rightly in Greater.
+Before: y = Less (x, z)
+After: y = Greater (z, x)
+When it refuses: Never.
+Accuracy: Exact: also for NaN, of which neither holds.
+References: https://onnx.ai/onnx/operators/onnx__Less.html; measured on MNN 3.6.1
 """
 
 from __future__ import annotations

@@ -1,29 +1,17 @@
 """Compute And, Or and Xor by comparing floats.
 
-What it does:
-    Casts both operands to float32, where true is 1 and false is 0. And is a product above one half,
-    Or a sum above one half, Xor the two being unlike.
-
-Why engines need it:
-    OpenCV 4 has no logical operators, while it compares, multiplies and adds.
-
-Before:
-    y = And (a, b)
-
+What it does: Casts both operands to float32, where true is 1 and false is 0. And is a product above
+    one half, Or a sum above one half, Xor the two being unlike.
+Why engines need it: OpenCV 4 has no logical operators, while it compares, multiplies and adds.
+Before: y = And (a, b)
 After:
     p = Cast <to = 1> (a)
     q = Cast <to = 1> (b)
     m = Mul (p, q)
     y = Greater (m, half)
-
-When it refuses:
-    Never; the operators take bools alone.
-
-Accuracy:
-    Exact: 0, 1 and 2 are floats.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__And.html, onnx__Or.html, onnx__Xor.html
+When it refuses: Never; the operators take bools alone.
+Accuracy: Exact: 0, 1 and 2 are floats.
+References: https://onnx.ai/onnx/operators/onnx__And.html, onnx__Or.html, onnx__Xor.html
 """
 
 from __future__ import annotations

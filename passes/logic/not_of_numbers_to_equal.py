@@ -1,28 +1,16 @@
 """Replace Not of numbers by a comparison with zero.
 
-What it does:
-    Not of a tensor that is not bool becomes Equal with 0; below opset 11, where Equal takes no
-    floating point numbers, those are cast to bool first.
-
-Why engines need it:
-    ONNX has Not for bool only, but PyTorch's exporter writes it on numbers for logical_not and
-    all. Engines look at the type and refuse.
-
-Before:
-    y = Not (x)                        x: float
-
-After:
-    y = Equal (x, 0)
-
-When it refuses:
-    The dtype is unknown, or bool already.
-
+What it does: Not of a tensor that is not bool becomes Equal with 0; below opset 11, where Equal
+    takes no floating point numbers, those are cast to bool first.
+Why engines need it: ONNX has Not for bool only, but PyTorch's exporter writes it on numbers for
+    logical_not and all. Engines look at the type and refuse.
+Before: y = Not (x)                        x: float
+After: y = Equal (x, 0)
+When it refuses: The dtype is unknown, or bool already.
 Accuracy:
     Exact in the meaning of PyTorch, from which such files come: true where the number is 0,
     -0.0 included; false for NaN and infinities.
-
-References:
-    pytorch/pytorch aten/src/ATen/native/UnaryOps.cpp (logical_not);
+References: pytorch/pytorch aten/src/ATen/native/UnaryOps.cpp (logical_not);
     https://onnx.ai/onnx/operators/onnx__Not.html
 """
 

@@ -1,25 +1,12 @@
 """Replace GreaterOrEqual and LessOrEqual by two comparisons.
 
-What it does:
-    Greater or Less, or Equal.
-
-Why engines need it:
-    Both came with opset 12; TensorRT has them from 7.2 on.
-
-Before:
-    y = GreaterOrEqual (a, b)
-
-After:
-    y = Or (Greater (a, b), Equal (a, b))
-
-When it refuses:
-    Never.
-
-Accuracy:
-    Exact; a comparison with NaN is false.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__GreaterOrEqual.html;
+What it does: Greater or Less, or Equal.
+Why engines need it: Both came with opset 12; TensorRT has them from 7.2 on.
+Before: y = GreaterOrEqual (a, b)
+After: y = Or (Greater (a, b), Equal (a, b))
+When it refuses: Never.
+Accuracy: Exact; a comparison with NaN is false.
+References: https://onnx.ai/onnx/operators/onnx__GreaterOrEqual.html;
     https://onnx.ai/onnx/operators/onnx__LessOrEqual.html
 """
 

@@ -1,33 +1,22 @@
 """Write BitShift of signed integers as products or quotients.
 
-What it does:
-    A shift to the left multiplies by a power of two and lets go what does not fit; one to the right
-    divides by it and rounds down, which for a number below 0 is the complement of what its
-    complement gives. Powers beyond 2^30 are taken in two or three steps, so that no step needs a
-    number that int32 does not hold. int8 and int16 are shifted in int32 and cast back.
-
-Why engines need it:
-    BitShift takes signed integers from opset 28 on, which no kernel that is older has, and no
-    version of TensorRT has BitShift.
-
-Before:
-    y = BitShift <direction = "RIGHT"> (x, k)        # int32
-
+What it does: A shift to the left multiplies by a power of two and lets go what does not fit; one to
+    the right divides by it and rounds down, which for a number below 0 is the complement of what
+    its complement gives. Powers beyond 2^30 are taken in two or three steps, so that no step needs
+    a number that int32 does not hold. int8 and int16 are shifted in int32 and cast back.
+Why engines need it: BitShift takes signed integers from opset 28 on, which no kernel that is older
+    has, and no version of TensorRT has BitShift.
+Before: y = BitShift <direction = "RIGHT"> (x, k)        # int32
 After:
     n = Where (Less (k, 0), 32, Where (Less (k, 32), k, 32))
     a = Where (Less (x, 0), Sub (-1, x), x)
     b = Div (Div (a, Gather ([1, 2, ..., 2^30, 2^30, 2^30], n)), Gather ([1, ..., 1, 2, 2], n))
     y = Where (Less (x, 0), Sub (-1, b), b)
-
-When it refuses:
-    The numbers are unsigned.
-
-Accuracy:
-    Exact for every shift: one below 0, or by as many bits as there are or more, leaves -1 of a
-    negative number to the right, and 0 otherwise, as the page of the operator says.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__BitShift.html; operators.md of onnx-tensorrt, release 8.6
+When it refuses: The numbers are unsigned.
+Accuracy: Exact for every shift: one below 0, or by as many bits as there are or more, leaves -1 of
+    a negative number to the right, and 0 otherwise, as the page of the operator says.
+References: https://onnx.ai/onnx/operators/onnx__BitShift.html; operators.md of onnx-tensorrt,
+    release 8.6
 """
 
 from __future__ import annotations

@@ -1,31 +1,20 @@
 """Choose by a constant mask between numbers and constants by limiting them.
 
-What it does:
-    Where a constant mask chooses between computed numbers and a constant, the numbers are limited
-    from below and from above: by minus and plus infinity where they stay, and by the constant on
-    both sides where it takes their place.
-
-Why engines need it:
-    OpenCV 4 reads no constants of bools: "Unsupported data type: BOOL in function
+What it does: Where a constant mask chooses between computed numbers and a constant, the numbers are
+    limited from below and from above: by minus and plus infinity where they stay, and by the
+    constant on both sides where it takes their place.
+Why engines need it: OpenCV 4 reads no constants of bools: "Unsupported data type: BOOL in function
     'getMatFromTensor'". ncnn has no Where, and pnnx no layer for one with a constant: "layer
     torch.where not exists or registered". Masks of attention are such constants.
-
-Before:
-    y = Where (mask, x, k)       with mask and k constants
-
+Before: y = Where (mask, x, k)       with mask and k constants
 After:
     l = Max (x, low)
     y = Min (l, high)
-
-When it refuses:
-    The mask is no constant; neither choice is a constant, or both are; the numbers are no floats.
-
-Accuracy:
-    Exact for numbers and infinities. NaN where the constant is chosen stays NaN, so it is not
+When it refuses: The mask is no constant; neither choice is a constant, or both are; the numbers are
+    no floats.
+Accuracy: Exact for numbers and infinities. NaN where the constant is chosen stays NaN, so it is not
     claimed.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Where.html, onnx__Max.html, onnx__Min.html
+References: https://onnx.ai/onnx/operators/onnx__Where.html, onnx__Max.html, onnx__Min.html
 """
 
 from __future__ import annotations

@@ -1,25 +1,12 @@
 """Replace Xor by And, Or and Not.
 
-What it does:
-    One of the two, and not both.
-
-Why engines need it:
-    TensorRT has Xor from 8.5 on.
-
-Before:
-    y = Xor (a, b)
-
-After:
-    y = And (Or (a, b), Not (And (a, b)))
-
-When it refuses:
-    Never.
-
-Accuracy:
-    Exact: booleans.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Xor.html
+What it does: One of the two, and not both.
+Why engines need it: TensorRT has Xor from 8.5 on.
+Before: y = Xor (a, b)
+After: y = And (Or (a, b), Not (And (a, b)))
+When it refuses: Never.
+Accuracy: Exact: booleans.
+References: https://onnx.ai/onnx/operators/onnx__Xor.html
 """
 
 from __future__ import annotations

@@ -1,30 +1,20 @@
 """Carry the number of the round along, where an engine misreads the counter of a Loop.
 
-What it does:
-    A Loop whose body reads the number of the round carries a number of its own: it is 0 at first,
-    one more after each round, and has the shape that the body declares for the counter, which
-    nothing reads any more.
-
-Why engines need it:
-    TensorRT 7.0 gives the body the trip count for it, 7.1 gives it none, 7.2 to 8.5 a vector of one
-    number where ONNX has a scalar, and later ones a scalar where a file declares such a vector.
-
-Before:
-    y = Loop (n, c, x) <body (i, c, s) => (c, r) { row = Gather (t, i) r = Add (s, row) }>
-
+What it does: A Loop whose body reads the number of the round carries a number of its own: it is 0
+    at first, one more after each round, and has the shape that the body declares for the counter,
+    which nothing reads any more.
+Why engines need it: TensorRT 7.0 gives the body the trip count for it, 7.1 gives it none, 7.2 to
+    8.5 a vector of one number where ONNX has a scalar, and later ones a scalar where a file
+    declares such a vector.
+Before: y = Loop (n, c, x) <body (i, c, s) => (c, r) { row = Gather (t, i) r = Add (s, row) }>
 After:
     y, last = Loop (n, c, x, 0) <body (i, c, s, k) => (c, r, m)
         { row = Gather (t, k) r = Add (s, row) m = Add (k, 1) }>
-
-When it refuses:
-    An initial value is missing, or the counter is no int64 scalar or vector of one number.
-
-Accuracy:
-    Exact: the number is the same in each round.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Loop.html;
-    onnx-tensorrt builtin_op_importers.cpp:1709 (7.0), :1712 (7.1), LoopHelpers.cpp:13 (7.2 to 8.6),
+When it refuses: An initial value is missing, or the counter is no int64 scalar or vector of one
+    number.
+Accuracy: Exact: the number is the same in each round.
+References: https://onnx.ai/onnx/operators/onnx__Loop.html; onnx-tensorrt
+    builtin_op_importers.cpp:1709 (7.0), :1712 (7.1), LoopHelpers.cpp:13 (7.2 to 8.6),
     builtin_op_importers.cpp:2375 (8.6)
 """
 

@@ -1,29 +1,18 @@
 """Replace a sequence that a Loop fills by a scan output.
 
-What it does:
-    A Loop that is given an empty sequence and appends one tensor to it in each round becomes a
-    Loop that gives these tensors out as a scan output, and SplitToSequence makes the sequence
-    of it behind the loop; what uses the sequence is then rewritten by other passes.
-
-Why engines need it:
-    PyTorch's scripted loops append to lists. Engines have loops with scan outputs, not sequences.
-
-Before:
-    s = Loop (n, c, SequenceEmpty ()) <body (i, c, t) => (c, SequenceInsert (t, row)) {...}>
-
+What it does: A Loop that is given an empty sequence and appends one tensor to it in each round
+    becomes a Loop that gives these tensors out as a scan output, and SplitToSequence makes the
+    sequence of it behind the loop; what uses the sequence is then rewritten by other passes.
+Why engines need it: PyTorch's scripted loops append to lists. Engines have loops with scan outputs,
+    not sequences.
+Before: s = Loop (n, c, SequenceEmpty ()) <body (i, c, t) => (c, SequenceInsert (t, row)) {...}>
 After:
     rows = Loop (n, c) <body (i, c) => (c, row) {...}>
     s = SplitToSequence <axis = 0, keepdims = 0> (rows)
-
-When it refuses:
-    The sequence is not empty at first, is used in the body for anything but one SequenceInsert
-    at its end, or its tensors may differ in shape from round to round.
-
-Accuracy:
-    Exact: no number changes.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Loop.html;
+When it refuses: The sequence is not empty at first, is used in the body for anything but one
+    SequenceInsert at its end, or its tensors may differ in shape from round to round.
+Accuracy: Exact: no number changes.
+References: https://onnx.ai/onnx/operators/onnx__Loop.html;
     https://onnx.ai/onnx/operators/onnx__SequenceInsert.html
 """
 

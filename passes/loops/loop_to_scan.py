@@ -1,29 +1,18 @@
 """Write a Loop that counts as a Scan over the numbers of its rounds.
 
-What it does:
-    Where a Loop ends after its trip count alone, the same body runs as a Scan along Range (0, trip
-    count): what is carried is the state, the number of the round is the element that is scanned.
-    Where there may be no round, an If gives what comes in instead.
-
-Why engines need it:
-    tract has Scan, whose number of rounds is a size, and no Loop.
-
-Before:
-    h, y = Loop (n, true, h0) <body (i, c, h) => (c, h_new, row) { ... }>
-
-After:
-    h, y = Scan <num_scan_inputs = 1, body (h, i) => (h_new, row) { ... }> (h0, Range (0, n, 1))
-
-When it refuses:
-    The body may end the loop by its condition, there is no trip count, what is carried is no
-    tensor, or its shape is not known to be the same before and after a round, as a Scan has it.
-
-Accuracy:
-    Exact: the same operators on the same numbers.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Scan.html, https://onnx.ai/onnx/operators/onnx__Loop.html;
-    measured on tract 0.23.9: Translating node ... Unimplemented(Loop)
+What it does: Where a Loop ends after its trip count alone, the same body runs as a Scan along Range
+    (0, trip count): what is carried is the state, the number of the round is the element that is
+    scanned. Where there may be no round, an If gives what comes in instead.
+Why engines need it: tract has Scan, whose number of rounds is a size, and no Loop.
+Before: h, y = Loop (n, true, h0) <body (i, c, h) => (c, h_new, row) { ... }>
+After: h, y = Scan <num_scan_inputs = 1, body (h, i) => (h_new, row) { ... }> (h0, Range (0, n, 1))
+When it refuses: The body may end the loop by its condition, there is no trip count, what is carried
+    is no tensor, or its shape is not known to be the same before and after a round, as a Scan has
+    it.
+Accuracy: Exact: the same operators on the same numbers.
+References: https://onnx.ai/onnx/operators/onnx__Scan.html,
+    https://onnx.ai/onnx/operators/onnx__Loop.html; measured on tract 0.23.9: Translating node ...
+    Unimplemented(Loop)
 """
 
 from __future__ import annotations

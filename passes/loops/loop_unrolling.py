@@ -1,33 +1,20 @@
 """Write the rounds of a Loop one after the other.
 
-What it does:
-    Where trip count and conditions are constants, the nodes of the body are copied once for
-    each round, with the round's number as a constant; what becomes constant by that is folded
-    at once. Scan outputs are joined by Unsqueeze and Concat. `loop-unrolling` rolls out loops
-    alone whose body an engine cannot take: it carries a sequence or makes one, or sizes and
-    bounds change from round to round. `loop-to-rounds` rolls out all loops, for engines that
-    have none, or whose loops collect nothing and read nothing from outside.
-
-Why engines need it:
-    TensorRT's loops take no sequences, and nothing that a loop carries along may be the bound of
-    a Slice or the shape of a Reshape. OpenVINO crops nothing in a Resize: with a constant region
-    that becomes a product. OpenCV has no Loop before 5.0, and reads few there.
-
-Before:
-    y = Loop (2, true) <body (i, c) => (c, r) { r = Slice (x, starts[i], ends[i]) ... }>
-
-After:
-    y = Concat <axis = 0> (Unsqueeze (Slice (x, [0], [2])), Unsqueeze (Slice (x, [2], [4])))
-
-When it refuses:
-    Trip count or condition are computed at run time, there is no round at all, there are more
-    rounds than max_rounds or more nodes than max_nodes, or a body cannot be copied.
-
-Accuracy:
-    Exact: the same operators on the same numbers.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Loop.html
+What it does: Where trip count and conditions are constants, the nodes of the body are copied once
+    for each round, with the round's number as a constant; what becomes constant by that is folded
+    at once. Scan outputs are joined by Unsqueeze and Concat. `loop-unrolling` rolls out loops alone
+    whose body an engine cannot take: it carries a sequence or makes one, or sizes and bounds change
+    from round to round. `loop-to-rounds` rolls out all loops, for engines that have none, or whose
+    loops collect nothing and read nothing from outside.
+Why engines need it: TensorRT's loops take no sequences, and nothing that a loop carries along may
+    be the bound of a Slice or the shape of a Reshape. OpenVINO crops nothing in a Resize: with a
+    constant region that becomes a product. OpenCV has no Loop before 5.0, and reads few there.
+Before: y = Loop (2, true) <body (i, c) => (c, r) { r = Slice (x, starts[i], ends[i]) ... }>
+After: y = Concat <axis = 0> (Unsqueeze (Slice (x, [0], [2])), Unsqueeze (Slice (x, [2], [4])))
+When it refuses: Trip count or condition are computed at run time, there is no round at all, there
+    are more rounds than max_rounds or more nodes than max_nodes, or a body cannot be copied.
+Accuracy: Exact: the same operators on the same numbers.
+References: https://onnx.ai/onnx/operators/onnx__Loop.html
 """
 
 from __future__ import annotations

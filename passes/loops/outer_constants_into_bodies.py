@@ -1,28 +1,16 @@
 """Give bodies the constants that they read of the scopes around them.
 
-What it does:
-    Writes a constant of an outer scope that a node of a body reads among the initializers of the
-    body. What else reads it goes on reading the outer one.
-
-Why engines need it:
-    onnx2tf knows in the body of an If or Loop what that computes and stores alone: "KeyError:
-    'l.weight'".
-
+What it does: Writes a constant of an outer scope that a node of a body reads among the initializers
+    of the body. What else reads it goes on reading the outer one.
+Why engines need it: onnx2tf knows in the body of an If or Loop what that computes and stores alone:
+    "KeyError: 'l.weight'".
 Before:
     k = initializer {2}
     y = If (c) <then_branch = { a = Mul (x, k) }, ...>
-
-After:
-    y = If (c) <then_branch = { k_1 = initializer {2}, a = Mul (x, k_1) }, ...>
-
-When it refuses:
-    A node that has bodies of its own reads the constant, or it is of strings.
-
-Accuracy:
-    Exact: the same numbers.
-
-References:
-    measured on onnx2tf 1.29.24
+After: y = If (c) <then_branch = { k_1 = initializer {2}, a = Mul (x, k_1) }, ...>
+When it refuses: A node that has bodies of its own reads the constant, or it is of strings.
+Accuracy: Exact: the same numbers.
+References: measured on onnx2tf 1.29.24
     https://github.com/onnx/onnx/blob/main/docs/IR.md#names-within-a-graph
 """
 

@@ -1,25 +1,13 @@
 """Leave out the activations of LSTM, GRU and RNN that they have anyway.
 
-What it does:
-    Drops the attribute where it names what ONNX says for a node that has none.
-
-Why engines need it:
-    QNN leaves LSTM and GRU that name their activations to the CPU, whatever they are.
-
-Before:
-    y = LSTM <activations = ["Sigmoid", "Tanh", "Tanh"], hidden_size = 5> (x, w, r)
-
-After:
-    y = LSTM <hidden_size = 5> (x, w, r)
-
-When it refuses:
-    No activations are named, or others.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__LSTM.html; measured with onnxruntime-qnn 2.7.0
+What it does: Drops the attribute where it names what ONNX says for a node that has none.
+Why engines need it: QNN leaves LSTM and GRU that name their activations to the CPU, whatever they
+    are.
+Before: y = LSTM <activations = ["Sigmoid", "Tanh", "Tanh"], hidden_size = 5> (x, w, r)
+After: y = LSTM <hidden_size = 5> (x, w, r)
+When it refuses: No activations are named, or others.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/operators/onnx__LSTM.html; measured with onnxruntime-qnn 2.7.0
 """
 
 from __future__ import annotations

@@ -1,29 +1,16 @@
 """Replace LSTM, GRU and RNN whose batch comes first by the form whose sequence comes first.
 
-What it does:
-    With layout = 1 the batch is the first axis of X, of the initial states and of all outputs. The
-    operands are transposed, the operator is written with layout = 0, and its outputs are transposed
-    back. A layout of 0 that is written is left out by recurrent-layout-left-out.
-
-Why engines need it:
-    TensorRT ignores layout, and takes batch and sequence for each other. layout came with opset 14.
-    rknn-toolkit2 takes no batch that comes first, and where the result of GRU or LSTM is reshaped
-    it checks the operator by an older opset, which has no layout.
-
-Before:
-    Y, Y_h = LSTM <layout = 1> (X, W, R)
-
-After:
-    Y, Y_h = Transpose (LSTM (Transpose (X), W, R))
-
-When it refuses:
-    layout is 0, or not given; recurrent-layout-left-out: it is 1, or not given.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__LSTM.html
+What it does: With layout = 1 the batch is the first axis of X, of the initial states and of all
+    outputs. The operands are transposed, the operator is written with layout = 0, and its outputs
+    are transposed back. A layout of 0 that is written is left out by recurrent-layout-left-out.
+Why engines need it: TensorRT ignores layout, and takes batch and sequence for each other. layout
+    came with opset 14. rknn-toolkit2 takes no batch that comes first, and where the result of GRU
+    or LSTM is reshaped it checks the operator by an older opset, which has no layout.
+Before: Y, Y_h = LSTM <layout = 1> (X, W, R)
+After: Y, Y_h = Transpose (LSTM (Transpose (X), W, R))
+When it refuses: layout is 0, or not given; recurrent-layout-left-out: it is 1, or not given.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/operators/onnx__LSTM.html
 """
 
 from __future__ import annotations

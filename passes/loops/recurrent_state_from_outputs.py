@@ -1,30 +1,20 @@
 """Take the last hidden state of GRU and RNN from what they give for each step.
 
-What it does:
-    Reads Y_h as the last step of Y: the first one where the direction is reverse, and one of each
-    where there are both. LSTM keeps its states; all outputs before one that is read get a name.
-
-Why engines need it:
-    rknn-toolkit2 ends its process, or takes memory that is not there, where the last hidden state
-    is read and what was given for each step is not, or has no name. Of LSTM it takes the hidden
-    state alone where all have names.
-
-Before:
-    , Y_h = GRU (X, W, R)            # X [5, 1, 3], both unread or unnamed outputs before Y_h
-
+What it does: Reads Y_h as the last step of Y: the first one where the direction is reverse, and one
+    of each where there are both. LSTM keeps its states; all outputs before one that is read get a
+    name.
+Why engines need it: rknn-toolkit2 ends its process, or takes memory that is not there, where the
+    last hidden state is read and what was given for each step is not, or has no name. Of LSTM it
+    takes the hidden state alone where all have names.
+Before: , Y_h = GRU (X, W, R)            # X [5, 1, 3], both unread or unnamed outputs before Y_h
 After:
     Y, _ = GRU (X, W, R)
     Y_h = Gather <axis = 0> (Y, -1)
-
-When it refuses:
-    The number of steps is not known or 0, lengths of sequences are given, the batch comes first,
-    the cell state of LSTM is read and the hidden state is not, or nothing is to be done.
-
-Accuracy:
-    Exact: the last hidden state is what the last step gives.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__GRU.html; rknn-toolkit2 2.3.2, measured
+When it refuses: The number of steps is not known or 0, lengths of sequences are given, the batch
+    comes first, the cell state of LSTM is read and the hidden state is not, or nothing is to be
+    done.
+Accuracy: Exact: the last hidden state is what the last step gives.
+References: https://onnx.ai/onnx/operators/onnx__GRU.html; rknn-toolkit2 2.3.2, measured
 """
 
 from __future__ import annotations

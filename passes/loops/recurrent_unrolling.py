@@ -1,32 +1,21 @@
 """Write LSTM, GRU and RNN out, one step after the other.
 
-What it does:
-    Multiplies the whole sequence by the weights of the input at once, then computes the gates of
-    each step from that and from the state of the step before, and joins the states.
-
-Why engines need it:
-    OpenCV 4 takes no GRU whose state is computed and has no RNN; TVM has none of the three.
-
-Before:
-    y, h = GRU <hidden_size = 5> (x, w, r, b, , h0)             # x: [2, 1, 4]
-
+What it does: Multiplies the whole sequence by the weights of the input at once, then computes the
+    gates of each step from that and from the state of the step before, and joins the states.
+Why engines need it: OpenCV 4 takes no GRU whose state is computed and has no RNN; TVM has none of
+    the three.
+Before: y, h = GRU <hidden_size = 5> (x, w, r, b, , h0)             # x: [2, 1, 4]
 After:
     g = Add (MatMul (x, w_transposed), bias)                    # [2, 1, 15]
     h1 = ...                                                    # of g[0] and h0
     h2 = ...                                                    # of g[1] and h1
     y = Unsqueeze (Concat (h1, h2), [1])
-
-When it refuses:
-    The sizes of the recurrence or the number of steps are not known, there are more steps than
-    max_steps, or lengths of sequences, peepholes, other activations, clip, input_forget or another
-    layout are given.
-
-Accuracy:
-    Exact: the equations of the operator, up to the order of sums.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__LSTM.html, onnx__GRU.html, onnx__RNN.html; measured on
-    apache-tvm 0.27 and OpenCV 4.10.0
+When it refuses: The sizes of the recurrence or the number of steps are not known, there are more
+    steps than max_steps, or lengths of sequences, peepholes, other activations, clip, input_forget
+    or another layout are given.
+Accuracy: Exact: the equations of the operator, up to the order of sums.
+References: https://onnx.ai/onnx/operators/onnx__LSTM.html, onnx__GRU.html, onnx__RNN.html; measured
+    on apache-tvm 0.27 and OpenCV 4.10.0
 """
 
 from __future__ import annotations

@@ -1,29 +1,17 @@
 """Write NegativeLogLikelihoodLoss with GatherElements.
 
-What it does:
-    Picks the element of each target's class, negates and weighs it, and sums or averages. A target
-    that is to be ignored picks class 0 with weight 0.
-
-Why engines need it:
-    No version of TensorRT has the operator.
-
-Before:
-    y = NegativeLogLikelihoodLoss <reduction = "mean"> (x, target, weight)
-
+What it does: Picks the element of each target's class, negates and weighs it, and sums or averages.
+    A target that is to be ignored picks class 0 with weight 0.
+Why engines need it: No version of TensorRT has the operator.
+Before: y = NegativeLogLikelihoodLoss <reduction = "mean"> (x, target, weight)
 After:
     loss = Neg (Squeeze (GatherElements <axis = 1> (x, Unsqueeze (target, [1])), [1]))
     w = Gather (weight, target)
     y = Div (ReduceSum (Mul (loss, w)), ReduceSum (w))
-
-When it refuses:
-    The element type is unknown, or the reduction is none of those that ONNX has.
-
-Accuracy:
-    Exact up to the order of summation; what stands at an ignored target may be infinite. Targets
-    outside the classes are errors, before and after.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__NegativeLogLikelihoodLoss.html; operators.md of
+When it refuses: The element type is unknown, or the reduction is none of those that ONNX has.
+Accuracy: Exact up to the order of summation; what stands at an ignored target may be infinite.
+    Targets outside the classes are errors, before and after.
+References: https://onnx.ai/onnx/operators/onnx__NegativeLogLikelihoodLoss.html; operators.md of
     onnx-tensorrt, release 8.6
 """
 

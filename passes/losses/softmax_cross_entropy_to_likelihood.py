@@ -1,27 +1,15 @@
 """Write SoftmaxCrossEntropyLoss as the likelihood of the logarithm of Softmax.
 
-What it does:
-    Takes LogSoftmax over the classes, which is the second output, and its
+What it does: Takes LogSoftmax over the classes, which is the second output, and its
     NegativeLogLikelihoodLoss.
-
-Why engines need it:
-    No version of TensorRT has the operator.
-
-Before:
-    y, p = SoftmaxCrossEntropyLoss (scores, labels, weights)
-
+Why engines need it: No version of TensorRT has the operator.
+Before: y, p = SoftmaxCrossEntropyLoss (scores, labels, weights)
 After:
     p = LogSoftmax <axis = 1> (scores)
     y = NegativeLogLikelihoodLoss (p, labels, weights)
-
-When it refuses:
-    The opset is 12: LogSoftmax joins axes there.
-
-Accuracy:
-    Exact up to the order of summation.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__SoftmaxCrossEntropyLoss.html; operators.md of
+When it refuses: The opset is 12: LogSoftmax joins axes there.
+Accuracy: Exact up to the order of summation.
+References: https://onnx.ai/onnx/operators/onnx__SoftmaxCrossEntropyLoss.html; operators.md of
     onnx-tensorrt, release 8.6
 """
 

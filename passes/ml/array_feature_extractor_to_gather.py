@@ -1,25 +1,12 @@
 """Replace ArrayFeatureExtractor by Gather along the last axis.
 
-What it does:
-    Picks columns; a vector counts as one row.
-
-Why engines need it:
-    TensorRT has no operator of ai.onnx.ml.
-
-Before:
-    y = ai.onnx.ml.ArrayFeatureExtractor (x, columns)
-
-After:
-    y = Gather <axis = -1> (x, Reshape (columns, {-1}))
-
-When it refuses:
-    The rank of the data is unknown.
-
-Accuracy:
-    Exact: elements are moved.
-
-References:
-    https://onnx.ai/onnx/operators/onnx_aionnxml_ArrayFeatureExtractor.html;
+What it does: Picks columns; a vector counts as one row.
+Why engines need it: TensorRT has no operator of ai.onnx.ml.
+Before: y = ai.onnx.ml.ArrayFeatureExtractor (x, columns)
+After: y = Gather <axis = -1> (x, Reshape (columns, {-1}))
+When it refuses: The rank of the data is unknown.
+Accuracy: Exact: elements are moved.
+References: https://onnx.ai/onnx/operators/onnx_aionnxml_ArrayFeatureExtractor.html;
     onnxruntime/core/providers/cpu/ml/array_feature_extractor.cc
 """
 

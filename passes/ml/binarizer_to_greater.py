@@ -1,25 +1,13 @@
 """Replace Binarizer by a comparison.
 
-What it does:
-    Compares with the threshold: 1 above it, 0 elsewhere. Onnxruntime stops at NaN, this gives 0.
-
-Why engines need it:
-    TensorRT has no operator of ai.onnx.ml.
-
-Before:
-    y = ai.onnx.ml.Binarizer <threshold = 0.5> (x)
-
-After:
-    y = Cast (Greater (x, 0.5))
-
-When it refuses:
-    The dtype of the numbers is not known.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/operators/onnx_aionnxml_Binarizer.html;
+What it does: Compares with the threshold: 1 above it, 0 elsewhere. Onnxruntime stops at NaN, this
+    gives 0.
+Why engines need it: TensorRT has no operator of ai.onnx.ml.
+Before: y = ai.onnx.ml.Binarizer <threshold = 0.5> (x)
+After: y = Cast (Greater (x, 0.5))
+When it refuses: The dtype of the numbers is not known.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/operators/onnx_aionnxml_Binarizer.html;
     onnxruntime/core/providers/cpu/ml/binarizer.cc
 """
 

@@ -1,26 +1,13 @@
 """Replace FeatureVectorizer by Concat.
 
-What it does:
-    Flattens each input to [rows, features] of float32 and joins them.
-
-Why engines need it:
-    TensorRT has no operator of ai.onnx.ml.
-
-Before:
-    y = ai.onnx.ml.FeatureVectorizer <inputdimensions = [1, 3]> (a, b)       a: [1], b: [2, 3]
-
-After:
-    y = Concat <axis = 1> (Reshape (a, {1, -1}), b)
-
-When it refuses:
-    The number of features of an input is unknown or not the one that is written, where
+What it does: Flattens each input to [rows, features] of float32 and joins them.
+Why engines need it: TensorRT has no operator of ai.onnx.ml.
+Before: y = ai.onnx.ml.FeatureVectorizer <inputdimensions = [1, 3]> (a, b)       a: [1], b: [2, 3]
+After: y = Concat <axis = 1> (Reshape (a, {1, -1}), b)
+When it refuses: The number of features of an input is unknown or not the one that is written, where
     onnxruntime cuts or fills with zeros.
-
-Accuracy:
-    Exact, as far as float32 holds the numbers.
-
-References:
-    https://onnx.ai/onnx/operators/onnx_aionnxml_FeatureVectorizer.html;
+Accuracy: Exact, as far as float32 holds the numbers.
+References: https://onnx.ai/onnx/operators/onnx_aionnxml_FeatureVectorizer.html;
     onnxruntime/core/providers/cpu/ml/feature_vectorizer.cc
 """
 

@@ -1,26 +1,14 @@
 """Replace Imputer by a choice between what is there and what stands in for it.
 
-What it does:
-    Takes the number that is imputed, one for all columns or one for each, wherever the number that
-    stands for nothing is found; NaN is found too where it is that number.
-
-Why engines need it:
-    TensorRT has no operator of ai.onnx.ml.
-
-Before:
-    y = ai.onnx.ml.Imputer <imputed_value_floats = [1, 2], replaced_value_float = nan> (x)
-
-After:
-    y = Where (IsNaN (x), {1, 2}, x)
-
-When it refuses:
-    Numbers are imputed that are none, of another type than the rows, or not as many as columns.
-
-Accuracy:
-    Exact: numbers are compared and moved.
-
-References:
-    https://onnx.ai/onnx/operators/onnx_aionnxml_Imputer.html;
+What it does: Takes the number that is imputed, one for all columns or one for each, wherever the
+    number that stands for nothing is found; NaN is found too where it is that number.
+Why engines need it: TensorRT has no operator of ai.onnx.ml.
+Before: y = ai.onnx.ml.Imputer <imputed_value_floats = [1, 2], replaced_value_float = nan> (x)
+After: y = Where (IsNaN (x), {1, 2}, x)
+When it refuses: Numbers are imputed that are none, of another type than the rows, or not as many as
+    columns.
+Accuracy: Exact: numbers are compared and moved.
+References: https://onnx.ai/onnx/operators/onnx_aionnxml_Imputer.html;
     onnxruntime/core/providers/cpu/ml/imputer.cc
 """
 

@@ -1,27 +1,16 @@
 """Replace LabelEncoder of numbers by a comparison with its keys.
 
-What it does:
-    Compares each number with all keys, takes the value of the one that it is equal to, and the
-    default where it is none.
-
-Why engines need it:
-    TensorRT has no operator of ai.onnx.ml.
-
-Before:
-    y = ai.onnx.ml.LabelEncoder <keys_int64s = [4, 7], values_floats = [0.5, 2]> (x)
-
+What it does: Compares each number with all keys, takes the value of the one that it is equal to,
+    and the default where it is none.
+Why engines need it: TensorRT has no operator of ai.onnx.ml.
+Before: y = ai.onnx.ml.LabelEncoder <keys_int64s = [4, 7], values_floats = [0.5, 2]> (x)
 After:
     hits = Cast (Equal (Unsqueeze (x, -1), {4, 7}))
     y = Where (Equal (ReduceMax (hits), 1), Gather ({0.5, 2}, ArgMax (hits)), -0.0)
-
-When it refuses:
-    Keys or values are texts, which no tensor of an engine holds; a key is NaN or there twice.
-
-Accuracy:
-    Exact: numbers are compared and moved.
-
-References:
-    https://onnx.ai/onnx/operators/onnx_aionnxml_LabelEncoder.html;
+When it refuses: Keys or values are texts, which no tensor of an engine holds; a key is NaN or there
+    twice.
+Accuracy: Exact: numbers are compared and moved.
+References: https://onnx.ai/onnx/operators/onnx_aionnxml_LabelEncoder.html;
     onnxruntime/core/providers/cpu/ml/label_encoder.h
 """
 

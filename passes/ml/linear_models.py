@@ -1,33 +1,21 @@
 """Replace linear models of ai.onnx.ml by a product of matrices.
 
-What it does:
-    Multiplies the rows with the coefficients, adds the intercepts, and transforms the scores. A
-    classifier gives the label of the highest score before they are transformed, as well. There is a
-    pass for LinearRegressor and one for LinearClassifier.
-
-Why engines need it:
-    TensorRT has no operator of ai.onnx.ml.
-
-Before:
-    label, y = ai.onnx.ml.LinearClassifier <coefficients, post_transform = "SOFTMAX"> (x)
-
+What it does: Multiplies the rows with the coefficients, adds the intercepts, and transforms the
+    scores. A classifier gives the label of the highest score before they are transformed, as well.
+    There is a pass for LinearRegressor and one for LinearClassifier.
+Why engines need it: TensorRT has no operator of ai.onnx.ml.
+Before: label, y = ai.onnx.ml.LinearClassifier <coefficients, post_transform = "SOFTMAX"> (x)
 After:
     scores = MatMul (x, coefficients)
     y = Softmax <axis = 1> (scores)
     label = Gather (labels, ArgMax <axis = 1> (scores))
-
-When it refuses:
-    The rows are no matrix of numbers with as many columns as there are coefficients; labels are
-    texts that are read. Scores are transformed by PROBIT, whose formula cancels next to a half, so
-    that float32 does not tell its last digits. A single score that is transformed otherwise, where
-    onnxruntime and ONNX disagree.
-
-Accuracy:
-    Exact up to the order of summation; the label may be another where two scores are equal but for
-    their rounding.
-
-References:
-    https://onnx.ai/onnx/operators/onnx_aionnxml_LinearClassifier.html,
+When it refuses: The rows are no matrix of numbers with as many columns as there are coefficients;
+    labels are texts that are read. Scores are transformed by PROBIT, whose formula cancels next to
+    a half, so that float32 does not tell its last digits. A single score that is transformed
+    otherwise, where onnxruntime and ONNX disagree.
+Accuracy: Exact up to the order of summation; the label may be another where two scores are equal
+    but for their rounding.
+References: https://onnx.ai/onnx/operators/onnx_aionnxml_LinearClassifier.html,
     onnx_aionnxml_LinearRegressor.html; onnxruntime/core/providers/cpu/ml/linearclassifier.cc
 """
 

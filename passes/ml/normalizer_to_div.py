@@ -1,29 +1,17 @@
 """Replace Normalizer by a division by what each row comes to.
 
-What it does:
-    Divides each row by its greatest number, by the sum of what its numbers are in size, or takes
-    the root of its squares as parts of their sum, with the sign that the number had. A row that
-    comes to 0 stays as it is.
-
-Why engines need it:
-    TensorRT has no operator of ai.onnx.ml.
-
-Before:
-    y = ai.onnx.ml.Normalizer <norm = "L1"> (x)
-
+What it does: Divides each row by its greatest number, by the sum of what its numbers are in size,
+    or takes the root of its squares as parts of their sum, with the sign that the number had. A row
+    that comes to 0 stays as it is.
+Why engines need it: TensorRT has no operator of ai.onnx.ml.
+Before: y = ai.onnx.ml.Normalizer <norm = "L1"> (x)
 After:
     sum = ReduceSum <axes = [-1]> (Abs (x))
     y = Div (x, Add (sum, Cast (Not (Cast <to = bool> (sum)))))
-
-When it refuses:
-    The rows are no vector or matrix of numbers, or the norm is none of ONNX.
-
-Accuracy:
-    Exact up to the order of summation. Numbers are squared as float32, where onnxruntime squares
-    those of float64 and integers before it rounds.
-
-References:
-    https://onnx.ai/onnx/operators/onnx_aionnxml_Normalizer.html;
+When it refuses: The rows are no vector or matrix of numbers, or the norm is none of ONNX.
+Accuracy: Exact up to the order of summation. Numbers are squared as float32, where onnxruntime
+    squares those of float64 and integers before it rounds.
+References: https://onnx.ai/onnx/operators/onnx_aionnxml_Normalizer.html;
     onnxruntime/core/providers/cpu/ml/normalizer.cc
 """
 

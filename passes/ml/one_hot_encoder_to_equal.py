@@ -1,26 +1,15 @@
 """Replace OneHotEncoder of numbers by a comparison with the categories.
 
-What it does:
-    Cuts the numbers to integers and compares them with each category along a new last axis.
-
-Why engines need it:
-    TensorRT has no operator of ai.onnx.ml.
-
-Before:
-    y = ai.onnx.ml.OneHotEncoder <cats_int64s = [1, 2, 5]> (x)
-
-After:
-    y = Cast (Equal (Unsqueeze (Cast (x), -1), {1, 2, 5}))
-
-When it refuses:
-    The categories are strings, a category is named twice, or the rank of the data is unknown.
-
-Accuracy:
-    Exact. With ``zeros = 0`` onnxruntime stops at a number that is no category; here it gives a
-    row of zeros.
-
-References:
-    https://onnx.ai/onnx/operators/onnx_aionnxml_OneHotEncoder.html;
+What it does: Cuts the numbers to integers and compares them with each category along a new last
+    axis.
+Why engines need it: TensorRT has no operator of ai.onnx.ml.
+Before: y = ai.onnx.ml.OneHotEncoder <cats_int64s = [1, 2, 5]> (x)
+After: y = Cast (Equal (Unsqueeze (Cast (x), -1), {1, 2, 5}))
+When it refuses: The categories are strings, a category is named twice, or the rank of the data is
+    unknown.
+Accuracy: Exact. With ``zeros = 0`` onnxruntime stops at a number that is no category; here it gives
+    a row of zeros.
+References: https://onnx.ai/onnx/operators/onnx_aionnxml_OneHotEncoder.html;
     onnxruntime/core/providers/cpu/ml/onehotencoder.cc
 """
 

@@ -1,26 +1,15 @@
 """Replace Scaler by Sub and Mul.
 
-What it does:
-    Takes the offset off and multiplies by the scale: in float32, in float64 where the input has it.
-
-Why engines need it:
-    TensorRT has no operator of ai.onnx.ml.
-
-Before:
-    y = ai.onnx.ml.Scaler <offset = [1.0], scale = [0.5]> (x)
-
-After:
-    y = Mul (Sub (Cast (x), 1), 0.5)
-
-When it refuses:
-    Offset or scale is missing, they have different lengths, or the dtype of the input is unknown.
-
-Accuracy:
-    Exact: the same two operations in the type that onnxruntime computes them in, which is float64
-    for an input of it (the result is cut to float32 afterwards) and float32 otherwise.
-
-References:
-    https://onnx.ai/onnx/operators/onnx_aionnxml_Scaler.html;
+What it does: Takes the offset off and multiplies by the scale: in float32, in float64 where the
+    input has it.
+Why engines need it: TensorRT has no operator of ai.onnx.ml.
+Before: y = ai.onnx.ml.Scaler <offset = [1.0], scale = [0.5]> (x)
+After: y = Mul (Sub (Cast (x), 1), 0.5)
+When it refuses: Offset or scale is missing, they have different lengths, or the dtype of the input
+    is unknown.
+Accuracy: Exact: the same two operations in the type that onnxruntime computes them in, which is
+    float64 for an input of it (the result is cut to float32 afterwards) and float32 otherwise.
+References: https://onnx.ai/onnx/operators/onnx_aionnxml_Scaler.html;
     onnxruntime/core/providers/cpu/ml/scaler.cc
 """
 

@@ -1,37 +1,26 @@
 """Replace support vector machines of ai.onnx.ml by comparing rows with all their vectors.
 
-What it does:
-    Computes the kernel of each row and support vector, and multiplies with the coefficients, for a
-    classifier once for each pair of classes; the class that wins most pairs gives the label. With
-    prob_a and prob_b the probabilities of pairs become those of classes in the rounds that
-    onnxruntime does. There is a pass for SVMRegressor and two for SVMClassifier: with Loop, which
-    does as many rounds, and without it.
-
-Why engines need it:
-    TensorRT has no operator of ai.onnx.ml.
-
-Before:
-    y = ai.onnx.ml.SVMRegressor <kernel_type = "RBF", kernel_params = [0.1, 0, 3]> (x)
-
+What it does: Computes the kernel of each row and support vector, and multiplies with the
+    coefficients, for a classifier once for each pair of classes; the class that wins most pairs
+    gives the label. With prob_a and prob_b the probabilities of pairs become those of classes in
+    the rounds that onnxruntime does. There is a pass for SVMRegressor and two for SVMClassifier:
+    with Loop, which does as many rounds, and without it.
+Why engines need it: TensorRT has no operator of ai.onnx.ml.
+Before: y = ai.onnx.ml.SVMRegressor <kernel_type = "RBF", kernel_params = [0.1, 0, 3]> (x)
 After:
     apart = Sub (Unsqueeze (x, 1), vectors)
     kernel = Exp (Mul (ReduceSum (Mul (apart, apart), 2), -0.1))
     y = Add (MatMul (kernel, coefficients), rho)
-
-When it refuses:
-    A classifier has no support vectors; scores are transformed; labels are texts that are read; the
-    numbers of vectors, coefficients and columns do not fit.
-
-Accuracy:
-    Exact up to the order of summation: onnxruntime sums classifiers in float64, this in float32,
-    with the vectors of the classes in turn, which keeps the sums on the way small. A label may be
-    another where a pair is next to even. Probabilities of three classes and more are approximate
-    without Loop: onnxruntime does up to 100 rounds until they are good enough, this eight at most.
-
-References:
-    https://onnx.ai/onnx/operators/onnx_aionnxml_SVMClassifier.html,
-    onnx_aionnxml_SVMRegressor.html;
-    onnxruntime/core/providers/cpu/ml/svmclassifier.cc, svmregressor.cc
+When it refuses: A classifier has no support vectors; scores are transformed; labels are texts that
+    are read; the numbers of vectors, coefficients and columns do not fit.
+Accuracy: Exact up to the order of summation: onnxruntime sums classifiers in float64, this in
+    float32, with the vectors of the classes in turn, which keeps the sums on the way small. A label
+    may be another where a pair is next to even. Probabilities of three classes and more are
+    approximate without Loop: onnxruntime does up to 100 rounds until they are good enough, this
+    eight at most.
+References: https://onnx.ai/onnx/operators/onnx_aionnxml_SVMClassifier.html,
+    onnx_aionnxml_SVMRegressor.html; onnxruntime/core/providers/cpu/ml/svmclassifier.cc,
+    svmregressor.cc
 """
 
 from __future__ import annotations

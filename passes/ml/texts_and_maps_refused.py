@@ -1,27 +1,15 @@
 """Say what stands in the way of operators of ai.onnx.ml that read texts or maps.
 
-What it does:
-    Nothing but to say why. CastMap and DictVectorizer read a map from keys to numbers, and
-    CategoryMapper reads or gives texts, neither of which is a tensor that an engine holds.
-
-Why engines need it:
-    Engines have tensors of numbers alone.
-
+What it does: Nothing but to say why. CastMap and DictVectorizer read a map from keys to numbers,
+    and CategoryMapper reads or gives texts, neither of which is a tensor that an engine holds.
+Why engines need it: Engines have tensors of numbers alone.
 Before:
     y = ai.onnx.ml.DictVectorizer <string_vocabulary = ["a", "b"]> (x)      # x: map(string, float)
-
-After:
-    the same
-
-When it refuses:
-    Always: the reason names what the caller has to do before the model.
-
-Accuracy:
-    Exact: nothing changes.
-
-References:
-    https://onnx.ai/onnx/operators/onnx_aionnxml_DictVectorizer.html, onnx_aionnxml_CastMap.html,
-    onnx_aionnxml_CategoryMapper.html
+After: the same
+When it refuses: Always: the reason names what the caller has to do before the model.
+Accuracy: Exact: nothing changes.
+References: https://onnx.ai/onnx/operators/onnx_aionnxml_DictVectorizer.html,
+    onnx_aionnxml_CastMap.html, onnx_aionnxml_CategoryMapper.html
 """
 
 from __future__ import annotations

@@ -1,39 +1,28 @@
 """Replace the trees of ai.onnx.ml by looking up which way each row goes, a level at a time.
 
-What it does:
-    Keeps all trees in tables of one entry for each node, and for each row and tree the node that
-    it has come to. A level looks up the column and the threshold of that node, compares, and looks
-    up where it goes on; leaves lead to themselves. Then what the leaves say is looked up and added.
-    There is a pass for each of TreeEnsembleRegressor, TreeEnsembleClassifier and TreeEnsemble.
-
-Why engines need it:
-    TensorRT has no operator of ai.onnx.ml.
-
-Before:
-    y = ai.onnx.ml.TreeEnsembleRegressor <...> (x)
-
+What it does: Keeps all trees in tables of one entry for each node, and for each row and tree the
+    node that it has come to. A level looks up the column and the threshold of that node, compares,
+    and looks up where it goes on; leaves lead to themselves. Then what the leaves say is looked up
+    and added. There is a pass for each of TreeEnsembleRegressor, TreeEnsembleClassifier and
+    TreeEnsemble.
+Why engines need it: TensorRT has no operator of ai.onnx.ml.
+Before: y = ai.onnx.ml.TreeEnsembleRegressor <...> (x)
 After:
     at = Where (Gather (x, columns of roots) <= thresholds of roots, yes, no)     # [rows, trees]
     ...                                                              # once for each further level
     looked = GatherElements (x, Gather (columns, at))
     at = Where (looked <= Gather (thresholds, at), Gather (yes, at), Gather (no, at))
     y = ReduceSum (Gather (weights, at - branches), axis 1)
-
-When it refuses:
-    The nodes form no trees, or deeper ones than 2048 levels; the labels of the classes are texts
-    that are read; a leaf votes several times for one target, or for less than a 16th of several
-    targets; the least or greatest is asked for and a leaf has no vote. Where onnxruntime and ONNX
-    disagree: base values of a target that a row may reach no vote for, one target that is
+When it refuses: The nodes form no trees, or deeper ones than 2048 levels; the labels of the classes
+    are texts that are read; a leaf votes several times for one target, or for less than a 16th of
+    several targets; the least or greatest is asked for and a leaf has no vote. Where onnxruntime
+    and ONNX disagree: base values of a target that a row may reach no vote for, one target that is
     transformed otherwise than by PROBIT, and one score for two classes that may be negative, where
     onnxruntime gives two losing scores.
-
-Accuracy:
-    Exact up to the order of summation; thresholds and weights keep their type. A label is that of
-    the highest sum, so it may be another where two sums are equal but for their rounding. NaN goes
-    where nodes_missing_value_tracks_true says.
-
-References:
-    https://onnx.ai/onnx/operators/onnx_aionnxml_TreeEnsembleRegressor.html,
+Accuracy: Exact up to the order of summation; thresholds and weights keep their type. A label is
+    that of the highest sum, so it may be another where two sums are equal but for their rounding.
+    NaN goes where nodes_missing_value_tracks_true says.
+References: https://onnx.ai/onnx/operators/onnx_aionnxml_TreeEnsembleRegressor.html,
     onnx_aionnxml_TreeEnsembleClassifier.html, onnx_aionnxml_TreeEnsemble.html;
     onnxruntime/core/providers/cpu/ml/tree_ensemble_aggregator.h, ml_common.h
 """

@@ -1,27 +1,15 @@
 """Divide integers by a computed divisor that is never 0.
 
-What it does:
-    Adds 1 to a divisor where it is 0, and nothing elsewhere.
-
-Why engines need it:
-    rknn-toolkit2 runs a model with zeros when it builds it, and a division of integers by 0 ends
-    its process.
-
-Before:
-    y = Div (a, b)                                 b: int64, computed
-
-After:
-    y = Div (a, Add (b, Cast <to = INT64> (Equal (b, 0))))
-
-When it refuses:
-    The divisor is constant, of another type than int32 and int64, or such a sum already.
-
-Accuracy:
-    Exact wherever the division gives a number, and the site says so. There is none for a divisor
-    0: onnxruntime stops ("Integer modulo by zero").
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Div.html; rknn-toolkit2 2.3.2, measured
+What it does: Adds 1 to a divisor where it is 0, and nothing elsewhere.
+Why engines need it: rknn-toolkit2 runs a model with zeros when it builds it, and a division of
+    integers by 0 ends its process.
+Before: y = Div (a, b)                                 b: int64, computed
+After: y = Div (a, Add (b, Cast <to = INT64> (Equal (b, 0))))
+When it refuses: The divisor is constant, of another type than int32 and int64, or such a sum
+    already.
+Accuracy: Exact wherever the division gives a number, and the site says so. There is none for a
+    divisor 0: onnxruntime stops ("Integer modulo by zero").
+References: https://onnx.ai/onnx/operators/onnx__Div.html; rknn-toolkit2 2.3.2, measured
 """
 
 from __future__ import annotations

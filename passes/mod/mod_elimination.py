@@ -13,14 +13,10 @@ Floats are divided with the quotient corrected: the product of quotient and divi
 without error, in two halves, so that the remainder is exact and not off by a divisor next to its
 multiples. float16 is computed as float32. ``fmod=0`` on floats, which ONNX forbids and exporters
 wrote, has the sign of the divisor, as in Python.
-
 Why engines need it:
 TensorRT has an importer for Mod from 8.5 on, and there refuses floats with ``fmod=0`` and integers
 of 8 bits; older versions have none.
-
-Before:
-    z = Mod (x, seven)
-
+Before: z = Mod (x, seven)
 After:
     q = Div (x, seven)
     p = Mul (q, seven)
@@ -29,12 +25,10 @@ After:
     u = Div (t, seven)
     v = Mul (u, seven)
     z = Sub (t, v)
-
 When it refuses:
 Unknown dtypes; an integer divisor that holds 0, or is computed at run time and not proved to be
 at least 1 (sizes joined with Max, for one). The option ``assume_nonzero`` takes the user's word
 that no divisor is 0; a divisor -1 is guarded then.
-
 Accuracy:
 Integers: exact for every operand, the extremes included (onnxruntime's own ``fmod=1`` goes through
 double and is less exact above 2**53). float16: exact, for quotients from 2**13 on provided that

@@ -3,14 +3,10 @@
 What it does:
 Takes the remainder with the sign of the dividend, which ``fmod=1`` asks for, and adds the divisor
 where the two signs differ.
-
 Why engines need it:
 ONNX allows floats with ``fmod=1`` only; exporters wrote ``fmod=0`` nevertheless. onnxruntime fails
 on it ("fmod attribute must be true for floating point types"), TensorRT refuses it from 8.5 on.
-
-Before:
-    z = Mod <fmod = 0> (x, y)
-
+Before: z = Mod <fmod = 0> (x, y)
 After:
     r = Mod <fmod = 1> (x, y)
     n = Less (y, zero)
@@ -19,10 +15,7 @@ After:
     d = Less (t, zero)
     u = Add (r, y)
     z = Where (d, u, r)
-
-When it refuses:
-Unknown dtypes. Integers and ``fmod=1`` are left alone.
-
+When it refuses: Unknown dtypes. Integers and ``fmod=1`` are left alone.
 Accuracy:
 Exact: ``r != 0 and (r < 0) != (y < 0)`` adds the divisor, with the one rounding of that addition,
 which Python's ``%`` and PyTorch's remainder have too: a tiny dividend of the other sign gives the

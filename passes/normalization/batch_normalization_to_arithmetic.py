@@ -1,31 +1,17 @@
 """Write BatchNormalization as arithmetic.
 
-What it does:
-    Writes out (x - mean) / sqrt (variance + epsilon) * scale + bias, with the parameters reshaped
-    so that they stand along axis 1. In training mode, mean and variance are those of x, and the
-    running ones, which are outputs too, go towards them by 1 - momentum.
-
-Why engines need it:
-    tract and other engines take parameters that are constants alone: "Params are not const";
-    TensorRT refuses training mode.
-    Exporters of TensorFlow write the layer normalization of a Keras model so, with means that are
-    computed.
-
-Before:
-    y = BatchNormalization <epsilon = 1e-5> (x, scale, bias, mean, variance)
-
-After:
-    y = Add (Mul (Div (Sub (x, m), Sqrt (Add (v, 1e-5))), s), b)
-
-When it refuses:
-    The rank is not known, or the element types of input and parameters differ; below opset 14, it
-    gives more than one output.
-
-Accuracy:
-    Exact up to rounding.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__BatchNormalization.html
+What it does: Writes out (x - mean) / sqrt (variance + epsilon) * scale + bias, with the parameters
+    reshaped so that they stand along axis 1. In training mode, mean and variance are those of x,
+    and the running ones, which are outputs too, go towards them by 1 - momentum.
+Why engines need it: tract and other engines take parameters that are constants alone: "Params are
+    not const"; TensorRT refuses training mode. Exporters of TensorFlow write the layer
+    normalization of a Keras model so, with means that are computed.
+Before: y = BatchNormalization <epsilon = 1e-5> (x, scale, bias, mean, variance)
+After: y = Add (Mul (Div (Sub (x, m), Sqrt (Add (v, 1e-5))), s), b)
+When it refuses: The rank is not known, or the element types of input and parameters differ; below
+    opset 14, it gives more than one output.
+Accuracy: Exact up to rounding.
+References: https://onnx.ai/onnx/operators/onnx__BatchNormalization.html
 """
 
 from __future__ import annotations

@@ -1,29 +1,18 @@
 """Give InstanceNormalization constants of its own.
 
-What it does:
-    Copies the scale and the bias, where other nodes read them as well.
-
-Why engines need it:
-    OpenCV 4 makes a layer of each constant of InstanceNormalization. What reads the constant
-    further on finds it as a constant and as a layer, which is an input too many. PyTorch writes
-    the normalizations of wav2vec2 so, whose constants are all ones and zeros.
-
+What it does: Copies the scale and the bias, where other nodes read them as well.
+Why engines need it: OpenCV 4 makes a layer of each constant of InstanceNormalization. What reads
+    the constant further on finds it as a constant and as a layer, which is an input too many.
+    PyTorch writes the normalizations of wav2vec2 so, whose constants are all ones and zeros.
 Before:
     n = InstanceNormalization (x, s, b)
     y = LayerNormalization (z, s, b)
-
 After:
     n = InstanceNormalization (x, s1, b1)      with copies of s and b
     y = LayerNormalization (z, s, b)
-
-When it refuses:
-    Scale and bias are not constant, or nothing else reads them.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__InstanceNormalization.html; opencv 4.10.0,
+When it refuses: Scale and bias are not constant, or nothing else reads them.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/operators/onnx__InstanceNormalization.html; opencv 4.10.0,
     modules/dnn/src/onnx/onnx_importer.cpp, parseInstanceNormalization
 """
 

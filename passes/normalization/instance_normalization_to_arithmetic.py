@@ -1,31 +1,19 @@
 """Replace InstanceNormalization by means and arithmetic.
 
-What it does:
-    Each channel of each image is centred, divided by its deviation, multiplied by its scale and
-    added to its bias.
-
-Why engines need it:
-    TensorRT 7.0 computes it with an epsilon of its own and ignores the one written. OpenCV 5
-    refuses it behind a Conv that is not of images.
-
-Before:
-    y = InstanceNormalization <epsilon = 1e-5> (x, scale, bias)        x: [N, C, H, W]
-
+What it does: Each channel of each image is centred, divided by its deviation, multiplied by its
+    scale and added to its bias.
+Why engines need it: TensorRT 7.0 computes it with an epsilon of its own and ignores the one
+    written. OpenCV 5 refuses it behind a Conv that is not of images.
+Before: y = InstanceNormalization <epsilon = 1e-5> (x, scale, bias)        x: [N, C, H, W]
 After:
     away = Sub (x, ReduceMean <axes = {2, 3}> (x))
     deviation = Sqrt (Add (ReduceMean <axes = {2, 3}> (Mul (away, away)), 1e-5))
     y = Add (Mul (Div (away, deviation), scale), bias)                 scale, bias: [C, 1, 1]
-
-When it refuses:
-    The rank or the dtype is unknown; from opset 18 on, where ReduceMean takes its axes as an
-    input, a size of the image too.
-
-Accuracy:
-    Exact up to the order of summation; float16 and bfloat16 are computed in float32.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__InstanceNormalization.html;
-    onnx/onnx-tensorrt 7.0 builtin_op_importers.cpp, importInstanceNormalization
+When it refuses: The rank or the dtype is unknown; from opset 18 on, where ReduceMean takes its axes
+    as an input, a size of the image too.
+Accuracy: Exact up to the order of summation; float16 and bfloat16 are computed in float32.
+References: https://onnx.ai/onnx/operators/onnx__InstanceNormalization.html; onnx/onnx-tensorrt 7.0
+    builtin_op_importers.cpp, importInstanceNormalization
 """
 
 from __future__ import annotations

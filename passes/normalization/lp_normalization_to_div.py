@@ -1,26 +1,15 @@
 """Write LpNormalization as a quotient.
 
-What it does:
-    Divides by the sum of absolute values, or by the root of the sum of squares, along the axis.
-
-Why engines need it:
-    TensorRT before 10 has no LpNormalization.
-
-Before:
-    y = LpNormalization <axis = 1, p = 2> (x)
-
+What it does: Divides by the sum of absolute values, or by the root of the sum of squares, along the
+    axis.
+Why engines need it: TensorRT before 10 has no LpNormalization.
+Before: y = LpNormalization <axis = 1, p = 2> (x)
 After:
     n = ReduceL2 <axes = [1]> (x)
     y = Div (x, Add (n, Cast <to = 1> (Not (Greater (n, 0)))))
-
-When it refuses:
-    The elements are not floats of known rank; p is neither 1 nor 2.
-
-Accuracy:
-    Exact up to rounding. Where all elements are 0, so is the result, as in onnxruntime.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__LpNormalization.html
+When it refuses: The elements are not floats of known rank; p is neither 1 nor 2.
+Accuracy: Exact up to rounding. Where all elements are 0, so is the result, as in onnxruntime.
+References: https://onnx.ai/onnx/operators/onnx__LpNormalization.html
 """
 
 from __future__ import annotations

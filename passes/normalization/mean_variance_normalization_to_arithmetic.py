@@ -1,30 +1,19 @@
 """Compute MeanVarianceNormalization by sums and a root.
 
-What it does:
-    Subtracts the mean over the axes, and divides by the root of the mean square of what is left and
-    1e-9. Before opset 9, as an experiment of Caffe2's, `across_channels` and `normalize_variance`
-    say over what, and whether it is divided; nothing is added to the root there.
-
-Why engines need it:
-    TensorRT has an importer for MeanVarianceNormalization from 8.5 on; onnxruntime up to 1.15 takes
-    no fewer than four dimensions.
-
-Before:
-    y = MeanVarianceNormalization (x)
-
+What it does: Subtracts the mean over the axes, and divides by the root of the mean square of what
+    is left and 1e-9. Before opset 9, as an experiment of Caffe2's, `across_channels` and
+    `normalize_variance` say over what, and whether it is divided; nothing is added to the root
+    there.
+Why engines need it: TensorRT has an importer for MeanVarianceNormalization from 8.5 on; onnxruntime
+    up to 1.15 takes no fewer than four dimensions.
+Before: y = MeanVarianceNormalization (x)
 After:
     d = Sub (x, ReduceMean <axes = {0, 2, 3}> (x))
     y = Div (d, Add (Sqrt (ReduceMean <axes = {0, 2, 3}> (Mul (d, d))), 1e-9))
-
-When it refuses:
-    The dtype is not float32 or float64.
-
-Accuracy:
-    Exact up to the order of summation, but for constant tensors, where what is left of the mean by
-    rounding is divided by 1e-9 or so, before opset 9 by 0.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__MeanVarianceNormalization.html;
+When it refuses: The dtype is not float32 or float64.
+Accuracy: Exact up to the order of summation, but for constant tensors, where what is left of the
+    mean by rounding is divided by 1e-9 or so, before opset 9 by 0.
+References: https://onnx.ai/onnx/operators/onnx__MeanVarianceNormalization.html;
     onnx/defs/experiments/defs.cc of onnx 1.2; the numbers of the experiment were held to the kernel
     of onnxruntime 1.32
 """

@@ -1,31 +1,20 @@
 """Raise the opset to the one that brings an operator which the file uses already.
 
-What it does:
-    Where a node of the default domain is of no operator of the imported opset, but of one that a
-    newer opset brings (Gelu at opset 17, RMSNormalization at 20), moves the model to that opset:
-    every other node keeps its meaning, as `opset` does it.
-
-Why engines need it:
-    onnxruntime refuses the file ("No Op registered for Gelu with domain_version of 17"), other
-    engines go by the name or have no such operator. Converters and hand-written exporters stamp
-    files so.
-
+What it does: Where a node of the default domain is of no operator of the imported opset, but of one
+    that a newer opset brings (Gelu at opset 17, RMSNormalization at 20), moves the model to that
+    opset: every other node keeps its meaning, as `opset` does it.
+Why engines need it: onnxruntime refuses the file ("No Op registered for Gelu with domain_version of
+    17"), other engines go by the name or have no such operator. Converters and hand-written
+    exporters stamp files so.
 Before:
     opset_import: ["" : 17]
     y = Gelu (x)
-
 After:
     opset_import: ["" : 20]
     y = Gelu (x)
-
-When it refuses:
-    Another node cannot follow to that opset; see `opset`.
-
-Accuracy:
-    Exact for what the name means from the opset on that brings it; before, it means nothing.
-
-References:
-    https://onnx.ai/onnx/repo-docs/Versioning.html#operator-sets
+When it refuses: Another node cannot follow to that opset; see `opset`.
+Accuracy: Exact for what the name means from the opset on that brings it; before, it means nothing.
+References: https://onnx.ai/onnx/repo-docs/Versioning.html#operator-sets
 """
 
 from __future__ import annotations

@@ -1,26 +1,15 @@
 """Raise the opset of a model to 11 where the places of a filled vector stand for Range.
 
-What it does:
-    Moves the model to opset 11, as `opset-raising` does, but only where NonZero reads what
-    ConstantOfShape gives: that is how PyTorch exported ``arange`` before opset 11 brought Range.
-
-Why engines need it:
-    TensorRT has no NonZero before 8.5, and nothing else counts up to a computed number.
-
-Before:
-    opset 9: y = NonZero (ConstantOfShape <value = {1}> (n))
-
-After:
-    opset 11: the same, which Range can replace
-
-When it refuses:
-    A node cannot follow exactly; see `opset`.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Range.html; pytorch/pytorch
+What it does: Moves the model to opset 11, as `opset-raising` does, but only where NonZero reads
+    what ConstantOfShape gives: that is how PyTorch exported ``arange`` before opset 11 brought
+    Range.
+Why engines need it: TensorRT has no NonZero before 8.5, and nothing else counts up to a computed
+    number.
+Before: opset 9: y = NonZero (ConstantOfShape <value = {1}> (n))
+After: opset 11: the same, which Range can replace
+When it refuses: A node cannot follow exactly; see `opset`.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/operators/onnx__Range.html; pytorch/pytorch
     torch/onnx/symbolic_opset9.py (arange)
 """
 

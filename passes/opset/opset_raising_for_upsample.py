@@ -1,27 +1,15 @@
 """Raise the opset of a model to 10 where scales of a nearest Upsample are computed.
 
-What it does:
-    Moves the model from opset 9 to 10, where Upsample is called Resize and computes the same. The
-    Resize of opset 11, to which `opset-raising` goes, rounds otherwise by scales below 1, which
-    computed ones may be.
-
-Why engines need it:
-    OpenVINO reads nearest Upsample as if pixels stood at halves, and Resize of opset 10 as it is.
-
-Before:
-    opset 9: y = Upsample <mode = "nearest"> (x, Div (sizes of z, sizes of x))
-
-After:
-    opset 10: y = Resize <mode = "nearest"> (x, Div (sizes of z, sizes of x))
-
-When it refuses:
-    A node cannot follow exactly; see `opset`.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Upsample.html;
+What it does: Moves the model from opset 9 to 10, where Upsample is called Resize and computes the
+    same. The Resize of opset 11, to which `opset-raising` goes, rounds otherwise by scales below 1,
+    which computed ones may be.
+Why engines need it: OpenVINO reads nearest Upsample as if pixels stood at halves, and Resize of
+    opset 10 as it is.
+Before: opset 9: y = Upsample <mode = "nearest"> (x, Div (sizes of z, sizes of x))
+After: opset 10: y = Resize <mode = "nearest"> (x, Div (sizes of z, sizes of x))
+When it refuses: A node cannot follow exactly; see `opset`.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/operators/onnx__Upsample.html;
     https://onnx.ai/onnx/operators/onnx__Resize.html; measured on OpenVINO 2026.4.1
 """
 

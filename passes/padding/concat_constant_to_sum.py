@@ -1,29 +1,16 @@
 """Write a Concat with a constant at its ends as a sum with what is padded by zeros.
 
-What it does:
-    The other operands are padded with zeros where a constant stands in front of them or behind
-    them, and the constant, of one batch and with zeros beside it, is added.
-
-Why engines need it:
-    ncnn leaves the batch out of what a Conv makes, and not out of a constant that is joined with
-    it, such as the class token of a vision transformer whose sizes are fixed. A constant of one
-    batch that is added is taken.
-
-Before:
-    y = Concat <axis = 1> (k, x)          # k: [2, 1, 16], twice the same; x: [2, 4, 16]
-
-After:
-    y = Add (Pad (x, {0, 1, 0, 0, 0, 0}, 0.0), l)       # l: [1, 5, 16], k and then zeros
-
-When it refuses:
-    No constant stands at an end, it is joined along the first axis, its batches differ, a size
-    of the others is not known, or the numbers are no floats.
-
-Accuracy:
-    Exact for numbers; a zero may come with the other sign.
-
-References:
-    measured on ncnn 1.0.20261020 and pnnx 20261020;
+What it does: The other operands are padded with zeros where a constant stands in front of them or
+    behind them, and the constant, of one batch and with zeros beside it, is added.
+Why engines need it: ncnn leaves the batch out of what a Conv makes, and not out of a constant that
+    is joined with it, such as the class token of a vision transformer whose sizes are fixed. A
+    constant of one batch that is added is taken.
+Before: y = Concat <axis = 1> (k, x)          # k: [2, 1, 16], twice the same; x: [2, 4, 16]
+After: y = Add (Pad (x, {0, 1, 0, 0, 0, 0}, 0.0), l)       # l: [1, 5, 16], k and then zeros
+When it refuses: No constant stands at an end, it is joined along the first axis, its batches
+    differ, a size of the others is not known, or the numbers are no floats.
+Accuracy: Exact for numbers; a zero may come with the other sign.
+References: measured on ncnn 1.0.20261020 and pnnx 20261020;
     https://onnx.ai/onnx/operators/onnx__Pad.html
 """
 

@@ -1,28 +1,15 @@
 """Write a Concat with constants of one number at its ends as a Pad.
 
-What it does:
-    A constant in front of the other operands, or behind them, of which all numbers are the same,
-    becomes padding by that number.
-
-Why engines need it:
-    pnnx takes a constant of one number for a number, not for a tensor, and leaves it in its file:
-    "layer pnnx.Expression not exists or registered".
-
-Before:
-    y = Concat <axis = -1> (k, x)                  # k: [1, 1], a constant of 2.0; x: [1, 3]
-
-After:
-    y = Pad <mode = "constant"> (x, {0, 1, 0, 0}, 2.0)
-
-When it refuses:
-    No constant stands at an end, its numbers differ, or its size along the axis is not known; the
-    type is one that Pad does not have in the opset.
-
-Accuracy:
-    Exact: the same numbers.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Pad.html
+What it does: A constant in front of the other operands, or behind them, of which all numbers are
+    the same, becomes padding by that number.
+Why engines need it: pnnx takes a constant of one number for a number, not for a tensor, and leaves
+    it in its file: "layer pnnx.Expression not exists or registered".
+Before: y = Concat <axis = -1> (k, x)                  # k: [1, 1], a constant of 2.0; x: [1, 3]
+After: y = Pad <mode = "constant"> (x, {0, 1, 0, 0}, 2.0)
+When it refuses: No constant stands at an end, its numbers differ, or its size along the axis is not
+    known; the type is one that Pad does not have in the opset.
+Accuracy: Exact: the same numbers.
+References: https://onnx.ai/onnx/operators/onnx__Pad.html
 """
 
 from __future__ import annotations

@@ -1,27 +1,15 @@
 """Replace Pad with mode reflect, edge or wrap by Gather and Concat.
 
-What it does:
-    Along each padded axis the rows that the padding repeats are picked by their number from the
-    start and from the end and joined to the data. The number of rows need not be known; wrap may go
-    around several times. Negative pads cut rows off before anything is repeated.
-
-Why engines need it:
-    TensorRT pads with a constant only before 8.4 (reflect) and 8.5 (edge), and never with wrap.
-
-Before:
-    y = Pad <mode = "reflect"> (x, {0, 2, 0, 1})
-
-After:
-    y = Concat <axis = 1> (Gather (x, {2, 1}), x, Gather (Slice (x, -2, -1), {0}))
-
-When it refuses:
-    The pads are computed at run time, or the rank is unknown.
-
-Accuracy:
-    Exact: elements are moved.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Pad.html
+What it does: Along each padded axis the rows that the padding repeats are picked by their number
+    from the start and from the end and joined to the data. The number of rows need not be known;
+    wrap may go around several times. Negative pads cut rows off before anything is repeated.
+Why engines need it: TensorRT pads with a constant only before 8.4 (reflect) and 8.5 (edge), and
+    never with wrap.
+Before: y = Pad <mode = "reflect"> (x, {0, 2, 0, 1})
+After: y = Concat <axis = 1> (Gather (x, {2, 1}), x, Gather (Slice (x, -2, -1), {0}))
+When it refuses: The pads are computed at run time, or the rank is unknown.
+Accuracy: Exact: elements are moved.
+References: https://onnx.ai/onnx/operators/onnx__Pad.html
 """
 
 from __future__ import annotations

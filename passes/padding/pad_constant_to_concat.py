@@ -1,29 +1,16 @@
 """Replace Pad with a constant by Concat with blocks of it.
 
-What it does:
-    Joins a block filled with the value before and after the data, along each axis that is padded.
-    Pads computed at run time are blocks of a computed size; negative ones cut instead, and what
-    they cut beyond the data is missing in the block of the other side.
-
-Why engines need it:
-    TensorRT before 8.2 pads the last two axes only, with zeros, by amounts that are initializers;
-    7.0 reads them from the attribute of opset 10 alone.
-
-Before:
-    y = Pad (x, {0, 1, 0, 2}, 0.5)     x: [3, 4]
-
-After:
-    y = Concat <axis = 1> (block [3, 1], x, block [3, 2])
-
-When it refuses:
-    The mode is not constant, rank or dtype are unknown, the number of pads is unknown, or more is
-    taken away than there is.
-
-Accuracy:
-    Exact: elements are moved.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Pad.html
+What it does: Joins a block filled with the value before and after the data, along each axis that is
+    padded. Pads computed at run time are blocks of a computed size; negative ones cut instead, and
+    what they cut beyond the data is missing in the block of the other side.
+Why engines need it: TensorRT before 8.2 pads the last two axes only, with zeros, by amounts that
+    are initializers; 7.0 reads them from the attribute of opset 10 alone.
+Before: y = Pad (x, {0, 1, 0, 2}, 0.5)     x: [3, 4]
+After: y = Concat <axis = 1> (block [3, 1], x, block [3, 2])
+When it refuses: The mode is not constant, rank or dtype are unknown, the number of pads is unknown,
+    or more is taken away than there is.
+Accuracy: Exact: elements are moved.
+References: https://onnx.ai/onnx/operators/onnx__Pad.html
 """
 
 from __future__ import annotations

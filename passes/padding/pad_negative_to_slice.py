@@ -1,26 +1,14 @@
 """Cut off by Slice what a Pad with negative pads cuts off.
 
-What it does:
-    Slices the input by what is negative, and pads by the rest, if there is any.
-
-Why engines need it:
-    TensorRT refuses negative pads, MNN cuts at the wrong end, and tract ends the process.
-
-Before:
-    y = Pad (x, [-1, 0, 0, 2])
-
-After:
-    y = Pad (Slice (x, [1], [2^63 - 1], [0]), [0, 0, 0, 2])
-
-When it refuses:
-    Pads are computed or name their axes, none is negative, or an axis is cut so far that what the
-    padding repeats at its other end may be gone.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Pad.html; measured on MNN 3.6.1 and tract 0.23.9
+What it does: Slices the input by what is negative, and pads by the rest, if there is any.
+Why engines need it: TensorRT refuses negative pads, MNN cuts at the wrong end, and tract ends the
+    process.
+Before: y = Pad (x, [-1, 0, 0, 2])
+After: y = Pad (Slice (x, [1], [2^63 - 1], [0]), [0, 0, 0, 2])
+When it refuses: Pads are computed or name their axes, none is negative, or an axis is cut so far
+    that what the padding repeats at its other end may be gone.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/operators/onnx__Pad.html; measured on MNN 3.6.1 and tract 0.23.9
 """
 
 from __future__ import annotations

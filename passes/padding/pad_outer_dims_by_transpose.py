@@ -1,26 +1,14 @@
 """Turn the axes that Pad acts on into the last two.
 
-What it does:
-    Transposes the data so that the padded axes come last, pads, and turns it back.
-
-Why engines need it:
-    TensorRT before 8.2 pads the last two axes only.
-
-Before:
-    y = Pad (x, {0, 1, 0, 0, 0, 1, 0, 0})
-
-After:
-    y = Transpose (Pad (Transpose <perm = {0, 2, 3, 1}> (x), {0, 0, 0, 1, 0, 0, 0, 1}))
-
-When it refuses:
-    More than two axes are padded, the mode is not constant, or pads or rank are unknown.
-
-Accuracy:
-    Exact: elements are moved.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Pad.html;
-    onnx/onnx-tensorrt 8.0 builtin_op_importers.cpp, importPad
+What it does: Transposes the data so that the padded axes come last, pads, and turns it back.
+Why engines need it: TensorRT before 8.2 pads the last two axes only.
+Before: y = Pad (x, {0, 1, 0, 0, 0, 1, 0, 0})
+After: y = Transpose (Pad (Transpose <perm = {0, 2, 3, 1}> (x), {0, 0, 0, 1, 0, 0, 0, 1}))
+When it refuses: More than two axes are padded, the mode is not constant, or pads or rank are
+    unknown.
+Accuracy: Exact: elements are moved.
+References: https://onnx.ai/onnx/operators/onnx__Pad.html; onnx/onnx-tensorrt 8.0
+    builtin_op_importers.cpp, importPad
 """
 
 from __future__ import annotations

@@ -1,31 +1,20 @@
 """Write the pads of a convolution or a pool down that are computed from its sizes.
 
-What it does:
-    Replaces `auto_pad`, and `output_shape` of ConvTranspose, by the `pads` that they come to.
-
-Why engines need it:
-    SAME_LOWER is padded at the end by OpenCV and MNN, and not taken or misread by ncnn and TFLite.
-    MNN gives a convolution
-    over three dimensions no automatic pads at all, and crashes with such a pool.
-
-Before:
-    y = Conv <auto_pad = "SAME_LOWER", kernel_shape = [3, 2]> (x, w)
-
-After:
-    y = Conv <kernel_shape = [3, 2], pads = [1, 1, 1, 0]> (x, w)
-
-When it refuses:
-    The pads are written or left out; a size in space is not known that they depend on; they would
-    be negative. Beside auto_pad: pads, which onnxruntime drops and ONNX adds; windows that are
-    dilated, which onnxruntime does not count for pools and refuses for Conv; output_padding, which
-    ONNX's inference of shapes adds to the output and onnxruntime does not.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Conv.html, onnx__ConvTranspose.html, onnx__MaxPool.html;
-    onnxruntime 1.22.0 conv_transpose_attributes.h (ComputeTotalPad, DistributePadding)
+What it does: Replaces `auto_pad`, and `output_shape` of ConvTranspose, by the `pads` that they come
+    to.
+Why engines need it: SAME_LOWER is padded at the end by OpenCV and MNN, and not taken or misread by
+    ncnn and TFLite. MNN gives a convolution over three dimensions no automatic pads at all, and
+    crashes with such a pool.
+Before: y = Conv <auto_pad = "SAME_LOWER", kernel_shape = [3, 2]> (x, w)
+After: y = Conv <kernel_shape = [3, 2], pads = [1, 1, 1, 0]> (x, w)
+When it refuses: The pads are written or left out; a size in space is not known that they depend on;
+    they would be negative. Beside auto_pad: pads, which onnxruntime drops and ONNX adds; windows
+    that are dilated, which onnxruntime does not count for pools and refuses for Conv;
+    output_padding, which ONNX's inference of shapes adds to the output and onnxruntime does not.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/operators/onnx__Conv.html, onnx__ConvTranspose.html,
+    onnx__MaxPool.html; onnxruntime 1.22.0 conv_transpose_attributes.h (ComputeTotalPad,
+    DistributePadding)
 """
 
 from __future__ import annotations

@@ -1,28 +1,17 @@
 """Pad with zeros before an AveragePool that counts its padding.
 
-What it does:
-    Adds the padding with Pad and takes it out of the AveragePool. Where there is no padding,
-    whether it is counted is left out: what reaches beyond the end with ceil_mode counts nowhere.
-
-Why engines need it:
-    OpenCV 4 leaves the padding out of the average whatever count_include_pad says.
-
-Before:
-    y = AveragePool <count_include_pad = 1, pads = [1, 1, 1, 1]> (x)
-
+What it does: Adds the padding with Pad and takes it out of the AveragePool. Where there is no
+    padding, whether it is counted is left out: what reaches beyond the end with ceil_mode counts
+    nowhere.
+Why engines need it: OpenCV 4 leaves the padding out of the average whatever count_include_pad says.
+Before: y = AveragePool <count_include_pad = 1, pads = [1, 1, 1, 1]> (x)
 After:
     p = Pad (x, [0, 0, 1, 1, 0, 0, 1, 1])
     y = AveragePool (p)
-
-When it refuses:
-    The padding is not counted, or is automatic; ceil_mode is on, whose last windows reach beyond
-    what is padded.
-
-Accuracy:
-    Exact up to rounding: engines sum a window in another order.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__AveragePool.html, onnx__Pad.html
+When it refuses: The padding is not counted, or is automatic; ceil_mode is on, whose last windows
+    reach beyond what is padded.
+Accuracy: Exact up to rounding: engines sum a window in another order.
+References: https://onnx.ai/onnx/operators/onnx__AveragePool.html, onnx__Pad.html
 """
 
 from __future__ import annotations

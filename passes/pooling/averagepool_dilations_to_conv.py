@@ -1,29 +1,17 @@
 """Average over a dilated kernel by convolution.
 
-What it does:
-    Sums with a depthwise Conv whose weights are ones, and divides by how many elements each window
-    counts, a constant.
-
-Why engines need it:
-    TensorRT takes no dilations of AveragePool.
-
-Before:
-    y = AveragePool <kernel_shape = [2, 2], dilations = [2, 2]> (x)
-
+What it does: Sums with a depthwise Conv whose weights are ones, and divides by how many elements
+    each window counts, a constant.
+Why engines need it: TensorRT takes no dilations of AveragePool.
+Before: y = AveragePool <kernel_shape = [2, 2], dilations = [2, 2]> (x)
 After:
     s = Conv <group = 3, dilations = [2, 2]> (x, ones)
     y = Div (s, counts)
-
-When it refuses:
-    Channels, spatial sizes or the sizes of the result are unknown, the elements are no floats, or
-    auto_pad is used; a window that lies in the padding as a whole; an empty output.
-
-Accuracy:
-    Exact up to the order of summation.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__AveragePool.html; onnx2trt_utils.cpp:1496 of onnx-tensorrt,
-    release 8.6
+When it refuses: Channels, spatial sizes or the sizes of the result are unknown, the elements are no
+    floats, or auto_pad is used; a window that lies in the padding as a whole; an empty output.
+Accuracy: Exact up to the order of summation.
+References: https://onnx.ai/onnx/operators/onnx__AveragePool.html; onnx2trt_utils.cpp:1496 of
+    onnx-tensorrt, release 8.6
 """
 
 from __future__ import annotations

@@ -1,31 +1,18 @@
 """Average over a padded input without the pool's own padding.
 
-What it does:
-    Pads with zeros, averages all of each window, and multiplies by window size over counted
-    elements where padding does not count.
-
-Why engines need it:
-    MNN divides padded windows over three dimensions by something else, without a word. OpenCV
-    counts the padding where the file names the producer pytorch, and OpenCV 5 what windows reach
-    beyond it (ceil_mode). TensorRT 7 takes pads at the end that are as wide as at the beginning, or
-    one wider.
-
-Before:
-    y = AveragePool <kernel_shape = [2, 2, 2], pads = [1, 1, 1, 1, 1, 1]> (x)
-
-After:
-    y = Mul (AveragePool <kernel_shape = [2, 2, 2]> (Pad (x)), [[8, 4, 8], ...])
-
-When it refuses:
-    Pads are automatic, sizes are not known, windows are dilated, there is nothing to pad, or a
-    window lies in the padding as a whole.
-
-Accuracy:
-    Exact up to rounding.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__AveragePool.html; measured on MNN 3.6.1, and on OpenCV
-    4.8.1, 4.10.0 and 5.0.0
+What it does: Pads with zeros, averages all of each window, and multiplies by window size over
+    counted elements where padding does not count.
+Why engines need it: MNN divides padded windows over three dimensions by something else, without a
+    word. OpenCV counts the padding where the file names the producer pytorch, and OpenCV 5 what
+    windows reach beyond it (ceil_mode). TensorRT 7 takes pads at the end that are as wide as at the
+    beginning, or one wider.
+Before: y = AveragePool <kernel_shape = [2, 2, 2], pads = [1, 1, 1, 1, 1, 1]> (x)
+After: y = Mul (AveragePool <kernel_shape = [2, 2, 2]> (Pad (x)), [[8, 4, 8], ...])
+When it refuses: Pads are automatic, sizes are not known, windows are dilated, there is nothing to
+    pad, or a window lies in the padding as a whole.
+Accuracy: Exact up to rounding.
+References: https://onnx.ai/onnx/operators/onnx__AveragePool.html; measured on MNN 3.6.1, and on
+    OpenCV 4.8.1, 4.10.0 and 5.0.0
 """
 
 from __future__ import annotations

@@ -1,29 +1,18 @@
 """Write LpPool as an AveragePool of powers.
 
-What it does:
-    Averages the powers, with the padding, multiplies by the size of the kernel, and takes the root.
-
-Why engines need it:
-    TensorRT takes p of 1 or 2 only, and ignores or refuses dilations.
-
-Before:
-    y = LpPool <p = 3, kernel_shape = [2, 2]> (x)
-
+What it does: Averages the powers, with the padding, multiplies by the size of the kernel, and takes
+    the root.
+Why engines need it: TensorRT takes p of 1 or 2 only, and ignores or refuses dilations.
+Before: y = LpPool <p = 3, kernel_shape = [2, 2]> (x)
 After:
     a = AveragePool <kernel_shape = [2, 2], count_include_pad = 1> (Pow (Abs (x), 3))
     y = Pow (Mul (a, 4), 1 / 3)
-
-When it refuses:
-    The elements are no floats, the opset is below 7, ceil_mode is used, or dilations below
-    opset 19. With auto_pad of SAME_UPPER or SAME_LOWER, a stride is longer than the kernel: its
-    padding may come out negative, which an AveragePool does not take.
-
-Accuracy:
-    Exact up to rounding of powers and roots, and as long as no power leaves the range of the type;
-    infinite numbers and NaN may give the one or the other.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__LpPool.html; builtin_op_importers.cpp:2837 of
+When it refuses: The elements are no floats, the opset is below 7, ceil_mode is used, or dilations
+    below opset 19. With auto_pad of SAME_UPPER or SAME_LOWER, a stride is longer than the kernel:
+    its padding may come out negative, which an AveragePool does not take.
+Accuracy: Exact up to rounding of powers and roots, and as long as no power leaves the range of the
+    type; infinite numbers and NaN may give the one or the other.
+References: https://onnx.ai/onnx/operators/onnx__LpPool.html; builtin_op_importers.cpp:2837 of
     onnx-tensorrt, release 8.6
 """
 

@@ -1,30 +1,19 @@
 """Replace MaxUnpool by a Scatter into zeros.
 
-What it does:
-    The values are scattered, by their indices, into a flat tensor of zeros, which then takes the
-    shape of the result, which the window gives.
-
-Why engines need it:
-    TensorRT has no MaxUnpool, but it scatters.
-
-Before:
-    y = MaxUnpool <kernel_shape = [2, 2], strides = [2, 2]> (x, indices)
-
+What it does: The values are scattered, by their indices, into a flat tensor of zeros, which then
+    takes the shape of the result, which the window gives.
+Why engines need it: TensorRT has no MaxUnpool, but it scatters.
+Before: y = MaxUnpool <kernel_shape = [2, 2], strides = [2, 2]> (x, indices)
 After:
     flat = ScatterElements <axis = 0> (zeros[16], Reshape (indices, [-1]), Reshape (x, [-1]))
     y = Reshape (flat, [1, 1, 4, 4])
-
-When it refuses:
-    Another size than that of the batch is unknown; a shape is given that is computed, or another
-    one than the window gives: there the indices count in the given shape for onnxruntime and
-    PyTorch, and in the window's shape for ONNX's text and its own test.
-
-Accuracy:
-    Exact: values are moved. Indices that occur twice, which MaxPool does not give where windows
-    do not overlap, are as undefined as before.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__MaxUnpool.html; onnxruntime core/providers/cpu/nn/Unpool.cc
+When it refuses: Another size than that of the batch is unknown; a shape is given that is computed,
+    or another one than the window gives: there the indices count in the given shape for onnxruntime
+    and PyTorch, and in the window's shape for ONNX's text and its own test.
+Accuracy: Exact: values are moved. Indices that occur twice, which MaxPool does not give where
+    windows do not overlap, are as undefined as before.
+References: https://onnx.ai/onnx/operators/onnx__MaxUnpool.html; onnxruntime
+    core/providers/cpu/nn/Unpool.cc
 """
 
 from __future__ import annotations

@@ -3,24 +3,18 @@
 What it does:
 One Slice per point of the kernel, each with the strides of the pool as steps, and one Max over
 them. A Pad with the lowest finite number of the type comes first where the pool pads.
-
-Why engines need it:
-TensorRT refuses dilations other than 1 on pooling ("Assertion failed: (dilations[i] == 1)").
-
-Before:
-    y = MaxPool <kernel_shape = [2], dilations = [3], strides = [2]> (x)    with x [1, 8, 32]
-
+Why engines need it: TensorRT refuses dilations other than 1 on pooling ("Assertion failed:
+    (dilations[i] == 1)").
+Before: y = MaxPool <kernel_shape = [2], dilations = [3], strides = [2]> (x)    with x [1, 8, 32]
 After:
     a = Slice <from 0 to 29, steps 2> (x)
     b = Slice <from 3 to 32, steps 2> (x)
     y = Max (a, b)
-
 When it refuses:
 Dilations of 1; the indices output; ceil_mode where a size is not known; types other than float32,
 float64 and float16; a kernel of more than `max_points` points; a window that lies in the padding as
 a whole, where engines differ: where a size is known only at run time, padding of more than half of
 the window.
-
 Accuracy:
 exact: the same maxima. A NaN wins over numbers in Max, while engines differ on NaN in MaxPool; a
 window of minus infinity and padding gives the lowest finite number, and so does a window that finds

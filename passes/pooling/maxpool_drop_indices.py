@@ -1,21 +1,13 @@
 """Drop the Indices output of a MaxPool where nothing uses it.
 
-What it does:
-Writes the MaxPool with one output. `storage_order`, which says how indices count, goes too.
-
+What it does: Writes the MaxPool with one output. `storage_order`, which says how indices count,
+    goes too.
 Why engines need it:
 TensorRT refuses a MaxPool that names a second output, used or not ("TensorRT does not support the
 indices output in MaxPool!"); PyTorch writes one for return_indices=True.
-
-Before:
-    y, unused = MaxPool <kernel_shape = [2, 2]> (x)
-
-After:
-    y = MaxPool <kernel_shape = [2, 2]> (x)
-
-When it refuses:
-Something uses the indices, or there is no second output.
-
+Before: y, unused = MaxPool <kernel_shape = [2, 2]> (x)
+After: y = MaxPool <kernel_shape = [2, 2]> (x)
+When it refuses: Something uses the indices, or there is no second output.
 Accuracy:
 exact: the first output does not depend on the second. Only for NaN, which engines treat as they
 please: onnxruntime has one kernel with indices and one without, and which number wins against a NaN

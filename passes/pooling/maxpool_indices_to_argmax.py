@@ -1,31 +1,20 @@
 """Compute the indices of a MaxPool.
 
-What it does:
-    Cuts the input into one slice for each position of the kernel, finds the first of them that is
-    largest, and looks up where in the input it lies.
-
-Why engines need it:
-    TensorRT refuses a MaxPool with a second output ("TensorRT does not support the indices output
-    in MaxPool!"); networks that unpool use it.
-
-Before:
-    y, i = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (x)
-
+What it does: Cuts the input into one slice for each position of the kernel, finds the first of them
+    that is largest, and looks up where in the input it lies.
+Why engines need it: TensorRT refuses a MaxPool with a second output ("TensorRT does not support the
+    indices output in MaxPool!"); networks that unpool use it.
+Before: y, i = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (x)
 After:
     windows = Concat (Unsqueeze (Slice (x, ...)), ...)
     y = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (x)
     i = Add (Gather (offsets, ArgMax (windows)), origins)
-
-When it refuses:
-    Another size than that of the batch is unknown, or that one below opset 11, which brought Range;
-    the elements are not floats, the kernel has more than 64 positions, or the opset is below 10,
-    whose Slice has no steps.
-
-Accuracy:
-    Exact; of equal elements the first in the kernel counts, as in onnxruntime. NaN is not treated.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__MaxPool.html; builtin_op_importers.cpp:2954 of
+When it refuses: Another size than that of the batch is unknown, or that one below opset 11, which
+    brought Range; the elements are not floats, the kernel has more than 64 positions, or the opset
+    is below 10, whose Slice has no steps.
+Accuracy: Exact; of equal elements the first in the kernel counts, as in onnxruntime. NaN is not
+    treated.
+References: https://onnx.ai/onnx/operators/onnx__MaxPool.html; builtin_op_importers.cpp:2954 of
     onnx-tensorrt, release 8.6; NVIDIA/TensorRT issues 3761, 27
 """
 

@@ -1,26 +1,14 @@
 """Write down the strides and pads of a pool that leaves them out.
 
-What it does:
-    Adds `strides`, the ones that ONNX means, and `pads`, zeros, unless they are automatic.
-
-Why engines need it:
-    MNN's converter takes strides that are left out for 0 and divides by them, and reads pads over
-    three dimensions that are not there: the process ends.
-
-Before:
-    y = MaxPool <kernel_shape = [2, 2]> (x)
-
-After:
-    y = MaxPool <kernel_shape = [2, 2], strides = [1, 1], pads = [0, 0, 0, 0]> (x)
-
-When it refuses:
-    Never; it leaves alone what has both.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__MaxPool.html; measured on MNN 3.6.1
+What it does: Adds `strides`, the ones that ONNX means, and `pads`, zeros, unless they are
+    automatic.
+Why engines need it: MNN's converter takes strides that are left out for 0 and divides by them, and
+    reads pads over three dimensions that are not there: the process ends.
+Before: y = MaxPool <kernel_shape = [2, 2]> (x)
+After: y = MaxPool <kernel_shape = [2, 2], strides = [1, 1], pads = [0, 0, 0, 0]> (x)
+When it refuses: Never; it leaves alone what has both.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/operators/onnx__MaxPool.html; measured on MNN 3.6.1
 """
 
 from __future__ import annotations

@@ -1,28 +1,16 @@
 """Leave out pads at the end of pools that no window reaches.
 
-What it does:
-    Writes as much padding at the end as the last window reaches into.
-
-Why engines need it:
-    onnxruntime 1.17, which rknn-toolkit2 computes sizes with, refuses pads as wide as a window,
-    "Pad should be smaller than kernel", as exporters write them for ceil_mode below opset 10.
-
-Before:
-    y = MaxPool <kernel_shape = [3], pads = [1, 3], strides = [2]> (x)     # x: float[1, 1, 10]
-
-After:
-    y = MaxPool <kernel_shape = [3], pads = [1, 2], strides = [2]> (x)
-
-When it refuses:
-    Pads are automatic, sizes are not known, sizes are rounded up (ceil_mode), or every pad is
-    reached.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__MaxPool.html; measured in the simulator of rknn-toolkit2
-    2.3.2
+What it does: Writes as much padding at the end as the last window reaches into.
+Why engines need it: onnxruntime 1.17, which rknn-toolkit2 computes sizes with, refuses pads as wide
+    as a window, "Pad should be smaller than kernel", as exporters write them for ceil_mode below
+    opset 10.
+Before: y = MaxPool <kernel_shape = [3], pads = [1, 3], strides = [2]> (x)     # x: float[1, 1, 10]
+After: y = MaxPool <kernel_shape = [3], pads = [1, 2], strides = [2]> (x)
+When it refuses: Pads are automatic, sizes are not known, sizes are rounded up (ceil_mode), or every
+    pad is reached.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/operators/onnx__MaxPool.html; measured in the simulator of
+    rknn-toolkit2 2.3.2
 """
 
 from __future__ import annotations

@@ -1,33 +1,22 @@
 """Pool a volume as images, first in height and width and then in depth.
 
-What it does:
-    A pool of five axes lays channels and depth together and pools [n, c * d, h, w], then lays
-    height and width together and pools [n, c, d, h * w] along the third axis alone. A global pool
-    lays depth and height together and pools once.
-
-Why engines need it:
-    MNN computes other numbers for all batches but the first, and where a pool over three dimensions
-    is padded unevenly or rounds up. QNN's HTP has no MaxPool of five axes.
-
+What it does: A pool of five axes lays channels and depth together and pools [n, c * d, h, w], then
+    lays height and width together and pools [n, c, d, h * w] along the third axis alone. A global
+    pool lays depth and height together and pools once.
+Why engines need it: MNN computes other numbers for all batches but the first, and where a pool over
+    three dimensions is padded unevenly or rounds up. QNN's HTP has no MaxPool of five axes.
 Before:
     y = MaxPool <kernel_shape = [2, 3, 3], pads = [0, 1, 1, 0, 1, 1]> (x)    # x: [n, 2, 4, 8, 9]
-
 After:
     a = MaxPool <kernel_shape = [3, 3], pads = [1, 1, 1, 1]> (Reshape (x, {0, 8, 8, 9}))
     b = MaxPool <kernel_shape = [2, 1], pads = [0, 0, 0, 0]> (Reshape (a, {0, 2, 4, 72}))
     y = Reshape (b, {0, 2, 3, 8, 9})
-
-When it refuses:
-    Ranks other than five; sizes other than that of the batch that are not known or 0; indices of
-    MaxPool.
-
-Accuracy:
-    Exact; averages up to rounding: what a window counts is the product of what it counts along
-    each axis.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__MaxPool.html, onnx__AveragePool.html; measured on MNN
-    3.6.1 and onnxruntime-qnn 2.7.0
+When it refuses: Ranks other than five; sizes other than that of the batch that are not known or 0;
+    indices of MaxPool.
+Accuracy: Exact; averages up to rounding: what a window counts is the product of what it counts
+    along each axis.
+References: https://onnx.ai/onnx/operators/onnx__MaxPool.html, onnx__AveragePool.html; measured on
+    MNN 3.6.1 and onnxruntime-qnn 2.7.0
 """
 
 from __future__ import annotations

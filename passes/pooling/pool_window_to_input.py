@@ -1,24 +1,18 @@
 """Shrink the window of a pooling that is larger than the padded input.
 
-What it does:
-Sets the size of the window to that of the padded input, in each dimension where it is larger.
-
+What it does: Sets the size of the window to that of the padded input, in each dimension where it is
+    larger.
 Why engines need it:
 TensorRT computes a negative size for such a window ("spatial dimension of convolution/
 deconvolution/pooling output cannot be negative"). Exporters write them for a global pooling whose
 window is taken from another dimension, with ceil_mode.
-
 Before:
     x = float[1, 8, 2, 2]
     y = AveragePool <kernel_shape = [8, 8], strides = [8, 8], ceil_mode = 1> (x)
-
-After:
-    y = AveragePool <kernel_shape = [2, 2], strides = [8, 8], ceil_mode = 1> (x)
-
+After: y = AveragePool <kernel_shape = [2, 2], strides = [8, 8], ceil_mode = 1> (x)
 When it refuses:
 A size is unknown or 0, ceil_mode is 0 (the standard gives an empty result then), the stride is so
 small that the result is empty, or there are dilations or automatic padding.
-
 Accuracy:
 exact up to the order of summation: the one window holds the same elements. With count_include_pad
 onnxruntime divides by what lies in the padded input where ceil_mode is 1, in every opset.

@@ -1,28 +1,17 @@
 """Take the largest number of an image by a GlobalMaxPool.
 
-What it does:
-    Writes ReduceMax over all axes behind the first two as GlobalMaxPool, and drops these axes with
-    Reshape where they are not kept.
-
-Why engines need it:
-    pnnx makes no layer of ReduceMax over two axes, and does not read axes that are an input.
-
-Before:
-    y = ReduceMax <keepdims = 0> (x, [2, 3])       # x: [1, 8, 5, 5]
-
+What it does: Writes ReduceMax over all axes behind the first two as GlobalMaxPool, and drops these
+    axes with Reshape where they are not kept.
+Why engines need it: pnnx makes no layer of ReduceMax over two axes, and does not read axes that are
+    an input.
+Before: y = ReduceMax <keepdims = 0> (x, [2, 3])       # x: [1, 8, 5, 5]
 After:
     p = GlobalMaxPool (x)
     y = Reshape <[1, 8]> (p)
-
-When it refuses:
-    The input is no image of floats, the axes are others or computed, a size is 0, or the first two
-    are not known where the axes are not kept.
-
-Accuracy:
-    Exact: the same number.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__GlobalMaxPool.html, onnx__ReduceMax.html
+When it refuses: The input is no image of floats, the axes are others or computed, a size is 0, or
+    the first two are not known where the axes are not kept.
+Accuracy: Exact: the same number.
+References: https://onnx.ai/onnx/operators/onnx__GlobalMaxPool.html, onnx__ReduceMax.html
 """
 
 from __future__ import annotations

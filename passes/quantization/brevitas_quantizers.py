@@ -1,30 +1,19 @@
 """Replace quantizers of QONNX, Brevitas and FINN by arithmetic.
 
-What it does:
-    Writes down what they compute in floating point numbers: Quant and IntQuant divide by the scale,
-    limit, round and multiply; BipolarQuant gives the scale or its opposite; Trunc drops the lowest
-    bits; FloatQuant rounds to a float of few bits, whose steps are found by comparing with powers
-    of two; MultiThreshold counts the thresholds that a number has reached. Each has a pass.
-
-Why engines need it:
-    Engines know none of their domains.
-
-Before:
-    y = qonnx.custom_op.general.Quant <signed = 1, narrow = 0> (x, scale, zero, bits = 4)
-
-After:
-    y = Mul (Sub (Round (Clip (Add (Div (x, scale), zero), -8, 7)), zero), scale)
-
-When it refuses:
-    A bit width is computed at run time or above 24; the rounding is another than ROUND, CEIL or
-    FLOOR; FloatQuant does not saturate or has more than five bits of exponent; the layout of
-    MultiThreshold is not known.
-
-Accuracy:
-    Exact: the same operations in the same order; integers of 24 bits are floats. NaN is left open.
-
-References:
-    https://github.com/fastmachinelearning/qonnx, docs/qonnx-custom-ops and
+What it does: Writes down what they compute in floating point numbers: Quant and IntQuant divide by
+    the scale, limit, round and multiply; BipolarQuant gives the scale or its opposite; Trunc drops
+    the lowest bits; FloatQuant rounds to a float of few bits, whose steps are found by comparing
+    with powers of two; MultiThreshold counts the thresholds that a number has reached. Each has a
+    pass.
+Why engines need it: Engines know none of their domains.
+Before: y = qonnx.custom_op.general.Quant <signed = 1, narrow = 0> (x, scale, zero, bits = 4)
+After: y = Mul (Sub (Round (Clip (Add (Div (x, scale), zero), -8, 7)), zero), scale)
+When it refuses: A bit width is computed at run time or above 24; the rounding is another than
+    ROUND, CEIL or FLOOR; FloatQuant does not saturate or has more than five bits of exponent; the
+    layout of MultiThreshold is not known.
+Accuracy: Exact: the same operations in the same order; integers of 24 bits are floats. NaN is left
+    open.
+References: https://github.com/fastmachinelearning/qonnx, docs/qonnx-custom-ops and
     src/qonnx/custom_op/general
 """
 

@@ -1,31 +1,19 @@
 """Leave out casts of whole numbers to 8 bits and back.
 
-What it does:
-    Where numbers that were rounded and limited to the range of int8 or uint8 are cast to it, and
-    perhaps moved about, before something casts or dequantizes them again, the latter reads the
-    numbers as they were. They are moved as float32 then.
-
-Why engines need it:
-    TensorRT has no uint8 inside of a graph, and int8 only next to QuantizeLinear. What quantized
-    operators become stands between two such casts.
-
+What it does: Where numbers that were rounded and limited to the range of int8 or uint8 are cast to
+    it, and perhaps moved about, before something casts or dequantizes them again, the latter reads
+    the numbers as they were. They are moved as float32 then.
+Why engines need it: TensorRT has no uint8 inside of a graph, and int8 only next to QuantizeLinear.
+    What quantized operators become stands between two such casts.
 Before:
     r = Clip (Add (Round (x), 128), 0, 255)
     y = Cast <to = 1> (MaxPool (Cast <to = 2> (r)))
-
-After:
-    y = MaxPool (Clip (Add (Round (x), 128), 0, 255))
-
-When it refuses:
-    It leaves alone what is not certainly whole, in range and without -0.0: a Clip of a sum of a
-    Round or Floor and a constant, or such numbers moved about.
-
-Accuracy:
-    Exact: float32 holds every number of 8 bits. A NaN stays NaN, where the cast leaves open what
-    it becomes. Each site leaves one cast less to read.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Cast.html, onnx__DequantizeLinear.html
+After: y = MaxPool (Clip (Add (Round (x), 128), 0, 255))
+When it refuses: It leaves alone what is not certainly whole, in range and without -0.0: a Clip of a
+    sum of a Round or Floor and a constant, or such numbers moved about.
+Accuracy: Exact: float32 holds every number of 8 bits. A NaN stays NaN, where the cast leaves open
+    what it becomes. Each site leaves one cast less to read.
+References: https://onnx.ai/onnx/operators/onnx__Cast.html, onnx__DequantizeLinear.html
 """
 
 from __future__ import annotations

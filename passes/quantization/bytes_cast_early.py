@@ -1,27 +1,15 @@
 """Cast bytes before they are moved.
 
-What it does:
-    Where uint8 passes through Slice, Gather, Reshape and their like to a Cast, the bytes are cast
-    to int32 before that, moved as int32, and cast to the wanted type behind.
-
-Why engines need it:
-    TensorRT before 10.0 has no uint8 inside of a graph, and later ones move it in few operators.
-
-Before:
-    y = Cast <to = bool> (Slice (bytes, ...))
-
-After:
-    y = Cast <to = bool> (Slice (Cast <to = int32> (bytes), ...))
-
-When it refuses:
-    It leaves alone what is used in other ways than by such operators and Cast.
-
-Accuracy:
-    Exact: int32 holds every byte.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Cast.html;
-    onnx/onnx-tensorrt 10.1 docs/operators.md (Slice, Gather)
+What it does: Where uint8 passes through Slice, Gather, Reshape and their like to a Cast, the bytes
+    are cast to int32 before that, moved as int32, and cast to the wanted type behind.
+Why engines need it: TensorRT before 10.0 has no uint8 inside of a graph, and later ones move it in
+    few operators.
+Before: y = Cast <to = bool> (Slice (bytes, ...))
+After: y = Cast <to = bool> (Slice (Cast <to = int32> (bytes), ...))
+When it refuses: It leaves alone what is used in other ways than by such operators and Cast.
+Accuracy: Exact: int32 holds every byte.
+References: https://onnx.ai/onnx/operators/onnx__Cast.html; onnx/onnx-tensorrt 10.1
+    docs/operators.md (Slice, Gather)
 """
 
 from __future__ import annotations

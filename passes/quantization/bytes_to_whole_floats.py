@@ -1,31 +1,20 @@
 """Compute on bytes of quantized models in floating point numbers, all of them at once.
 
-What it does:
-    Rewrites quantized operators of uint8, and the QuantizeLinear before them, as
+What it does: Rewrites quantized operators of uint8, and the QuantizeLinear before them, as
     qoperator-to-float and quantize-to-arithmetic do for int8, one by one with casts in between, and
     then leaves out the casts as byte-round-trip-elimination does.
-
-Why engines need it:
-    TensorRT has no uint8 inside of a graph. What a single operator becomes gives uint8 as well, so
-    only all of them together leave none.
-
+Why engines need it: TensorRT has no uint8 inside of a graph. What a single operator becomes gives
+    uint8 as well, so only all of them together leave none.
 Before:
     q = QuantizeLinear (x, 0.1, 128)
     r = QLinearConv (q, 0.1, 128, w, 0.2, 0, 0.5, 7)
-
 After:
     q = Clip (Add (Round (Div (x, 0.1)), 128), 0, 255)
     r = Cast <to = 2> (Clip (Add (Round (Mul (Conv (Sub (q, 128), w), 0.04)), 7), 0, 255))
-
-When it refuses:
-    What these two refuse. What gives no uint8 is left alone.
-
-Accuracy:
-    That of qoperator-to-float. A NaN that is quantized stays NaN, where QuantizeLinear makes a
-    number of it.
-
-References:
-    ModelImporter.cpp:243 of onnx-tensorrt, release 8.6 (uint8); those of qoperator-to-float
+When it refuses: What these two refuse. What gives no uint8 is left alone.
+Accuracy: That of qoperator-to-float. A NaN that is quantized stays NaN, where QuantizeLinear makes
+    a number of it.
+References: ModelImporter.cpp:243 of onnx-tensorrt, release 8.6 (uint8); those of qoperator-to-float
 """
 
 from __future__ import annotations

@@ -1,26 +1,14 @@
 """Dequantize constant bytes by a scale of one instead of casting them.
 
-What it does:
-    Where weights are kept as int8 and cast to float32, DequantizeLinear with a scale of 1 and a
-    zero point of 0 gives the same numbers, and the file does not grow.
-
-Why engines need it:
-    TensorRT's builder takes a constant of int8 where DequantizeLinear reads it, and nowhere else.
-
-Before:
-    y = Cast (w, float)                w: constant of int8
-
-After:
-    y = DequantizeLinear (w, 1.0, 0)
-
-When it refuses:
-    The input is computed, or no int8; the result is no float32.
-
-Accuracy:
-    Exact: every number of 8 bits is one of float32.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__DequantizeLinear.html; NVIDIA/TensorRT issue 3919
+What it does: Where weights are kept as int8 and cast to float32, DequantizeLinear with a scale of 1
+    and a zero point of 0 gives the same numbers, and the file does not grow.
+Why engines need it: TensorRT's builder takes a constant of int8 where DequantizeLinear reads it,
+    and nowhere else.
+Before: y = Cast (w, float)                w: constant of int8
+After: y = DequantizeLinear (w, 1.0, 0)
+When it refuses: The input is computed, or no int8; the result is no float32.
+Accuracy: Exact: every number of 8 bits is one of float32.
+References: https://onnx.ai/onnx/operators/onnx__DequantizeLinear.html; NVIDIA/TensorRT issue 3919
 """
 
 from __future__ import annotations

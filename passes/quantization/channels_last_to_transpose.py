@@ -1,26 +1,14 @@
 """Turn images with their channels last round, for operators of QONNX's channels_last domain.
 
-What it does:
-    Writes Conv, MaxPool, AveragePool and BatchNormalization of that domain, and MaxPoolNHWC of the
-    general one, as those of ONNX between two Transposes; weights and attributes are as in ONNX.
-
-Why engines need it:
-    Engines know the operators of ONNX alone, whose channels come second.
-
-Before:
-    y = qonnx.custom_op.channels_last.MaxPool <kernel_shape = [2, 2]> (x)          # NHWC
-
-After:
-    y = Transpose (MaxPool <kernel_shape = [2, 2]> (Transpose (x)))
-
-When it refuses:
-    The rank is not known or below 3; there are several results.
-
-Accuracy:
-    Exact: elements are moved.
-
-References:
-    https://github.com/fastmachinelearning/qonnx, src/qonnx/custom_op/channels_last
+What it does: Writes Conv, MaxPool, AveragePool and BatchNormalization of that domain, and
+    MaxPoolNHWC of the general one, as those of ONNX between two Transposes; weights and attributes
+    are as in ONNX.
+Why engines need it: Engines know the operators of ONNX alone, whose channels come second.
+Before: y = qonnx.custom_op.channels_last.MaxPool <kernel_shape = [2, 2]> (x)          # NHWC
+After: y = Transpose (MaxPool <kernel_shape = [2, 2]> (Transpose (x)))
+When it refuses: The rank is not known or below 3; there are several results.
+Accuracy: Exact: elements are moved.
+References: https://github.com/fastmachinelearning/qonnx, src/qonnx/custom_op/channels_last
 """
 
 from __future__ import annotations

@@ -1,30 +1,18 @@
 """Convolve whole numbers in floats.
 
-What it does:
-    Takes the zero points away, convolves in float32, and casts the sums to int32. Where a sum may
-    exceed what float32 holds, the channels are cut into pieces whose sums do not, and these are
-    added as int32.
-
-Why engines need it:
-    TensorRT has no ConvInteger; that of onnxruntime takes one zero point for all weights.
-
-Before:
-    y = ConvInteger (x, w, x_zero, w_zero)
-
-After:
-    y = Cast <to = 6> (Conv (Sub (Cast <to = 1> (x), x_zero), Sub (Cast <to = 1> (w), w_zero)))
-
-When it refuses:
-    The sizes of the kernel are unknown; the sum over a single channel may be 2^24 already, or all
-    of them 2^31; channels would have to be cut that are in groups; zero points that differ by
-    channel are computed at run time.
-
-Accuracy:
-    Exact: every sum in float32 is a whole number below 2^24. With the option rounded, channels are
-    never cut, and a sum above that is rounded to 24 bits.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__ConvInteger.html; operators.md of onnx-tensorrt,
+What it does: Takes the zero points away, convolves in float32, and casts the sums to int32. Where a
+    sum may exceed what float32 holds, the channels are cut into pieces whose sums do not, and these
+    are added as int32.
+Why engines need it: TensorRT has no ConvInteger; that of onnxruntime takes one zero point for all
+    weights.
+Before: y = ConvInteger (x, w, x_zero, w_zero)
+After: y = Cast <to = 6> (Conv (Sub (Cast <to = 1> (x), x_zero), Sub (Cast <to = 1> (w), w_zero)))
+When it refuses: The sizes of the kernel are unknown; the sum over a single channel may be 2^24
+    already, or all of them 2^31; channels would have to be cut that are in groups; zero points that
+    differ by channel are computed at run time.
+Accuracy: Exact: every sum in float32 is a whole number below 2^24. With the option rounded,
+    channels are never cut, and a sum above that is rounded to 24 bits.
+References: https://onnx.ai/onnx/operators/onnx__ConvInteger.html; operators.md of onnx-tensorrt,
     release 8.6
 """
 

@@ -1,28 +1,16 @@
 """Dequantize constants while the model is repaired.
 
-What it does:
-    A DequantizeLinear of a constant becomes the floating point constant that it gives.
-
-Why engines need it:
-    TensorRT takes no zero points, no uint8 and no int32 here: biases are quantized to int32 by
-    most tools, and weights of onnxruntime's tools are uint8 with a zero point.
-
-Before:
-    b = DequantizeLinear (int32 constant, scale)
-
-After:
-    b = float constant
-
-When it refuses:
-    The tensor, the scale or the zero point is computed at run time, the scale is not float32, or
-    there are more than max_elements elements.
-
-Accuracy:
-    Exact: (x - zero point) * scale in float32, as the operator does, with the scale of the block
-    where there are blocks. Weights that were stored in a byte or half of one take four in the file.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__DequantizeLinear.html
+What it does: A DequantizeLinear of a constant becomes the floating point constant that it gives.
+Why engines need it: TensorRT takes no zero points, no uint8 and no int32 here: biases are quantized
+    to int32 by most tools, and weights of onnxruntime's tools are uint8 with a zero point.
+Before: b = DequantizeLinear (int32 constant, scale)
+After: b = float constant
+When it refuses: The tensor, the scale or the zero point is computed at run time, the scale is not
+    float32, or there are more than max_elements elements.
+Accuracy: Exact: (x - zero point) * scale in float32, as the operator does, with the scale of the
+    block where there are blocks. Weights that were stored in a byte or half of one take four in the
+    file.
+References: https://onnx.ai/onnx/operators/onnx__DequantizeLinear.html
 """
 
 from __future__ import annotations

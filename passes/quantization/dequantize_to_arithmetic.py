@@ -1,30 +1,18 @@
 """Dequantize what is computed at run time by arithmetic.
 
-What it does:
-    Casts the quantized numbers to float32, subtracts the zero point and multiplies by the scale,
-    which each element of a block shares.
-
-Why engines need it:
-    TensorRT's DequantizeLinear takes int8 with zero points of zero, and no uint8 or int32.
-
-Before:
-    y = DequantizeLinear (x, scale, zero)            # uint8
-
-After:
-    y = Mul (Sub (Cast <to = 1> (x), Cast <to = 1> (zero)), scale)
-
-When it refuses:
-    The numbers come from a QuantizeLinear, with which they go together; they have neither 16 bits
-    at most nor 32 and no zero point; the scale is not float32; the rank is unknown, or a size
-    where the scale is given by blocks.
-
-Accuracy:
-    Exact: (x - zero point) * scale in float32, as the operator does; float32 holds every
+What it does: Casts the quantized numbers to float32, subtracts the zero point and multiplies by the
+    scale, which each element of a block shares.
+Why engines need it: TensorRT's DequantizeLinear takes int8 with zero points of zero, and no uint8
+    or int32.
+Before: y = DequantizeLinear (x, scale, zero)            # uint8
+After: y = Mul (Sub (Cast <to = 1> (x), Cast <to = 1> (zero)), scale)
+When it refuses: The numbers come from a QuantizeLinear, with which they go together; they have
+    neither 16 bits at most nor 32 and no zero point; the scale is not float32; the rank is unknown,
+    or a size where the scale is given by blocks.
+Accuracy: Exact: (x - zero point) * scale in float32, as the operator does; float32 holds every
     difference of 16 bits, and an int32 is rounded once, as it is there.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__DequantizeLinear.html; builtin_op_importers.cpp:1155-1253
-    of onnx-tensorrt, release 8.6
+References: https://onnx.ai/onnx/operators/onnx__DequantizeLinear.html;
+    builtin_op_importers.cpp:1155-1253 of onnx-tensorrt, release 8.6
 """
 
 from __future__ import annotations

@@ -1,30 +1,18 @@
 """Take DynamicQuantizeMatMul apart.
 
-What it does:
-    Quantizes the first operand by the range of its numbers, multiplies float32 numbers that hold
-    the same integers, and multiplies the sums by both scales.
-
-Why engines need it:
-    It is an operator of onnxruntime's optimiser for dynamic quantization; other engines do not
-    know it.
-
-Before:
-    y = com.microsoft.DynamicQuantizeMatMul (x, w, scale, zero, bias)
-
+What it does: Quantizes the first operand by the range of its numbers, multiplies float32 numbers
+    that hold the same integers, and multiplies the sums by both scales.
+Why engines need it: It is an operator of onnxruntime's optimiser for dynamic quantization; other
+    engines do not know it.
+Before: y = com.microsoft.DynamicQuantizeMatMul (x, w, scale, zero, bias)
 After:
     q, s, z = ...                          # as DynamicQuantizeLinear (x), in float32
     y = Add (Mul (MatMul (Sub (q, z), w less its zero points), Mul (s, scale)), bias)
-
-When it refuses:
-    The first operand is not float32, a rank or the number of products in a sum is unknown, or a
-    sum over a single place may be 2**24, up to which float32 holds every integer.
-
-Accuracy:
-    Exact up to rounding: the sums are whole, whatever their order. Where a number lies next to
-    the middle between two steps, it may be taken to the other one, as on every processor.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.DynamicQuantizeMatMul;
+When it refuses: The first operand is not float32, a rank or the number of products in a sum is
+    unknown, or a sum over a single place may be 2**24, up to which float32 holds every integer.
+Accuracy: Exact up to rounding: the sums are whole, whatever their order. Where a number lies next
+    to the middle between two steps, it may be taken to the other one, as on every processor.
+References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.DynamicQuantizeMatMul;
     onnxruntime/contrib_ops/cpu/quantization/dynamic_quantize_matmul.cc
 """
 

@@ -1,32 +1,20 @@
 """Quantize by arithmetic in the range that the numbers have.
 
-What it does:
-    Writes DynamicQuantizeLinear as the least and greatest number, the scale and zero point that
-    follow from them, and the numbers divided, rounded and limited. What reads the bytes as numbers
-    reads these in float32.
-
-Why engines need it:
-    TensorRT has no DynamicQuantizeLinear, and no uint8 inside of a graph.
-
-Before:
-    q, scale, zero = DynamicQuantizeLinear (x)
-
+What it does: Writes DynamicQuantizeLinear as the least and greatest number, the scale and zero
+    point that follow from them, and the numbers divided, rounded and limited. What reads the bytes
+    as numbers reads these in float32.
+Why engines need it: TensorRT has no DynamicQuantizeLinear, and no uint8 inside of a graph.
+Before: q, scale, zero = DynamicQuantizeLinear (x)
 After:
     low = Min (ReduceMin (x), 0)
     width = Sub (Max (ReduceMax (x), 0), low)
     scale = Where (Equal (width, 0), 1, Div (width, 255))
     zero = Cast <to = 2> (Clip (Add (Round (Clip (Div (Neg (low), scale), 0, 255)), 0), 0, 255))
     q = Cast <to = 2> (Clip (Add (Round (Div (x, scale)), zero), 0, 255))
-
-When it refuses:
-    The numbers are not float32, or their rank is unknown.
-
-Accuracy:
-    Exact: the order of onnxruntime, which rounds halves to the even neighbour. NaN and infinite
-    numbers, for which there is no scale, are left open.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__DynamicQuantizeLinear.html; microsoft/onnxruntime
+When it refuses: The numbers are not float32, or their rank is unknown.
+Accuracy: Exact: the order of onnxruntime, which rounds halves to the even neighbour. NaN and
+    infinite numbers, for which there is no scale, are left open.
+References: https://onnx.ai/onnx/operators/onnx__DynamicQuantizeLinear.html; microsoft/onnxruntime
     onnxruntime/core/providers/cpu/quantization/dynamicquantizelinear.cc,
     onnxruntime/core/util/qmath.h
 """

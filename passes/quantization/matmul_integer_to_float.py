@@ -1,27 +1,14 @@
 """Take MatMulIntegerToFloat apart.
 
-What it does:
-    Multiplies whole numbers, turns the sums into float32, multiplies by both scales, and adds the
-    bias where there is one.
-
-Why engines need it:
-    It is an operator of onnxruntime's optimiser for dynamic quantization; other engines do not
-    know it.
-
-Before:
-    y = com.microsoft.MatMulIntegerToFloat (a, b, a_scale, b_scale, a_zero, b_zero, bias)
-
-After:
-    y = Add (Mul (Cast (MatMulInteger (a, b, a_zero, b_zero)), Mul (a_scale, b_scale)), bias)
-
-When it refuses:
-    The opset has no MatMulInteger.
-
-Accuracy:
-    Exact up to rounding: the sums are whole.
-
-References:
-    microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.MatMulIntegerToFloat;
+What it does: Multiplies whole numbers, turns the sums into float32, multiplies by both scales, and
+    adds the bias where there is one.
+Why engines need it: It is an operator of onnxruntime's optimiser for dynamic quantization; other
+    engines do not know it.
+Before: y = com.microsoft.MatMulIntegerToFloat (a, b, a_scale, b_scale, a_zero, b_zero, bias)
+After: y = Add (Mul (Cast (MatMulInteger (a, b, a_zero, b_zero)), Mul (a_scale, b_scale)), bias)
+When it refuses: The opset has no MatMulInteger.
+Accuracy: Exact up to rounding: the sums are whole.
+References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.MatMulIntegerToFloat;
     onnxruntime/contrib_ops/cpu/quantization/dynamic_quantize_matmul.cc
 """
 

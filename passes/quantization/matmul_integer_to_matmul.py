@@ -1,34 +1,22 @@
 """Replace MatMulInteger by MatMul of whole numbers in float32.
 
-What it does:
-    Takes the zero points off, multiplies as float32, and casts the sums to int32. Where a sum may
-    exceed what float32 holds, the second operand is split in its lower four bits and the rest,
-    each part is multiplied by itself, and the sums are joined as int32; above 4,112 products they
-    are summed in pieces of that many. Bytes that come through
-    Reshape, Transpose and their like are cast before these.
-
-Why engines need it:
-    TensorRT has no importer for MatMulInteger, and no bytes inside of a graph.
-
-Before:
-    y = MatMulInteger (a, b, a_zero, b_zero)       a: uint8 [M, K], b: int8 [K, N]
-
+What it does: Takes the zero points off, multiplies as float32, and casts the sums to int32. Where a
+    sum may exceed what float32 holds, the second operand is split in its lower four bits and the
+    rest, each part is multiplied by itself, and the sums are joined as int32; above 4,112 products
+    they are summed in pieces of that many. Bytes that come through Reshape, Transpose and their
+    like are cast before these.
+Why engines need it: TensorRT has no importer for MatMulInteger, and no bytes inside of a graph.
+Before: y = MatMulInteger (a, b, a_zero, b_zero)       a: uint8 [M, K], b: int8 [K, N]
 After:
     p = Sub (Cast (a), Cast (a_zero))
     q = Sub (Cast (b), Cast (b_zero))
     h = Floor (Mul (q, 1 / 16))
     y = Add (Mul (Cast (MatMul (p, h)), 16), Cast (MatMul (p, Sub (q, Mul (h, 16)))))
-
-When it refuses:
-    The number K of products in a sum is unknown, or so large that int32 may not hold the sum: above
-    33,025.
-
-Accuracy:
-    Exact: every number is whole and below 2**24 in size, which float32 holds. With the option
+When it refuses: The number K of products in a sum is unknown, or so large that int32 may not hold
+    the sum: above 33,025.
+Accuracy: Exact: every number is whole and below 2**24 in size, which float32 holds. With the option
     rounded one product sums all, and sums above that are rounded to 24 bits.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__MatMulInteger.html
+References: https://onnx.ai/onnx/operators/onnx__MatMulInteger.html
 """
 
 from __future__ import annotations

@@ -1,31 +1,19 @@
 """Compute in floating point numbers what is quantized to types that an engine does not import.
 
-What it does:
-    A DequantizeLinear of a constant of int4, uint4, uint8, int16, uint16 or float8 becomes the
-    constant that it gives. One of what QuantizeLinear gave in such a type divides, rounds and
-    limits, as dequantize-constant-to-float and quantize-dequantize-to-clip do for bytes.
-
-Why engines need it:
-    TensorRT imports no initializer of uint8 before 8.0, of 4 bits before 10, of float8 before 8.6,
-    and none of 16 bits that is an integer: the file is refused as a whole.
-
+What it does: A DequantizeLinear of a constant of int4, uint4, uint8, int16, uint16 or float8
+    becomes the constant that it gives. One of what QuantizeLinear gave in such a type divides,
+    rounds and limits, as dequantize-constant-to-float and quantize-dequantize-to-clip do for bytes.
+Why engines need it: TensorRT imports no initializer of uint8 before 8.0, of 4 bits before 10, of
+    float8 before 8.6, and none of 16 bits that is an integer: the file is refused as a whole.
 Before:
     q = QuantizeLinear (x, scale, zero_point)        # int16
     y = DequantizeLinear (q, scale, zero_point)
-
-After:
-    y = Mul (Add (Clip (Round (Div (x, scale)), -32768, 32767), 0), scale)
-
-When it refuses:
-    A scale or a zero point is computed at run time, or float8 has a zero point or does not
-    saturate. What else has such types is left alone.
-
-Accuracy:
-    Exact: float32 holds all of these numbers, and differences of 16 bits. NaN is left open.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html; convertDtype in onnx2trt_utils.cpp of
-    onnx-tensorrt, release 8.6
+After: y = Mul (Add (Clip (Round (Div (x, scale)), -32768, 32767), 0), scale)
+When it refuses: A scale or a zero point is computed at run time, or float8 has a zero point or does
+    not saturate. What else has such types is left alone.
+Accuracy: Exact: float32 holds all of these numbers, and differences of 16 bits. NaN is left open.
+References: https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html; convertDtype in
+    onnx2trt_utils.cpp of onnx-tensorrt, release 8.6
 """
 
 from __future__ import annotations

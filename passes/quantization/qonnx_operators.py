@@ -1,30 +1,17 @@
 """Replace operators of QONNX that prepare a network for hardware by those of ONNX.
 
-What it does:
-    QuantAvgPool2d becomes the sum of each window, of which the lowest bits are dropped; Im2Col one
-    Slice for each point of the kernel, side by side; XnorPopcountMatMul a product of the bits as -1
-    and 1; DebugMarker, which gives what it gets, is left out. Each has a pass.
-
-Why engines need it:
-    Engines know none of their domains.
-
-Before:
-    y = qonnx.custom_op.general.XnorPopcountMatMul (a, b)          # a: [N, 64], bits
-
-After:
-    y = Mul (Add (MatMul (Sub (Mul (a, 2), 1), Sub (Mul (b, 2), 1)), 64), 0.5)
-
-When it refuses:
-    QuantAvgPool2d adds up more than 20 bits, or its opset is below 11, which has no Round; Im2Col
-    reads a batch of more than one, an image whose sizes are not known, or fewer points than its
-    kernel has; XnorPopcountMatMul reads rows whose size is not known.
-
-Accuracy:
-    Exact: whole numbers that float32 holds. QONNX takes the mean and multiplies it as well.
-
-References:
-    https://github.com/fastmachinelearning/qonnx, src/qonnx/custom_op/general: quantavgpool2d.py,
-    im2col.py, xnorpopcount.py, debugmarker.py
+What it does: QuantAvgPool2d becomes the sum of each window, of which the lowest bits are dropped;
+    Im2Col one Slice for each point of the kernel, side by side; XnorPopcountMatMul a product of the
+    bits as -1 and 1; DebugMarker, which gives what it gets, is left out. Each has a pass.
+Why engines need it: Engines know none of their domains.
+Before: y = qonnx.custom_op.general.XnorPopcountMatMul (a, b)          # a: [N, 64], bits
+After: y = Mul (Add (MatMul (Sub (Mul (a, 2), 1), Sub (Mul (b, 2), 1)), 64), 0.5)
+When it refuses: QuantAvgPool2d adds up more than 20 bits, or its opset is below 11, which has no
+    Round; Im2Col reads a batch of more than one, an image whose sizes are not known, or fewer
+    points than its kernel has; XnorPopcountMatMul reads rows whose size is not known.
+Accuracy: Exact: whole numbers that float32 holds. QONNX takes the mean and multiplies it as well.
+References: https://github.com/fastmachinelearning/qonnx, src/qonnx/custom_op/general:
+    quantavgpool2d.py, im2col.py, xnorpopcount.py, debugmarker.py
 """
 
 from __future__ import annotations

@@ -1,29 +1,18 @@
 """Write a constant of int8 as what QuantizeLinear makes of whole floats.
 
-What it does:
-    Where another operator than DequantizeLinear reads a constant of int8, such as a Scan whose
-    state begins with zeros, the constant is kept as float32 and quantized by a scale of 1 and a
-    zero point of 0, which gives the same bytes. A Constant that is an output of the model likewise.
-
-Why engines need it:
-    TensorRT's builder takes a constant of int8 where DequantizeLinear reads it, and nowhere else;
-    a tensor that QuantizeLinear makes is no constant to it.
-
-Before:
-    y = Concat <axis = 0> (x, w)                               w: constant of int8
-
-After:
-    y = Concat <axis = 0> (x, QuantizeLinear (w as float32, 1.0, 0))
-
-When it refuses:
-    The node reads no constant of int8, or has a body that takes a sequence; before opset 10 there
-    is no QuantizeLinear.
-
-Accuracy:
-    Exact: every number of 8 bits is one of float32, and rounding and saturation leave it as it is.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html; NVIDIA/TensorRT issue 3919;
+What it does: Where another operator than DequantizeLinear reads a constant of int8, such as a Scan
+    whose state begins with zeros, the constant is kept as float32 and quantized by a scale of 1 and
+    a zero point of 0, which gives the same bytes. A Constant that is an output of the model
+    likewise.
+Why engines need it: TensorRT's builder takes a constant of int8 where DequantizeLinear reads it,
+    and nowhere else; a tensor that QuantizeLinear makes is no constant to it.
+Before: y = Concat <axis = 0> (x, w)                               w: constant of int8
+After: y = Concat <axis = 0> (x, QuantizeLinear (w as float32, 1.0, 0))
+When it refuses: The node reads no constant of int8, or has a body that takes a sequence; before
+    opset 10 there is no QuantizeLinear.
+Accuracy: Exact: every number of 8 bits is one of float32, and rounding and saturation leave it as
+    it is.
+References: https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html; NVIDIA/TensorRT issue 3919;
     tensorrt-rtx 1.7.1 builds the result
 """
 

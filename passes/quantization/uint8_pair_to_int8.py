@@ -1,33 +1,20 @@
 """Quantize to int8 without a zero point instead of uint8 with one.
 
-What it does:
-    A QuantizeLinear and DequantizeLinear of uint8 around 128 become those of int8 around 0. With
-    another zero point the steps become as coarse as 127 of them on the wider side need, behind a
-    limit to the range that there was; that loses precision and wants consent.
-
-Why engines need it:
-    TensorRT quantizes to int8 without a zero point. Only such a pair lets it compute in int8;
-    quantize-dequantize-to-clip keeps the numbers, and leaves the engine to floats.
-
-Before:
-    y = DequantizeLinear (QuantizeLinear (x, scale, 128), scale, 128)          # uint8
-
-After:
-    y = DequantizeLinear (QuantizeLinear (x, scale, 0), scale, 0)              # int8
-
-When it refuses:
-    The numbers do not come from a QuantizeLinear with the same scale and zero point, or these are
-    computed at run time, given by blocks or not float32. A zero point other than 128, or other than
-    0 for int8, without --allow-lossy; the error is in the note of the site. The exact rewrite goes
-    first: --disable quantize-dequantize-to-clip lets this one be chosen.
-
-Accuracy:
-    Exact for 128: uint8 less 128 is int8, at the ends too. Lossy otherwise: the error is at most
-    half of an old and half of a new step.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html; builtin_op_importers.cpp:1155-1253
-    of onnx-tensorrt, release 8.6
+What it does: A QuantizeLinear and DequantizeLinear of uint8 around 128 become those of int8 around
+    0. With another zero point the steps become as coarse as 127 of them on the wider side need,
+    behind a limit to the range that there was; that loses precision and wants consent.
+Why engines need it: TensorRT quantizes to int8 without a zero point. Only such a pair lets it
+    compute in int8; quantize-dequantize-to-clip keeps the numbers, and leaves the engine to floats.
+Before: y = DequantizeLinear (QuantizeLinear (x, scale, 128), scale, 128)          # uint8
+After: y = DequantizeLinear (QuantizeLinear (x, scale, 0), scale, 0)              # int8
+When it refuses: The numbers do not come from a QuantizeLinear with the same scale and zero point,
+    or these are computed at run time, given by blocks or not float32. A zero point other than 128,
+    or other than 0 for int8, without --allow-lossy; the error is in the note of the site. The exact
+    rewrite goes first: --disable quantize-dequantize-to-clip lets this one be chosen.
+Accuracy: Exact for 128: uint8 less 128 is int8, at the ends too. Lossy otherwise: the error is at
+    most half of an old and half of a new step.
+References: https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html;
+    builtin_op_importers.cpp:1155-1253 of onnx-tensorrt, release 8.6
 """
 
 from __future__ import annotations

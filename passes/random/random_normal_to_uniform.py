@@ -1,30 +1,18 @@
 """Make normally distributed numbers of evenly distributed ones.
 
-What it does:
-    Draws two numbers between 0 and 1 for each element, and takes from them what Box and Muller do:
-    sqrt(-2 log u) cos(2 pi v).
-
-Why engines need it:
-    TensorRT has importers for RandomNormal and RandomNormalLike from 8.5 on, and for RandomUniform
-    and RandomUniformLike from 7.0 on.
-
-Before:
-    y = RandomNormalLike <mean = m, scale = s> (x)
-
+What it does: Draws two numbers between 0 and 1 for each element, and takes from them what Box and
+    Muller do: sqrt(-2 log u) cos(2 pi v).
+Why engines need it: TensorRT has importers for RandomNormal and RandomNormalLike from 8.5 on, and
+    for RandomUniform and RandomUniformLike from 7.0 on.
+Before: y = RandomNormalLike <mean = m, scale = s> (x)
 After:
     u = RandomUniformLike <low = 2^-24, high = 1> (x)
     v = RandomUniformLike (x)
     y = m + s * Sqrt (-2 * Log (u)) * Cos (2 pi * v)
-
-When it refuses:
-    The dtype is unknown or no floating point number.
-
-Accuracy:
-    Approximate as a distribution: numbers beyond 5.8 standard deviations, of which one in 10^8 is,
-    do not occur. No two runs give the same numbers, before or after.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__RandomNormalLike.html; builtin_op_importers.cpp:
+When it refuses: The dtype is unknown or no floating point number.
+Accuracy: Approximate as a distribution: numbers beyond 5.8 standard deviations, of which one in
+    10^8 is, do not occur. No two runs give the same numbers, before or after.
+References: https://onnx.ai/onnx/operators/onnx__RandomNormalLike.html; builtin_op_importers.cpp:
     importRandomNormalLike of onnx-tensorrt, release 8.5; Box and Muller, "A Note on the Generation
     of Random Normal Deviates", 1958
 """

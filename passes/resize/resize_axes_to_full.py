@@ -4,25 +4,18 @@ What it does:
 `axes` is dropped and scales, sizes and the region of a crop are given for every axis. An aspect
 policy (`not_larger`, `not_smaller`) is worked out: sizes where they have the aspect that the
 policy keeps, else the common scale.
-
 Why engines need it:
 TensorRT 8 and 9 never read `axes` and `keep_aspect_ratio_policy` and compute something else or
 complain of a rank; 10 takes stretch only.
-
 Before:
     y = Resize <axes = [2, 3], keep_aspect_ratio_policy = "not_larger"> (x, , , [16, 20])
         with x [1, 3, 8, 8]
-
-After:
-    y = Resize (x, , , [1, 3, 16, 16])
-
+After: y = Resize (x, , , [1, 3, 16, 16])
 When it refuses:
 Nothing to spell out; scales or sizes known only at run time; a policy on lengths known only at
 run time; a policy whose sizes, rounded half up, no scale gives, because that one rounds down;
 nearest where the rounded scale picks other pixels.
-
-Accuracy:
-exact: the same sizes and scales, in full.
+Accuracy: exact: the same sizes and scales, in full.
 
 References:
 https://onnx.ai/onnx/operators/onnx__Resize.html (opset 18);

@@ -4,25 +4,18 @@ What it does:
 The region of interest matters to tf_crop_and_resize alone. From opset 13 on it is left out, and so
 is an empty `scales` beside `sizes`, or an empty `sizes` beside `scales`. Opsets 11 and 12 demand
 a `roi`: there a computed or empty one becomes the constant that covers the whole input.
-
 Why engines need it:
 TensorRT 7.0 does not know an empty Constant or initializer, and what it feeds fails ("Assertion
 failed: ctx->tensors().count(inputName)"); a roi computed at run time drags nodes along for
 nothing.
-
-Before:
-    y = Resize <mode = "nearest"> (x, empty, scales)
-
+Before: y = Resize <mode = "nearest"> (x, empty, scales)
 After:
     y = Resize <mode = "nearest"> (x, , scales)                            (opset 13)
     y = Resize <mode = "nearest"> (x, constant [0, 0, 1, 1], scales)       (opsets 11 and 12)
-
 When it refuses:
 tf_crop_and_resize; nothing to take away; an empty `scales` beside `sizes` in opsets 11 and 12,
 where the schema demands it (resize-sizes-to-scales helps there).
-
-Accuracy:
-exact: nothing reads what is taken away.
+Accuracy: exact: nothing reads what is taken away.
 
 References:
 https://onnx.ai/onnx/operators/onnx__Resize.html (roi: "It only takes effect when

@@ -3,21 +3,15 @@
 What it does:
 The mode becomes nearest, with asymmetric coordinates rounded down: the one form that every engine
 takes, in which PyTorch exports nearest too. Scales, sizes and axes stay as they are.
-
 Why engines need it:
 TensorRT 5.1 has nearest only; 6 and 7.0 take no linear Resize but the asymmetric one. Where sizes
 are known, resize-linear-to-matmul does the same without loss and is preferred.
-
-Before:
-    y = Resize <mode = "linear", coordinate_transformation_mode = "half_pixel"> (x, , scales)
-
+Before: y = Resize <mode = "linear", coordinate_transformation_mode = "half_pixel"> (x, , scales)
 After:
     y = Resize <mode = "nearest", coordinate_transformation_mode = "asymmetric",
                 nearest_mode = "floor"> (x, , scales)
-
-When it refuses:
-Modes other than linear; tf_crop_and_resize, whose region asymmetric coordinates would ignore.
-
+When it refuses: Modes other than linear; tf_crop_and_resize, whose region asymmetric coordinates
+    would ignore.
 Accuracy:
 lossy: each output is the input pixel above and to the left of where linear interpolation samples,
 off by up to the difference of neighbouring pixels (of the pixels under the kernel with antialias).

@@ -3,25 +3,19 @@
 What it does:
 Puts a Reshape to [n * c, h, w] before an asymmetric linear Resize or Upsample of the last two
 axes, and one back to [n, c, h', w'] after it.
-
 Why engines need it:
 The full-dimensions parser of TensorRT 6 takes linear for a total rank of 1 to 3 only ("Assertion
 failed: (input_dims >= 1) && (input_dims <= 3)"), and 7.0 for Upsample.
-
-Before:
-    y = Resize <mode = "linear"> (x, scales)        with x [2, 3, 8, 8], scales = [1, 1, 2, 2]
-
+Before: y = Resize <mode = "linear"> (x, scales)        with x [2, 3, 8, 8], scales = [1, 1, 2, 2]
 After:
     t = Reshape (x, [6, 8, 8])
     u = Resize <mode = "linear"> (t, scales)        with scales = [1, 2, 2]
     y = Reshape (u, [2, 3, 16, 16])
-
 When it refuses:
 Ranks up to 3; a mode other than linear, or coordinates other than asymmetric (those engines would
 misread them); sizes instead of scales; scales or a length of the last two axes known only at run
 time; more than one of the other axes of unknown length; another axis that is resized; an empty
 input or output.
-
 Accuracy:
 exact up to the order of summation: the same pixels with the same shares, in the same memory. A
 pixel that is infinite or NaN beside a share of 0 gives NaN in some kernels of an engine and not in

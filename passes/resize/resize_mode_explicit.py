@@ -1,27 +1,14 @@
 """Write the mode of a Resize down, and leave a rounding out that is the default or of no use.
 
-What it does:
-    Adds `mode`, which is nearest where it is left out, and takes `nearest_mode` away where the mode
-    is another one, or where it is round_prefer_floor, as without it.
-
-Why engines need it:
-    pnnx knows a Resize by its mode, and none with a rounding but floor, whatever the mode: "layer
-    Resize not exists or registered".
-
-Before:
-    y = Resize <mode = "linear", nearest_mode = "ceil"> (x, , , sizes)
-
-After:
-    y = Resize <mode = "linear"> (x, , , sizes)
-
-When it refuses:
-    The mode is written, and so is no rounding that can be left out.
-
-Accuracy:
-    Exact: these are the defaults of the attributes, and only nearest rounds.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Resize.html
+What it does: Adds `mode`, which is nearest where it is left out, and takes `nearest_mode` away
+    where the mode is another one, or where it is round_prefer_floor, as without it.
+Why engines need it: pnnx knows a Resize by its mode, and none with a rounding but floor, whatever
+    the mode: "layer Resize not exists or registered".
+Before: y = Resize <mode = "linear", nearest_mode = "ceil"> (x, , , sizes)
+After: y = Resize <mode = "linear"> (x, , , sizes)
+When it refuses: The mode is written, and so is no rounding that can be left out.
+Accuracy: Exact: these are the defaults of the attributes, and only nearest rounds.
+References: https://onnx.ai/onnx/operators/onnx__Resize.html
 """
 
 from __future__ import annotations

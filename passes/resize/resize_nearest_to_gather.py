@@ -4,26 +4,19 @@ What it does:
 Nearest sampling along an axis of known size picks one input position per output position. The
 positions are computed from the coordinate mode and the nearest mode, and each resized axis
 becomes one Gather. Axes that are not resized may be of any size. A node that resizes nothing goes.
-
 Why engines need it:
 TensorRT before 8.0 takes only asymmetric coordinates rounded down, 8.x refuse half_pixel_symmetric
 and tf_crop_and_resize, and take tf_half_pixel_for_nn only with round_prefer_floor and scales.
-
-Before:
-    y = Resize <mode = "nearest", nearest_mode = "ceil"> (x, , , sizes)     with x [n, 3, 8, 8]
-
+Before: y = Resize <mode = "nearest", nearest_mode = "ceil"> (x, , , sizes)     with x [n, 3, 8, 8]
 After:
     t = Gather <axis = 2> (x, rows)
     y = Gather <axis = 3> (t, columns)
-
 When it refuses:
 An unknown size, scale or region of a resized axis; antialias; an axis where coordinates in
 float32, in float64 and in exact arithmetic pick different positions, so that engines need not
 agree with one another; a Resize of opset 10 or an Upsample that shrinks, where engines round
 differently and ONNX says nothing; a crop with an extrapolation outside the input.
-
-Accuracy:
-exact: elements are copied, bit by bit, in every type; NaN and infinities as well.
+Accuracy: exact: elements are copied, bit by bit, in every type; NaN and infinities as well.
 
 References:
 https://onnx.ai/onnx/operators/onnx__Resize.html;

@@ -1,27 +1,14 @@
 """Give a Resize no region of interest where it crops nothing.
 
-What it does:
-    The region matters to tf_crop_and_resize alone. It is left out from opset 13 on; opsets 11 and
-    12 demand one, and there it becomes a constant of no numbers.
-
-Why engines need it:
-    pnnx knows no Resize with a region that has numbers, also where nothing reads them: "layer
-    Resize not exists or registered".
-
-Before:
-    y = Resize <mode = "linear"> (x, [0, 0, 0, 1, 1, 1], scales)           (opset 11)
-
-After:
-    y = Resize <mode = "linear"> (x, [], scales)
-
-When it refuses:
-    The mode is tf_crop_and_resize, or there is no region or an empty one.
-
-Accuracy:
-    Exact: nothing reads the region.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Resize.html (roi: "It only takes effect when
+What it does: The region matters to tf_crop_and_resize alone. It is left out from opset 13 on;
+    opsets 11 and 12 demand one, and there it becomes a constant of no numbers.
+Why engines need it: pnnx knows no Resize with a region that has numbers, also where nothing reads
+    them: "layer Resize not exists or registered".
+Before: y = Resize <mode = "linear"> (x, [0, 0, 0, 1, 1, 1], scales)           (opset 11)
+After: y = Resize <mode = "linear"> (x, [], scales)
+When it refuses: The mode is tf_crop_and_resize, or there is no region or an empty one.
+Accuracy: Exact: nothing reads the region.
+References: https://onnx.ai/onnx/operators/onnx__Resize.html (roi: "It only takes effect when
     coordinate_transformation_mode is tf_crop_and_resize")
 """
 

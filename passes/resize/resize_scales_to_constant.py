@@ -5,22 +5,15 @@ Follows `scales` or `sizes` back through Identity, Cast, Concat, Slice, Gather, 
 Reshape, Floor, Ceil, Mul, Div, Add, Sub and Shape to dimensions that are known, or that cancel
 (floor(2 * h) / h), and writes the values as a constant. Sizes that nothing else tells are read
 from the shape of the output.
-
 Why engines need it:
 TensorRT up to 8.2 wants an initializer ("Resize scales must be an initializer!"), and no version
 computes the float arithmetic that exporters write around shapes as a shape tensor.
-
 Before:
     s = Div (floor_of_2h_2w, h_w)
     scales = Concat <axis = 0> (ones, s)
     y = Resize <mode = "linear"> (x, , scales)
-
-After:
-    y = Resize <mode = "linear"> (x, , constant [1, 1, 2, 2])
-
-When it refuses:
-One element is known only at run time, or the input is constant already.
-
+After: y = Resize <mode = "linear"> (x, , constant [1, 1, 2, 2])
+When it refuses: One element is known only at run time, or the input is constant already.
 Accuracy:
 exact: the same numbers, float arithmetic rounded after each step as the nodes do. Dimensions that
 cancel are taken to be below 2^24, where float32 holds them exactly.

@@ -4,23 +4,16 @@ What it does:
 Replaces the `sizes` input by constant `scales`, the quotients of the sizes, where the output comes
 out the same: lengths are known, or the size is a known multiple of the length. Where float32
 cannot hold a quotient, the neighbour is taken whose product with the length is not below the size.
-
 Why engines need it:
 TensorRT 7.1 and 7.2 take linear asymmetric coordinates with scales only, trt8 skips `sizes` for
 tf_half_pixel_for_nn, and 7.0 cannot read the empty `scales` that opsets 11 and 12 demand beside
 `sizes`.
-
-Before:
-    y = Resize <mode = "nearest"> (x, , , sizes)    with x [n, 3, 8, 8], sizes = [n, 3, 16, 16]
-
-After:
-    y = Resize <mode = "nearest"> (x, , scales)     with scales = [1, 1, 2, 2]
-
+Before: y = Resize <mode = "nearest"> (x, , , sizes)    with x [n, 3, 8, 8], sizes = [n, 3, 16, 16]
+After: y = Resize <mode = "nearest"> (x, , scales)     with scales = [1, 1, 2, 2]
 When it refuses:
 A size or a length of a resized axis is unknown; an aspect policy other than stretch;
 tf_crop_and_resize, where scales count from the region; nearest where the rounded quotient picks
 other pixels.
-
 Accuracy:
 exact: the quotient is rounded to float32 once, which is how engines compute it from sizes. Where
 the neighbour above is taken, linear and cubic sites are approximate: samples move by less than

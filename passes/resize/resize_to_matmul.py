@@ -8,7 +8,6 @@ tf_crop_and_resize with a constant region), from cubic_coeff_a, from scales or s
 keep_aspect_ratio_policy, exclude_outside and antialias, and each resized axis becomes one MatMul:
 from the right for the last axis, from the left for the one before, between two Transposes for
 others. A node that resizes nothing goes. Axes that are not resized may be of any size.
-
 Why engines need it:
 TensorRT 5.1 has no Resize and 6 to 7.0 none but the asymmetric one, 7.1 and 7.2 take some
 coordinate modes only with scales and some only with sizes, and later versions know neither
@@ -16,20 +15,15 @@ tf_crop_and_resize nor half_pixel_symmetric nor antialias. Cubic is refused befo
 version of TensorRT does not support cubic interpolation!"), and later taken on the last two axes
 only, without exclude_outside; vision transformers interpolate their position embeddings so. A
 MatMul is taken by all.
-
-Before:
-    y = Resize <mode = "linear"> (x, , , sizes)     with x [n, 3, 8, 8], sizes = [n, 3, 16, 16]
-
+Before: y = Resize <mode = "linear"> (x, , , sizes)     with x [n, 3, 8, 8], sizes = [n, 3, 16, 16]
 After:
     t = MatMul (rows, x)          with rows [16, 8]
     y = MatMul (t, columns)       with columns [8, 16]
-
 When it refuses:
 Integer data (its rounding is no product), an unknown size, scale or region of a resized axis, a
 matrix of more than `max_elements` elements, and nodes that engines read differently: a scale
 other than 1 that changes no size, a crop by scales whose size depends on the region, points that
 lie outside or inside the region depending on rounding.
-
 Accuracy:
 exact: the same weighted sums; weights are rounded once to the type of the data and sums are taken
 in another order. For float16 and bfloat16 sites whose weights are not representable are

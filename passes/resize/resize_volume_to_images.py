@@ -1,33 +1,21 @@
 """Resize a volume as images, first in height and width and then in depth.
 
-What it does:
-    A nearest or linear Resize or Upsample of five axes lays channels and depth together and
-    resizes [n, c * d, h, w], then lays height and width together and resizes [n, c, d, h * w]
+What it does: A nearest or linear Resize or Upsample of five axes lays channels and depth together
+    and resizes [n, c * d, h, w], then lays height and width together and resizes [n, c, d, h * w]
     along the third axis alone.
-
-Why engines need it:
-    ncnn gives volumes back as they are, QNN's HTP computes other numbers where it is linear, and
-    MNN refuses it.
-
-Before:
-    y = Resize <mode = "linear"> (x, , {1, 1, 2, 2, 2})      # x: [1, 2, 3, 4, 5]
-
+Why engines need it: ncnn gives volumes back as they are, QNN's HTP computes other numbers where it
+    is linear, and MNN refuses it.
+Before: y = Resize <mode = "linear"> (x, , {1, 1, 2, 2, 2})      # x: [1, 2, 3, 4, 5]
 After:
     a = Resize <mode = "linear"> (Reshape (x, {1, 6, 4, 5}), , {1, 1, 2, 2})
     b = Resize <mode = "linear"> (Reshape (a, {1, 2, 3, 80}), , {1, 1, 2, 1})
     y = Reshape (b, {1, 2, 6, 8, 10})
-
-When it refuses:
-    Ranks other than five; sizes or scales that are not known; batch or channels that are resized;
-    a mode other than nearest or linear, antialias, or coordinates other than half_pixel,
-    pytorch_half_pixel, align_corners and asymmetric; nothing that is resized.
-
-Accuracy:
-    Exact up to the order of the weighted sums: both modes go axis by axis.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Resize.html
-    measured on ncnn 1.0.20261020, onnxruntime-qnn 2.7.0 and MNN 3.6.0
+When it refuses: Ranks other than five; sizes or scales that are not known; batch or channels that
+    are resized; a mode other than nearest or linear, antialias, or coordinates other than
+    half_pixel, pytorch_half_pixel, align_corners and asymmetric; nothing that is resized.
+Accuracy: Exact up to the order of the weighted sums: both modes go axis by axis.
+References: https://onnx.ai/onnx/operators/onnx__Resize.html measured on ncnn 1.0.20261020,
+    onnxruntime-qnn 2.7.0 and MNN 3.6.0
 """
 
 from __future__ import annotations

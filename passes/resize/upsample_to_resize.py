@@ -3,26 +3,18 @@
 What it does:
 Upsample is a Resize with asymmetric coordinates that rounds down. From opset 11 on the Resize says
 so; in opset 10 it means so. The names bilinear and trilinear, which converters wrote, are linear.
-
 Why engines need it:
 A model of opset 10 or newer that still holds an Upsample is no valid ONNX; onnxruntime refuses
 it, and TensorRT takes only the modes "nearest" and "linear" by name.
-
-Before:
-    y = Upsample <mode = "nearest"> (x, scales)
-
+Before: y = Upsample <mode = "nearest"> (x, scales)
 After:
     y = Resize <mode = "nearest", coordinate_transformation_mode = "asymmetric",
                 nearest_mode = "floor"> (x, , scales)
-
-When it refuses:
-Scales below 1, which Upsample does not define; an attribute `scales` beside an input.
-
-Accuracy:
-exact: the same formula.
-
-References:
-https://onnx.ai/onnx/operators/onnx__Upsample.html; https://onnx.ai/onnx/operators/onnx__Resize.html.
+When it refuses: Scales below 1, which Upsample does not define; an attribute `scales` beside an
+    input.
+Accuracy: exact: the same formula.
+References: https://onnx.ai/onnx/operators/onnx__Upsample.html;
+    https://onnx.ai/onnx/operators/onnx__Resize.html.
 """
 
 from __future__ import annotations

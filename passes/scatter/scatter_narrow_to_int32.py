@@ -1,25 +1,17 @@
 """Do the scatters of bools and narrow integers as int32.
 
-What it does:
-Casts data and updates to int32, scatters, and casts the result back.
-
-Why engines need it:
-TensorRT refuses scatters of bool when the engine is built, and of uint8 when it parses the file.
-
-Before:
-    y = ScatterND (mask, indices, updates)
-
+What it does: Casts data and updates to int32, scatters, and casts the result back.
+Why engines need it: TensorRT refuses scatters of bool when the engine is built, and of uint8 when
+    it parses the file.
+Before: y = ScatterND (mask, indices, updates)
 After:
     m = Cast <to = 6> (mask)
     u = Cast <to = 6> (updates)
     w = ScatterND (m, indices, u)
     y = Cast <to = 9> (w)
-
-When it refuses:
-Unknown and other element types; a ``reduction``, which would not wrap around as before.
-
-Accuracy:
-Exact: int32 holds every value of these types.
+When it refuses: Unknown and other element types; a ``reduction``, which would not wrap around as
+    before.
+Accuracy: Exact: int32 holds every value of these types.
 
 References:
 NvInfer.h of TensorRT 8.6.1, lines 6275-6300 (IScatterLayer);

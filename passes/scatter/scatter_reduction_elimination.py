@@ -4,23 +4,17 @@ What it does:
 Gathers what is there, combines it with the updates (Add, Mul, Max or Min), and writes the result
 without ``reduction``. Constant indices that go to the same place several times are written in
 several rounds, each on what the one before left.
-
-Why engines need it:
-TensorRT 8.2 to 9.3 ignores ``reduction`` and overwrites; 10.x refuses it on ScatterND.
-
-Before:
-    y = ScatterND <reduction = "add"> (x, [[3], [0]], updates)
-
+Why engines need it: TensorRT 8.2 to 9.3 ignores ``reduction`` and overwrites; 10.x refuses it on
+    ScatterND.
+Before: y = ScatterND <reduction = "add"> (x, [[3], [0]], updates)
 After:
     there = Gather (x, [3, 0])
     sum = Add (there, updates)
     y = ScatterND (x, [[3], [0]], sum)
-
 When it refuses:
 Indices computed at run time, unless there is a single one (along the axis, for ScatterElements):
 two may be the same. Constant indices out of range, or more than eight times the same; unknown
 sizes where they are needed; bools.
-
 Accuracy:
 Exact: several updates to one place are combined one after the other, in their order. NaN under max
 and min is what the operators Max and Min make of it.

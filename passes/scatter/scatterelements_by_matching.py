@@ -1,36 +1,26 @@
 """Replace ScatterElements with indices computed at run time by comparisons.
 
-What it does:
-    Compares every index with every position along the axis. Where an update hits a position, it
-    is taken from there, the last one where several do; with a ``reduction`` all that hit are
-    combined with the data.
-
-Why engines need it:
-    TensorRT has no scatter up to 8.0, and ignores the ``reduction`` from 8.2 to 9.3.
-
-Before:
-    y = ScatterElements <axis = 1> (x, i, u)       x: [3, 5], i, u: [3, 2]
-
+What it does: Compares every index with every position along the axis. Where an update hits a
+    position, it is taken from there, the last one where several do; with a ``reduction`` all that
+    hit are combined with the data.
+Why engines need it: TensorRT has no scatter up to 8.0, and ignores the ``reduction`` from 8.2 to
+    9.3.
+Before: y = ScatterElements <axis = 1> (x, i, u)       x: [3, 5], i, u: [3, 2]
 After:
     hits = Equal (Unsqueeze (i, 2), {0, 1, 2, 3, 4})         # [3, 2, 5]
     last = ArgMax <axis = 1> (Where (hits, {1, 2}, 0))       # [3, 5]
     hit = Equal (GatherElements (i, last), {0, 1, 2, 3, 4})
     y = Where (hit, GatherElements (u, last), x)
-
 When it refuses:
     A size is unknown (of one index to a line, only whether the lines are those of the data), the
     index is smaller than the data along another axis, more than 2**24 pairs would be compared, or a
     ``reduction`` of other types than float and int32.
-
-Accuracy:
-    Exact: elements are moved. ONNX leaves it open which of two updates of one position stays; it
-    is the last, as in onnxruntime. A reduction of integers wraps around as in the scatter (pairs
+Accuracy: Exact: elements are moved. ONNX leaves it open which of two updates of one position stays;
+    it is the last, as in onnxruntime. A reduction of integers wraps around as in the scatter (pairs
     are combined: ReduceSum and ReduceProd of onnxruntime go through float64), one of floats is
     exact up to the order of its sums and products; max and min give NaN for NaN, where a scatter
     may drop it.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__ScatterElements.html;
+References: https://onnx.ai/onnx/operators/onnx__ScatterElements.html;
     onnxruntime/core/providers/cpu/tensor/scatter.cc
 """
 

@@ -1,26 +1,13 @@
 """Leave out the attribute of a ScatterElements that says that nothing is reduced.
 
-What it does:
-    Writes the same scatter without reduction = none, which is what ONNX means without it.
-
-Why engines need it:
-    MNN forgets the axis where the attribute stands before it, as PyTorch's newer exporter writes
-    them, and scatters along the first.
-
-Before:
-    y = ScatterElements <reduction = "none", axis = 1> (x, i, u)
-
-After:
-    y = ScatterElements <axis = 1> (x, i, u)
-
-When it refuses:
-    There is another reduction, or none is written.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__ScatterElements.html; measured on MNN 3.6.1
+What it does: Writes the same scatter without reduction = none, which is what ONNX means without it.
+Why engines need it: MNN forgets the axis where the attribute stands before it, as PyTorch's newer
+    exporter writes them, and scatters along the first.
+Before: y = ScatterElements <reduction = "none", axis = 1> (x, i, u)
+After: y = ScatterElements <axis = 1> (x, i, u)
+When it refuses: There is another reduction, or none is written.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/operators/onnx__ScatterElements.html; measured on MNN 3.6.1
 """
 
 from __future__ import annotations

@@ -4,29 +4,18 @@ What it does:
     Compares each index with every position along the axis, and chooses there between the update and
     what stands there, for one place of the updates along the axis after the other. With a
     ``reduction`` it is what both make that is chosen.
-
-Why engines need it:
-    ncnn has no scatter, no ArgMax and no Gather by several indices, which
+Why engines need it: ncnn has no scatter, no ArgMax and no Gather by several indices, which
     scatterelements-by-matching needs to find the last of two updates.
-
-Before:
-    y = ScatterElements <axis = 1> (x, i, u)       x: [3, 5], i, u: [3, 2]
-
+Before: y = ScatterElements <axis = 1> (x, i, u)       x: [3, 5], i, u: [3, 2]
 After:
     t = Where (Equal (Slice (i, 0, 1), {0, 1, 2, 3, 4}), Slice (u, 0, 1), x)
     y = Where (Equal (Slice (i, 1, 2), {0, 1, 2, 3, 4}), Slice (u, 1, 2), t)
-
-When it refuses:
-    A size is unknown, the index is smaller than the data along another axis, or there are more
-    updates along the axis than ``max_rounds``.
-
-Accuracy:
-    Exact: elements are moved, and combined in the order of the updates; of two that go to one place
-    the last stays, as in onnxruntime. NaN under max and min is what the operators Max and Min make
-    of it.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__ScatterElements.html;
+When it refuses: A size is unknown, the index is smaller than the data along another axis, or there
+    are more updates along the axis than ``max_rounds``.
+Accuracy: Exact: elements are moved, and combined in the order of the updates; of two that go to one
+    place the last stays, as in onnxruntime. NaN under max and min is what the operators Max and Min
+    make of it.
+References: https://onnx.ai/onnx/operators/onnx__ScatterElements.html;
     onnxruntime/core/providers/cpu/tensor/scatter.cc; measured on ncnn 1.0.20261020
 """
 

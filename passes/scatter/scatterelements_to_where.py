@@ -8,22 +8,15 @@ exported, need a mask and a map along that axis only; those may be an Expand of 
 sizes that are known at run time. A ``reduction`` combines the spread updates with the data first;
 several updates to one element take several rounds. Bools and narrow integers are moved as int32,
 for few engines have a Where or Gather of those.
-
-Why engines need it:
-TensorRT has no scatter up to 8.0, and ignores the ``reduction`` from 8.2 to 9.3.
-
-Before:
-    y = ScatterElements <axis = 1> (x, [[2], [2], [2]], updates)
-
-After:
-    y = Where ([[false, false, true, false, false]], updates, x)
-
+Why engines need it: TensorRT has no scatter up to 8.0, and ignores the ``reduction`` from 8.2 to
+    9.3.
+Before: y = ScatterElements <axis = 1> (x, [[2], [2], [2]], updates)
+After: y = Where ([[false, false, true, false, false]], updates, x)
 When it refuses:
 Indices computed at run time, out of range, or twice the same along the axis without a
 ``reduction`` (ONNX does not say which write stays), or more than eight times with one; a
 ``reduction`` of bools or narrow integers; unknown shape of the data, unless only its size along
 the axis matters; a mask of more than ``max_elements``.
-
 Accuracy:
 Exact: values are moved, and with a ``reduction`` combined one update after the other, in their
 order. NaN under max and min is what the operators Max and Min make of it.

@@ -1,35 +1,24 @@
 """Replace ScatterND with indices computed at run time by comparisons.
 
-What it does:
-    The axes that the index tuples address are joined into one, each tuple becomes the number of a
-    row of it, and every such number is compared with every row. A row that is hit is taken from
-    the updates, the last one where several hit it; with a ``reduction`` all of them are combined
-    with the data.
-
-Why engines need it:
-    TensorRT has no scatter up to 8.0, and ignores or refuses the ``reduction`` from 8.2 on.
-
-Before:
-    y = ScatterND (x, i, u)            x: [6, 4], i: [2, 1], u: [2, 4]
-
+What it does: The axes that the index tuples address are joined into one, each tuple becomes the
+    number of a row of it, and every such number is compared with every row. A row that is hit is
+    taken from the updates, the last one where several hit it; with a ``reduction`` all of them are
+    combined with the data.
+Why engines need it: TensorRT has no scatter up to 8.0, and ignores or refuses the ``reduction``
+    from 8.2 on.
+Before: y = ScatterND (x, i, u)            x: [6, 4], i: [2, 1], u: [2, 4]
 After:
     hits = Equal (i, {0, 1, 2, 3, 4, 5})                     # [2, 6]
     last = ArgMax <axis = 0> (Where (hits, {{1}, {2}}, 0))   # [6]
     hit = Equal (Gather (Squeeze (i), last), {0, 1, 2, 3, 4, 5})
     y = Where (Unsqueeze (hit), Gather (u, last), x)
-
-When it refuses:
-    A size is unknown other than one that is addressed behind axes of size 1, more than 2**24 pairs
-    would be compared, or a ``reduction`` of other types than float and int32.
-
-Accuracy:
-    Exact: elements are moved. ONNX leaves it open which of two updates of one row stays; it is the
-    last, as in onnxruntime. A reduction of integers wraps around as in the scatter, one
-    of floats is exact up to the order of its sums and products; max and min give NaN for NaN, where
-    a scatter may drop it.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__ScatterND.html;
+When it refuses: A size is unknown other than one that is addressed behind axes of size 1, more than
+    2**24 pairs would be compared, or a ``reduction`` of other types than float and int32.
+Accuracy: Exact: elements are moved. ONNX leaves it open which of two updates of one row stays; it
+    is the last, as in onnxruntime. A reduction of integers wraps around as in the scatter, one of
+    floats is exact up to the order of its sums and products; max and min give NaN for NaN, where a
+    scatter may drop it.
+References: https://onnx.ai/onnx/operators/onnx__ScatterND.html;
     onnxruntime/core/providers/cpu/tensor/scatter_nd.cc
 """
 

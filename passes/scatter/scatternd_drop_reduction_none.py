@@ -1,22 +1,12 @@
 """Drop the attribute reduction="none" of ScatterND, which is the default.
 
-What it does:
-Writes the node without the attribute.
-
-Why engines need it:
-TensorRT 10.0 to 10.8 refuses ScatterND as soon as the attribute is there, whatever it says.
-
-Before:
-    y = ScatterND <reduction = "none"> (x, indices, updates)
-
-After:
-    y = ScatterND (x, indices, updates)
-
-When it refuses:
-Any other reduction. A node without the attribute has nothing to drop.
-
-Accuracy:
-Exact: none is the default.
+What it does: Writes the node without the attribute.
+Why engines need it: TensorRT 10.0 to 10.8 refuses ScatterND as soon as the attribute is there,
+    whatever it says.
+Before: y = ScatterND <reduction = "none"> (x, indices, updates)
+After: y = ScatterND (x, indices, updates)
+When it refuses: Any other reduction. A node without the attribute has nothing to drop.
+Accuracy: Exact: none is the default.
 
 References:
 https://onnx.ai/onnx/operators/onnx__ScatterND.html;

@@ -6,32 +6,22 @@ What it does:
     comes last at each position, so the updates are gathered axis by axis, and a position that is
     hit along all axes takes its update. A row of zeros in front of the updates is what positions
     that nothing hits gather.
-
-Why engines need it:
-    TensorRT has no scatter up to 8.0. Where sizes are known at run time only, nothing else
-    replaces a scatter that writes more than one row.
-
+Why engines need it: TensorRT has no scatter up to 8.0. Where sizes are known at run time only,
+    nothing else replaces a scatter that writes more than one row.
 Before:
     y = ScatterND (x, Concat <axis = -1> (rows, columns), u)
                                     x: [A, B], rows, columns: [m, n, 1], u: [m, n]
-
 After:
     last_k = ReduceMax <axes = [0]> (Where (Equal ([-1, index_k], positions), 0..m, 0))   # [A]
     hit = And (last_0 is not 0, last_1 is not 0)                                        # [A, B]
     y = Where (hit, Gather <axis = 1> (Gather <axis = 0> (Pad (u), last_0), last_1), x)
-
-When it refuses:
-    Tuples that are no grid (the n-th column must vary along the n-th axis alone; one list of
-    indices always is one), a ``reduction``, an unknown rank, strings, more than 2**24 pairs of an
-    index and a position along an axis of known sizes, and a list along an axis of more than 4096
-    or of an unknown size: what a slot of a cache costs would not be bounded.
-
-Accuracy:
-    Exact: elements are moved. ONNX leaves it open which of two updates of one element stays; it is
-    the last, as in onnxruntime.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__ScatterND.html; huggingface/transformers
+When it refuses: Tuples that are no grid (the n-th column must vary along the n-th axis alone; one
+    list of indices always is one), a ``reduction``, an unknown rank, strings, more than 2**24 pairs
+    of an index and a position along an axis of known sizes, and a list along an axis of more than
+    4096 or of an unknown size: what a slot of a cache costs would not be bounded.
+Accuracy: Exact: elements are moved. ONNX leaves it open which of two updates of one element stays;
+    it is the last, as in onnxruntime.
+References: https://onnx.ai/onnx/operators/onnx__ScatterND.html; huggingface/transformers
     src/transformers/models/llama/modeling_llama.py (_update_causal_mask)
 """
 

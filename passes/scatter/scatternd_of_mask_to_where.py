@@ -1,30 +1,18 @@
 """Replace a ScatterND that writes one value where a mask is true by Where.
 
-What it does:
-    PyTorch's exporter writes ``x[mask] = value`` as the places where the mask is true (NonZero,
-    Transpose), the value once for each of them (Expand), and ScatterND. That is Where. The
-    measure that it lowers is the number of ScatterND nodes.
-
-Why engines need it:
-    The number of places is known at run time only: TensorRT computes sizes in shape tensors,
-    which have no two dimensions, and has no NonZero before 8.5.
-
+What it does: PyTorch's exporter writes ``x[mask] = value`` as the places where the mask is true
+    (NonZero, Transpose), the value once for each of them (Expand), and ScatterND. That is Where.
+    The measure that it lowers is the number of ScatterND nodes.
+Why engines need it: The number of places is known at run time only: TensorRT computes sizes in
+    shape tensors, which have no two dimensions, and has no NonZero before 8.5.
 Before:
     places = Transpose (NonZero (mask))
     y = ScatterND (x, places, Reshape (Expand (value, number of places)))
-
-After:
-    y = Where (mask, value, x)
-
-When it refuses:
-    It leaves alone whatever does not have this form: a mask of another shape than the data, more
-    than one value, a reduction.
-
-Accuracy:
-    Exact, bit by bit.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__ScatterND.html, onnx__NonZero.html;
+After: y = Where (mask, value, x)
+When it refuses: It leaves alone whatever does not have this form: a mask of another shape than the
+    data, more than one value, a reduction.
+Accuracy: Exact, bit by bit.
+References: https://onnx.ai/onnx/operators/onnx__ScatterND.html, onnx__NonZero.html;
     microsoft/onnxscript onnxscript/function_libs/torch_lib/ops/core.py (index_put)
 """
 

@@ -6,28 +6,21 @@ The axes that the index tuples count along are flattened into one, the others in
 Constant tuples are computed here; others as a sum of their columns, each times its stride, after
 the size of its axis is added to each negative one (the first axis needs that in neither case: a
 negative tuple stays one). ``reduction`` is carried over; ``none`` is not written.
-
 Why engines need it:
 TensorRT 10.0 to 10.8 refuses ScatterND with the attribute ``reduction``, whatever its value, and
 newer ones any but ``none``; ScatterElements takes it from 10.0 on. Other engines lack ScatterND
 altogether.
-
-Before:
-    y = ScatterND <reduction = "add"> (data, indices, updates)
-
+Before: y = ScatterND <reduction = "add"> (data, indices, updates)
 After:
     flat = Reshape (data, [-1, L])
     rows = Reshape (updates, [-1, L])
     written = ScatterElements <axis = 0, reduction = "add"> (flat, positions, rows)
     y = Reshape (written, shape)
-
 When it refuses:
 Unknown rank of the data, unknown number of axes that the tuples name, unknown sizes where they
 are needed; constant indices out of range, or twice the same one without ``reduction`` (ONNX does
 not say which write stays); data without elements.
-
-Accuracy:
-Exact. Several updates to one element are combined in the engine's order, as before.
+Accuracy: Exact. Several updates to one element are combined in the engine's order, as before.
 
 References:
 https://onnx.ai/onnx/operators/onnx__ScatterND.html, onnx__ScatterElements.html;

@@ -5,24 +5,18 @@ Where the index tuples are the elements of a block (a contiguous range along eac
 name, in row-major order), as an assignment to a slice is exported, the data around the block is
 sliced off and put together with the updates, axis by axis. A ``reduction`` combines the updates
 with the block sliced out.
-
 Why engines need it:
 TensorRT has no scatter up to 7.2, and ScatterND only as a plugin in 8.0; up to 9.3 it ignores the
 ``reduction``.
-
-Before:
-    y = ScatterND (x, [[0, 2], [0, 3], [1, 2], [1, 3]], updates)
-
+Before: y = ScatterND (x, [[0, 2], [0, 3], [1, 2], [1, 3]], updates)
 After:
     u = Reshape (updates, [2, 2, 4])
     a = Slice (x, [0], [2], [1])
     b = Slice (x, [4], [6], [1])
     y = Concat <axis = 1> (a, u, b)
-
 When it refuses:
 Indices computed at run time, out of range, twice the same, or no block in row-major order; unknown
 rank of the data; negative indices along an axis of unknown size; a ``reduction`` of bools.
-
 Accuracy:
 Exact: values are moved, and combined once where there is a ``reduction``;
 Max and Min give NaN for NaN, where a scatter may drop it. An axis of unknown size

@@ -6,24 +6,18 @@ spreads the updates over the shape of the data, and Where chooses. A single upda
 it is broadcast. A ``reduction`` combines the spread updates with the data first; several updates
 to one place take several rounds. Bools and narrow integers are moved as int32, for few engines
 have a Where or Gather of those.
-
 Why engines need it:
 TensorRT has no scatter up to 7.2, and ScatterND only as a plugin in 8.0; up to 9.3 it ignores the
 ``reduction``.
-
-Before:
-    y = ScatterND (x, [[4], [0], [2]], updates)
-
+Before: y = ScatterND (x, [[4], [0], [2]], updates)
 After:
     u = Gather (updates, [1, 0, 2, 0, 0, 0])
     y = Where ([[true], [false], [true], [false], [true], [false]], u, x)
-
 When it refuses:
 Indices computed at run time, out of range, or twice the same without a ``reduction`` (ONNX does
 not say which write stays), or more than eight times with one; a ``reduction`` of bools or narrow
 integers; unknown rank of the data, or unknown sizes of the axes that the indices name; a mask of
 more than ``max_elements``.
-
 Accuracy:
 Exact: values are moved, and with a ``reduction`` combined one update after the other, in their
 order. NaN under max and min is what the operators Max and Min make of it.

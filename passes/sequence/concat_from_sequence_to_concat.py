@@ -1,32 +1,21 @@
 """Join the tensors of a sequence by Concat.
 
-What it does:
-    Follows the sequence back through SequenceConstruct, SequenceEmpty, SequenceInsert,
-    SequenceErase and SplitToSequence to its tensors, and joins those by Concat, with an
-    Unsqueeze before where the tensors are stacked on a new axis. What was cut along an axis and
-    is stacked on another one, however many pieces there are, is one Transpose; what is joined as
-    it was cut is the tensor itself.
-
-Why engines need it:
-    Engines without sequences have no SequenceConstruct, SplitToSequence or ConcatFromSequence.
-
+What it does: Follows the sequence back through SequenceConstruct, SequenceEmpty, SequenceInsert,
+    SequenceErase and SplitToSequence to its tensors, and joins those by Concat, with an Unsqueeze
+    before where the tensors are stacked on a new axis. What was cut along an axis and is stacked on
+    another one, however many pieces there are, is one Transpose; what is joined as it was cut is
+    the tensor itself.
+Why engines need it: Engines without sequences have no SequenceConstruct, SplitToSequence or
+    ConcatFromSequence.
 Before:
     s = SequenceConstruct (a, b)
     y = ConcatFromSequence <axis = 0, new_axis = 1> (s)
-
-After:
-    y = Concat <axis = 0> (Unsqueeze <axes = [0]> (a), Unsqueeze <axes = [0]> (b))
-
-When it refuses:
-    The sequence is an input or comes out of a Loop or an If, is empty, has more than 256 tensors
-    or an unknown number of them that is not joined as it was cut, or a position, a length or a
-    rank is not known.
-
-Accuracy:
-    Exact: no number changes.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__ConcatFromSequence.html;
+After: y = Concat <axis = 0> (Unsqueeze <axes = [0]> (a), Unsqueeze <axes = [0]> (b))
+When it refuses: The sequence is an input or comes out of a Loop or an If, is empty, has more than
+    256 tensors or an unknown number of them that is not joined as it was cut, or a position, a
+    length or a rank is not known.
+Accuracy: Exact: no number changes.
+References: https://onnx.ai/onnx/operators/onnx__ConcatFromSequence.html;
     https://onnx.ai/onnx/operators/onnx__SplitToSequence.html;
     https://onnx.ai/onnx/operators/onnx__SequenceInsert.html
 """

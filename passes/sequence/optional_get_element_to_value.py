@@ -1,27 +1,16 @@
 """Replace OptionalGetElement by the value that the optional is known to hold.
 
-What it does:
-    OptionalGetElement of a tensor or sequence, or of what Optional makes of a value, is that value.
-
-Why engines need it:
-    Engines of tensors have no optionals; onnxruntime has, from 1.10 on.
-
+What it does: OptionalGetElement of a tensor or sequence, or of what Optional makes of a value, is
+    that value.
+Why engines need it: Engines of tensors have no optionals; onnxruntime has, from 1.10 on.
 Before:
     o = Optional (x)
     y = OptionalGetElement (o)
-
-After:
-    y = Identity (x)
-
-When it refuses:
-    The optional comes from outside, or from a body: whether it holds something is not known. Or it
-    is made empty.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__OptionalGetElement.html
+After: y = Identity (x)
+When it refuses: The optional comes from outside, or from a body: whether it holds something is not
+    known. Or it is made empty.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/operators/onnx__OptionalGetElement.html
 """
 
 from __future__ import annotations

@@ -1,27 +1,16 @@
 """Replace OptionalHasElement by its answer, where that is known.
 
-What it does:
-    OptionalHasElement of a tensor, of a sequence or of what Optional makes of a value is true, and
-    of nothing false.
-
-Why engines need it:
-    Engines of tensors have no optionals; onnxruntime has, from 1.10 on.
-
+What it does: OptionalHasElement of a tensor, of a sequence or of what Optional makes of a value is
+    true, and of nothing false.
+Why engines need it: Engines of tensors have no optionals; onnxruntime has, from 1.10 on.
 Before:
     o = Optional (x)
     y = OptionalHasElement (o)
-
-After:
-    y = true
-
-When it refuses:
-    The optional comes from outside, or from a body: whether it holds something is not known.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__OptionalHasElement.html
+After: y = true
+When it refuses: The optional comes from outside, or from a body: whether it holds something is not
+    known.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/operators/onnx__OptionalHasElement.html
 """
 
 from __future__ import annotations

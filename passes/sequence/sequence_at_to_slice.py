@@ -1,31 +1,20 @@
 """Take a tensor out of a sequence without the sequence.
 
-What it does:
-    Follows the sequence back to what it was made of and gives the tensor at the position: an
-    operand of SequenceConstruct or SequenceInsert itself, a Slice of what SplitToSequence cut,
+What it does: Follows the sequence back to what it was made of and gives the tensor at the position:
+    an operand of SequenceConstruct or SequenceInsert itself, a Slice of what SplitToSequence cut,
     or a Gather where the pieces have length 1. There, and among tensors of one shape, which are
     joined for it, the position may be computed at run time.
-
-Why engines need it:
-    Engines without sequences have no SequenceAt. PyTorch's exporter writes one for each result
-    of split, chunk and unbind in scripted code.
-
+Why engines need it: Engines without sequences have no SequenceAt. PyTorch's exporter writes one for
+    each result of split, chunk and unbind in scripted code.
 Before:
     s = SplitToSequence <axis = 1, keepdims = 0> (x)
     y = SequenceAt (s, 2)
-
-After:
-    y = Gather <axis = 1> (x, 2)
-
-When it refuses:
-    The sequence is an input or comes out of a Loop or an If; a position, a length or a rank is not
-    known; a position is computed at run time among tensors of several shapes, or of unknown ones.
-
-Accuracy:
-    Exact: no number changes.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__SequenceAt.html;
+After: y = Gather <axis = 1> (x, 2)
+When it refuses: The sequence is an input or comes out of a Loop or an If; a position, a length or a
+    rank is not known; a position is computed at run time among tensors of several shapes, or of
+    unknown ones.
+Accuracy: Exact: no number changes.
+References: https://onnx.ai/onnx/operators/onnx__SequenceAt.html;
     https://onnx.ai/onnx/operators/onnx__SplitToSequence.html
 """
 

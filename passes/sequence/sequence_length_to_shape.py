@@ -1,28 +1,16 @@
 """Count the tensors of a sequence without the sequence.
 
-What it does:
-    Follows the sequence back to what it was made of. The count is a constant where all tensors
-    are known, and the length of the axis where SplitToSequence cut pieces of length 1.
-
-Why engines need it:
-    Engines without sequences have no SequenceLength.
-
+What it does: Follows the sequence back to what it was made of. The count is a constant where all
+    tensors are known, and the length of the axis where SplitToSequence cut pieces of length 1.
+Why engines need it: Engines without sequences have no SequenceLength.
 Before:
     s = SplitToSequence <axis = 0, keepdims = 0> (x)
     n = SequenceLength (s)
-
-After:
-    n = Gather (Shape (x), 0)
-
-When it refuses:
-    The sequence is an input or comes out of a Loop or an If, or a position or a length is not
-    known.
-
-Accuracy:
-    Exact: integers.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__SequenceLength.html
+After: n = Gather (Shape (x), 0)
+When it refuses: The sequence is an input or comes out of a Loop or an If, or a position or a length
+    is not known.
+Accuracy: Exact: integers.
+References: https://onnx.ai/onnx/operators/onnx__SequenceLength.html
 """
 
 from __future__ import annotations

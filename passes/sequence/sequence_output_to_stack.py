@@ -1,29 +1,16 @@
 """Give a tensor with the tensors of a list stacked where the model gives the list, by consent.
 
-What it does:
-    Gives out the tensors of a sequence along a new first axis, in their order, instead of the
-    sequence. The metadata of the file says that the entries of the output are those of the list
+What it does: Gives out the tensors of a sequence along a new first axis, in their order, instead of
+    the sequence. The metadata of the file says that the entries of the output are those of the list
     (graphfix_labels). It runs only with --allow-io-change.
-
-Why engines need it:
-    TensorRT and most engines have no sequences; scripts that return a list of tensors (unbind,
-    split, chunk) are exported with one.
-
-Before:
-    y = SplitToSequence <axis = 1, keepdims = 0> (x)    # float[N, 3, 4] -> seq(float[N, 4])
-
-After:
-    y = Transpose <perm = [1, 0, 2]> (x)                # float[3, N, 4]
-
-When it refuses:
-    Without --allow-io-change. Where something reads the sequence, it comes out of a Loop or an If,
-    or its tensors are not all of one known shape.
-
-Accuracy:
-    Exact: the same numbers in the same order.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__SplitToSequence.html
+Why engines need it: TensorRT and most engines have no sequences; scripts that return a list of
+    tensors (unbind, split, chunk) are exported with one.
+Before: y = SplitToSequence <axis = 1, keepdims = 0> (x)    # float[N, 3, 4] -> seq(float[N, 4])
+After: y = Transpose <perm = [1, 0, 2]> (x)                # float[3, N, 4]
+When it refuses: Without --allow-io-change. Where something reads the sequence, it comes out of a
+    Loop or an If, or its tensors are not all of one known shape.
+Accuracy: Exact: the same numbers in the same order.
+References: https://onnx.ai/onnx/operators/onnx__SplitToSequence.html
 """
 
 from __future__ import annotations

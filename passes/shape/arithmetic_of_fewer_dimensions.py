@@ -1,32 +1,21 @@
 """Add, or multiply by, a constant without dimensions of size 1 that nothing needs.
 
-What it does:
-    Between a Reshape that adds dimensions and one that takes them away, constants are added or
-    multiplied without those that are of size 1 in the tensor, and so in the constants.
-
-Why engines need it:
-    ncnn has no tensor of more than four dimensions beside a batch of 1. Masks of shifted windows
-    are added with five.
-
+What it does: Between a Reshape that adds dimensions and one that takes them away, constants are
+    added or multiplied without those that are of size 1 in the tensor, and so in the constants.
+Why engines need it: ncnn has no tensor of more than four dimensions beside a batch of 1. Masks of
+    shifted windows are added with five.
 Before:
     a = Reshape <[1, 4, 3, 49, 49]> (x)            # x: [4, 3, 49, 49]
     b = Add (a, m)                                 # m: [1, 4, 1, 49, 49], a constant
     y = Reshape <[4, 3, 49, 49]> (b)
-
 After:
     a = Reshape <[4, 3, 49, 49]> (x)
     b = Add (a, m)                                 # m: [4, 1, 49, 49]
     y = Reshape <[4, 3, 49, 49]> (b)
-
-When it refuses:
-    Sizes are unknown, somebody else reads what lies between, a constant is larger than the tensor,
-    or no dimension is of size 1.
-
-Accuracy:
-    Exact: the same sums.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Reshape.html
+When it refuses: Sizes are unknown, somebody else reads what lies between, a constant is larger than
+    the tensor, or no dimension is of size 1.
+Accuracy: Exact: the same sums.
+References: https://onnx.ai/onnx/operators/onnx__Reshape.html
 """
 
 from __future__ import annotations

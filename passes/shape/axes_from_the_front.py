@@ -1,26 +1,14 @@
 """Count axes from the front.
 
-What it does:
-    Writes the axes of Concat, Slice and Squeeze that are below 0 as the axes that they are.
-
-Why engines need it:
-    ONNX allows such axes from opset 11 on, and its shape inference leaves them out before: an
-    engine that goes by it, as QNN does, leaves the node, and what reads it, to the CPU.
-
-Before:
-    y = Concat <axis = -1> (a, b)       # of three dimensions
-
-After:
-    y = Concat <axis = 2> (a, b)
-
-When it refuses:
-    The axes are an input; the rank is not known; none of them is below 0.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/operators/text_diff_Concat_4_11.html
+What it does: Writes the axes of Concat, Slice and Squeeze that are below 0 as the axes that they
+    are.
+Why engines need it: ONNX allows such axes from opset 11 on, and its shape inference leaves them out
+    before: an engine that goes by it, as QNN does, leaves the node, and what reads it, to the CPU.
+Before: y = Concat <axis = -1> (a, b)       # of three dimensions
+After: y = Concat <axis = 2> (a, b)
+When it refuses: The axes are an input; the rank is not known; none of them is below 0.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/operators/text_diff_Concat_4_11.html
 """
 
 from __future__ import annotations

@@ -1,27 +1,15 @@
 """Squeeze and Unsqueeze axes that are computed at run time by a Reshape.
 
-What it does:
-    Reshapes to the sizes of the result where no more than one of them is unknown. Elsewhere the
-    shape is computed: Squeeze keeps the sizes of the axes that are not named, Unsqueeze puts a 1
-    where one is named and the sizes of the input, in their order, into the other places.
-
-Why engines need it:
-    TensorRT wants the axes as an initializer.
-
-Before:
-    y = Unsqueeze (x, axes)                    # x: [N, 4], axes: [1], y: [?, ?, ?]
-
-After:
-    y = Reshape (x, Concat (Where (axes has 0, 1, size 0), ...))
-
-When it refuses:
-    The axes are a constant or left out; a rank, or the number of the axes, is unknown.
-
-Accuracy:
-    Exact: nothing is computed on the elements.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Squeeze.html, onnx__Unsqueeze.html
+What it does: Reshapes to the sizes of the result where no more than one of them is unknown.
+    Elsewhere the shape is computed: Squeeze keeps the sizes of the axes that are not named,
+    Unsqueeze puts a 1 where one is named and the sizes of the input, in their order, into the other
+    places.
+Why engines need it: TensorRT wants the axes as an initializer.
+Before: y = Unsqueeze (x, axes)                    # x: [N, 4], axes: [1], y: [?, ?, ?]
+After: y = Reshape (x, Concat (Where (axes has 0, 1, size 0), ...))
+When it refuses: The axes are a constant or left out; a rank, or the number of the axes, is unknown.
+Accuracy: Exact: nothing is computed on the elements.
+References: https://onnx.ai/onnx/operators/onnx__Squeeze.html, onnx__Unsqueeze.html
 """
 
 from __future__ import annotations

@@ -1,32 +1,21 @@
 """Join tensors as rows of a matrix each, along the last of two axes.
 
-What it does:
-    Makes a matrix of each tensor by a Reshape, with the axes before the one of the Concat as its
-    rows, joins these along the last axis, and gives the result its shape by another Reshape.
-
-Why engines need it:
-    onnx2tf tries along which axis tensors of one shape are to be joined, from the last one on, and
-    takes the first whose result is the right one in another order of its axes: of several axes of
-    size 1 that is the last. The last of two axes is tried first. Of three and more tensors it also
-    confuses the axes of one whose sizes behind the first are equal; a Reshape of it is right.
-
-Before:
-    y = Concat <axis = 0> (a, b)                   a, b: [1, 1, 5]
-
+What it does: Makes a matrix of each tensor by a Reshape, with the axes before the one of the Concat
+    as its rows, joins these along the last axis, and gives the result its shape by another Reshape.
+Why engines need it: onnx2tf tries along which axis tensors of one shape are to be joined, from the
+    last one on, and takes the first whose result is the right one in another order of its axes: of
+    several axes of size 1 that is the last. The last of two axes is tried first. Of three and more
+    tensors it also confuses the axes of one whose sizes behind the first are equal; a Reshape of it
+    is right.
+Before: y = Concat <axis = 0> (a, b)                   a, b: [1, 1, 5]
 After:
     r = Reshape (a, {1, -1})
     s = Reshape (b, {1, -1})
     y = Reshape (Concat <axis = 1> (r, s), {2, 1, 5})
-
-When it refuses:
-    The rank or a size before the axis is unknown, or two sizes of the result are, or one is 0, or
-    the Concat goes along the last of two axes as it is.
-
-Accuracy:
-    Exact: the same numbers in the same order.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Concat.html; onnx2tf 1.29.24, ops/Concat.py;
+When it refuses: The rank or a size before the axis is unknown, or two sizes of the result are, or
+    one is 0, or the Concat goes along the last of two axes as it is.
+Accuracy: Exact: the same numbers in the same order.
+References: https://onnx.ai/onnx/operators/onnx__Concat.html; onnx2tf 1.29.24, ops/Concat.py;
     measured on it: graphfix/engines/tflite/facts/asked.json, joined-as-rows and
     joined-to-equal-sizes-as-rows
 """

@@ -1,28 +1,15 @@
 """Give constants as many axes as what they are computed with.
 
-What it does:
-    Puts axes of size 1 before those of a constant operand, up to the rank of the result.
-
-Why engines need it:
-    TFLite's converter onnx2tf puts the channels of images last and turns constants with them, those
-    of fewer axes by guess: Max, Min, Pow and Where of such are refused, and so are quotients and
-    differences whose first operand is one.
-
-Before:
-    y = Div (c, x)               with x: float[2,3,4,5] and c: constant float[3,1,1]
-
-After:
-    y = Div (c2, x)              with c2: constant float[1,3,1,1]
-
-When it refuses:
-    A rank is unknown; no constant has fewer axes than another operand.
-
-Accuracy:
-    Exact: broadcasting does the same.
-
-References:
-    https://onnx.ai/onnx/repo-docs/Broadcasting.html;
-    measured on onnx2tf 1.29.24: graphfix/engines/tflite/facts/asked.json, constants-behind-conv
+What it does: Puts axes of size 1 before those of a constant operand, up to the rank of the result.
+Why engines need it: TFLite's converter onnx2tf puts the channels of images last and turns constants
+    with them, those of fewer axes by guess: Max, Min, Pow and Where of such are refused, and so are
+    quotients and differences whose first operand is one.
+Before: y = Div (c, x)               with x: float[2,3,4,5] and c: constant float[3,1,1]
+After: y = Div (c2, x)              with c2: constant float[1,3,1,1]
+When it refuses: A rank is unknown; no constant has fewer axes than another operand.
+Accuracy: Exact: broadcasting does the same.
+References: https://onnx.ai/onnx/repo-docs/Broadcasting.html; measured on onnx2tf 1.29.24:
+    graphfix/engines/tflite/facts/asked.json, constants-behind-conv
 """
 
 from __future__ import annotations

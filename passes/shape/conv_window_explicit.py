@@ -1,29 +1,15 @@
 """Write the window of a convolution down that ONNX lets out.
 
-What it does:
-    Adds `kernel_shape`, which is the shape of the weight without its first two axes.
-
-Why engines need it:
-    TensorRT reads the window of a Conv whose weight or bias is computed from the attribute alone:
-    "The input tensor shape misaligns with the input kernel shape." OpenCV 4 takes no Conv and no
-    ConvTranspose without it, and MNN none over three dimensions.
-
-Before:
-    y = Conv (x, w)
-
-After:
-    y = Conv <kernel_shape = [3, 3]> (x, w)
-
-When it refuses:
-    The attribute is there, or a size of the weight is unknown.
-
-Accuracy:
-    Exact: it is the default of the attribute.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Conv.html; onnx/onnx-tensorrt 8.6.1 onnx2trt_utils.cpp
-    (convMultiInput);
-    measured on OpenCV 4.10.0 and MNN 3.6.1
+What it does: Adds `kernel_shape`, which is the shape of the weight without its first two axes.
+Why engines need it: TensorRT reads the window of a Conv whose weight or bias is computed from the
+    attribute alone: "The input tensor shape misaligns with the input kernel shape." OpenCV 4 takes
+    no Conv and no ConvTranspose without it, and MNN none over three dimensions.
+Before: y = Conv (x, w)
+After: y = Conv <kernel_shape = [3, 3]> (x, w)
+When it refuses: The attribute is there, or a size of the weight is unknown.
+Accuracy: Exact: it is the default of the attribute.
+References: https://onnx.ai/onnx/operators/onnx__Conv.html; onnx/onnx-tensorrt 8.6.1
+    onnx2trt_utils.cpp (convMultiInput); measured on OpenCV 4.10.0 and MNN 3.6.1
 """
 
 from __future__ import annotations

@@ -1,42 +1,30 @@
 """Correct a declared shape that the model itself proves wrong.
 
-What it does:
-    Where there is an If whose condition is known, a SplitToSequence into single elements that does
-    not keep the axis, or an STFT without `onesided`, infers all shapes anew from the inputs and
-    constants alone: only the branch that runs counts, the single elements have no axis, a spectrum
-    has one side, and what the file declares of other tensors is not believed. Where the result
-    contradicts a declared shape (another rank or another number), the declaration is corrected.
-    The values stay what they are; for an output of the model the report says old and new under
-    "Interface changes". The measure that it lowers is the number of declarations that contradict
-    the graph.
-
-Why engines need it:
-    PyTorch's exporter declares the output of an If by the branch that never runs
+What it does: Where there is an If whose condition is known, a SplitToSequence into single elements
+    that does not keep the axis, or an STFT without `onesided`, infers all shapes anew from the
+    inputs and constants alone: only the branch that runs counts, the single elements have no axis,
+    a spectrum has one side, and what the file declares of other tensors is not believed. Where the
+    result contradicts a declared shape (another rank or another number), the declaration is
+    corrected. The values stay what they are; for an output of the model the report says old and new
+    under "Interface changes". The measure that it lowers is the number of declarations that
+    contradict the graph.
+Why engines need it: PyTorch's exporter declares the output of an If by the branch that never runs
     (torch.scatter_reduce: [15] for what is [3, 5]). With the right branch in place, ONNX's shape
-    inference and checker refuse the file, and whatever believes the declaration reckons wrong.
-    It writes torch.unbind in scripted code as SplitToSequence <keepdims = 0> (x, 1): onnxruntime
-    drops the axis, as PyTorch does, while ONNX's inference ignores `keepdims` beside a length, and
-    what the exporter declares comes from that inference. STFT without `onesided` has one side by
-    its page and in onnxruntime, and two in ONNX's inference.
-
+    inference and checker refuse the file, and whatever believes the declaration reckons wrong. It
+    writes torch.unbind in scripted code as SplitToSequence <keepdims = 0> (x, 1): onnxruntime drops
+    the axis, as PyTorch does, while ONNX's inference ignores `keepdims` beside a length, and what
+    the exporter declares comes from that inference. STFT without `onesided` has one side by its
+    page and in onnxruntime, and two in ONNX's inference.
 Before:
     y: float[15]                   x: float[3, 5], c = false
     y = If (c) <then_branch = {a = Reshape (x, {-1})}, else_branch = {b = Identity (x)}>
-
-After:
-    y: float[3, 5]
-
-When it refuses:
-    It leaves alone what inference does not know or does not contradict, every declaration of an
-    input (inputs are what the proof rests on), and files without such a node, where a wrong
-    declaration is in no repair's way.
-
-Accuracy:
-    Exact: nothing that is computed changes.
-
-References:
-    https://onnx.ai/onnx/repo-docs/ShapeInference.html;
-    pytorch/pytorch torch/onnx/_internal/torchscript_exporter/symbolic_opset16.py (scatter_reduce),
+After: y: float[3, 5]
+When it refuses: It leaves alone what inference does not know or does not contradict, every
+    declaration of an input (inputs are what the proof rests on), and files without such a node,
+    where a wrong declaration is in no repair's way.
+Accuracy: Exact: nothing that is computed changes.
+References: https://onnx.ai/onnx/repo-docs/ShapeInference.html; pytorch/pytorch
+    torch/onnx/_internal/torchscript_exporter/symbolic_opset16.py (scatter_reduce),
     symbolic_opset11.py (unbind); onnxruntime core/providers/cpu/sequence/sequence_ops.cc
 """
 

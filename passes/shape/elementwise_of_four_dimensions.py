@@ -1,25 +1,12 @@
 """Compute an operator of each number in four dimensions instead of five.
 
-What it does:
-    Joins the first two dimensions by a Reshape, and parts them again behind the operator.
-
-Why engines need it:
-    QNN leaves Sqrt, Tanh, Neg and others of five dimensions to the CPU.
-
-Before:
-    y = Sqrt (x)                                   # x: [2, 3, 4, 5, 6]
-
-After:
-    y = Reshape (Sqrt (Reshape (x, {6, 4, 5, 6})), {2, 3, 4, 5, 6})
-
-When it refuses:
-    There are not five dimensions, or a size is open or 0.
-
-Accuracy:
-    Exact: each number is computed alone.
-
-References:
-    https://onnx.ai/onnx/operators/; measured with onnxruntime-qnn 2.7.0
+What it does: Joins the first two dimensions by a Reshape, and parts them again behind the operator.
+Why engines need it: QNN leaves Sqrt, Tanh, Neg and others of five dimensions to the CPU.
+Before: y = Sqrt (x)                                   # x: [2, 3, 4, 5, 6]
+After: y = Reshape (Sqrt (Reshape (x, {6, 4, 5, 6})), {2, 3, 4, 5, 6})
+When it refuses: There are not five dimensions, or a size is open or 0.
+Accuracy: Exact: each number is computed alone.
+References: https://onnx.ai/onnx/operators/; measured with onnxruntime-qnn 2.7.0
 """
 
 from __future__ import annotations

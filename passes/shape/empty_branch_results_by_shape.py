@@ -1,31 +1,17 @@
 """Give out of branches of If by their shape what has no elements.
 
-What it does:
-    Writes what a branch gives without elements, whose sizes are all known, as ConstantOfShape of
-    that shape. What computed it goes where nothing else reads it.
-
-Why engines need it:
-    OpenVINO reads a constant without elements as a vector, and its CPU plugin refuses an If whose
-    branches seem to differ in rank: "CPU plug-in doesn't support If operation with dynamic rank".
-    Decoders that optimum merges of two files give such constants for what the branch with a cache
-    does not compute.
-
-Before:
-    y = If (c) <then_branch = { Constant {[0, 4, 1, 8]} }, else_branch = ...>
-
-After:
-    y = If (c) <then_branch = { ConstantOfShape ([0, 4, 1, 8]) }, else_branch = ...>
-
-When it refuses:
-    The element type is none that ConstantOfShape gives, or the opset is below 9. A tensor that a
-    node around the branch computes, or that is stored, is left alone.
-
-Accuracy:
-    Exact: there is no element.
-
-References:
-    asked of OpenVINO 2026.4.1
-    https://onnx.ai/onnx/operators/onnx__ConstantOfShape.html
+What it does: Writes what a branch gives without elements, whose sizes are all known, as
+    ConstantOfShape of that shape. What computed it goes where nothing else reads it.
+Why engines need it: OpenVINO reads a constant without elements as a vector, and its CPU plugin
+    refuses an If whose branches seem to differ in rank: "CPU plug-in doesn't support If operation
+    with dynamic rank". Decoders that optimum merges of two files give such constants for what the
+    branch with a cache does not compute.
+Before: y = If (c) <then_branch = { Constant {[0, 4, 1, 8]} }, else_branch = ...>
+After: y = If (c) <then_branch = { ConstantOfShape ([0, 4, 1, 8]) }, else_branch = ...>
+When it refuses: The element type is none that ConstantOfShape gives, or the opset is below 9. A
+    tensor that a node around the branch computes, or that is stored, is left alone.
+Accuracy: Exact: there is no element.
+References: asked of OpenVINO 2026.4.1 https://onnx.ai/onnx/operators/onnx__ConstantOfShape.html
 """
 
 from __future__ import annotations

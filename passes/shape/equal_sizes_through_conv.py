@@ -1,34 +1,23 @@
 """Pass an image whose sizes are equal through a convolution and back.
 
-What it does:
-    Puts a Conv of one channel each behind the Reshape, whose windows are the numbers 1 and -1 in
-    turns, and a Mul by the same.
-
-Why engines need it:
-    TFLite's converter onnx2tf tells from sizes whether the channels of a tensor are last. Of an
-    image whose sizes behind the first are equal it cannot, and pools and padded convolutions read
-    it by other axes. A Conv without pads is the one operator whose axes it finds by trying, and
-    what a Conv gives lies as it is taken to. Windows of one number each would be the same by any
-    axes, and nothing is found.
-
-Before:
-    y = Reshape (x, [1, 4, 4, 4])
-
+What it does: Puts a Conv of one channel each behind the Reshape, whose windows are the numbers 1
+    and -1 in turns, and a Mul by the same.
+Why engines need it: TFLite's converter onnx2tf tells from sizes whether the channels of a tensor
+    are last. Of an image whose sizes behind the first are equal it cannot, and pools and padded
+    convolutions read it by other axes. A Conv without pads is the one operator whose axes it finds
+    by trying, and what a Conv gives lies as it is taken to. Windows of one number each would be the
+    same by any axes, and nothing is found.
+Before: y = Reshape (x, [1, 4, 4, 4])
 After:
     a = Reshape (x, [1, 4, 4, 4])
     b = Conv <group = 4> (a, w)              w: float[4, 1, 1, 1], {1, -1, 1, -1}
     y = Mul (b, s)                           s: float[1, 4, 1, 1], {1, -1, 1, -1}
-
-When it refuses:
-    The result is no image of float32, or its sizes behind the first are not known, or all that
-    reads it are convolutions of one channel each.
-
-Accuracy:
-    Exact: each number is multiplied by 1, or twice by -1; only the sign of a zero may be another.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Conv.html;
-    measured on onnx2tf 1.29.24: graphfix/engines/tflite/facts/asked.json, image-of-equal-sizes
+When it refuses: The result is no image of float32, or its sizes behind the first are not known, or
+    all that reads it are convolutions of one channel each.
+Accuracy: Exact: each number is multiplied by 1, or twice by -1; only the sign of a zero may be
+    another.
+References: https://onnx.ai/onnx/operators/onnx__Conv.html; measured on onnx2tf 1.29.24:
+    graphfix/engines/tflite/facts/asked.json, image-of-equal-sizes
 """
 
 from __future__ import annotations

@@ -1,31 +1,21 @@
 """Repeat elements between two reshapes in the fewest dimensions that keep the axes apart.
 
-What it does:
-    Where a tensor is given axes of size 1, repeated along them and reshaped, neighbouring axes that
-    are repeated become one axis, and so do those that are not.
-
-Why engines need it:
-    QNN has no tensor of more than five dimensions; einops repeats patches with six.
-
+What it does: Where a tensor is given axes of size 1, repeated along them and reshaped, neighbouring
+    axes that are repeated become one axis, and so do those that are not.
+Why engines need it: QNN has no tensor of more than five dimensions; einops repeats patches with
+    six.
 Before:
     a = Reshape <[2, 3, 2, 1, 3, 1]> (x)                        # x: [2, 3, 2, 3]
     b = Expand <[2, 3, 2, 2, 3, 2]> (a)
     y = Reshape <[2, 3, 4, 6]> (b)
-
 After:
     a = Reshape <[12, 1, 3, 1]> (x)
     b = Expand <[12, 2, 3, 2]> (a)
     y = Reshape <[2, 3, 4, 6]> (b)
-
-When it refuses:
-    The tensor does not come out of an Expand that nobody else reads; sizes are unknown, or one is
-    0; the dimensions do not become fewer.
-
-Accuracy:
-    Exact: elements are moved.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Expand.html; measured with onnxruntime-qnn 2.7.0
+When it refuses: The tensor does not come out of an Expand that nobody else reads; sizes are
+    unknown, or one is 0; the dimensions do not become fewer.
+Accuracy: Exact: elements are moved.
+References: https://onnx.ai/onnx/operators/onnx__Expand.html; measured with onnxruntime-qnn 2.7.0
 """
 
 from __future__ import annotations

@@ -1,29 +1,18 @@
 """Give Expand a constant shape where each size is known or that of the input.
 
-What it does:
-    Replaces a computed shape vector by a constant: known sizes as they are, 1 ("no change") for a
-    size that is that of the input at the same place, counted from the end. The measure that it
-    lowers is the number of Expand nodes whose shape is computed.
-
-Why engines need it:
-    TensorRT evaluates computed shapes on the host, with many limits on what may stand there.
-
+What it does: Replaces a computed shape vector by a constant: known sizes as they are, 1 ("no
+    change") for a size that is that of the input at the same place, counted from the end. The
+    measure that it lowers is the number of Expand nodes whose shape is computed.
+Why engines need it: TensorRT evaluates computed shapes on the host, with many limits on what may
+    stand there.
 Before:
     n = Gather (Shape (x), {0})               # x: float[N,1,8]
     y = Expand (x, Concat (n, {4, 8}))
-
-After:
-    y = Expand (x, {1, 4, 8})
-
-When it refuses:
-    It leaves alone a shape of which a size is neither known nor that of the input.
-
-Accuracy:
-    Exact: broadcasting a size N with N and with 1 gives N. Two dimensions with one symbol have
-    one size.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Expand.html
+After: y = Expand (x, {1, 4, 8})
+When it refuses: It leaves alone a shape of which a size is neither known nor that of the input.
+Accuracy: Exact: broadcasting a size N with N and with 1 gives N. Two dimensions with one symbol
+    have one size.
+References: https://onnx.ai/onnx/operators/onnx__Expand.html
     https://onnx.ai/onnx/repo-docs/IR.html#static-tensor-shapes (symbols of dimensions)
 """
 

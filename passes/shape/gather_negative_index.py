@@ -1,28 +1,15 @@
 """Count the negative indices of a Gather from the front.
 
-What it does:
-    Adds the size of the axis to negative constant indices; where the size is not known, a single
-    negative index becomes a Slice, with a Squeeze where the index is a scalar.
-
-Why engines need it:
-    TensorRT before 8.2 hands constant indices to its layer as they are, where -1 is the row before
-    the first one.
-
-Before:
-    y = Gather <axis = 1> (x, -1)          # x: float[2,5]
-
-After:
-    y = Gather <axis = 1> (x, 4)
-
-When it refuses:
-    Indices that are computed or lie outside the data; several indices of which some are negative
-    along an axis of unknown size.
-
-Accuracy:
-    Exact.
-
-References:
-    onnx/onnx-tensorrt 7.1 builtin_op_importers.cpp:976-990
+What it does: Adds the size of the axis to negative constant indices; where the size is not known, a
+    single negative index becomes a Slice, with a Squeeze where the index is a scalar.
+Why engines need it: TensorRT before 8.2 hands constant indices to its layer as they are, where -1
+    is the row before the first one.
+Before: y = Gather <axis = 1> (x, -1)          # x: float[2,5]
+After: y = Gather <axis = 1> (x, 4)
+When it refuses: Indices that are computed or lie outside the data; several indices of which some
+    are negative along an axis of unknown size.
+Accuracy: Exact.
+References: onnx/onnx-tensorrt 7.1 builtin_op_importers.cpp:976-990
     https://onnx.ai/onnx/operators/onnx__Gather.html
 """
 

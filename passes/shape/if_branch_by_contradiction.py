@@ -1,36 +1,25 @@
 """Put the only branch in the place of an If that the rest of the model can go on with.
 
-What it does:
-    The branches of an If that PyTorch writes around `squeeze` give different ranks. For each
-    branch it is supposed that this one is taken, other conditions that become known by it are
+What it does: The branches of an If that PyTorch writes around `squeeze` give different ranks. For
+    each branch it is supposed that this one is taken, other conditions that become known by it are
     followed, and ONNX's strict inference is asked. Where one branch ends in operators that cannot
     take what they get (an LSTM of rank 5), every run of the model that gives a result takes the
     other one, which comes to stand where the If stood.
-
-Why engines need it:
-    TensorRT 8 takes branches of one shape only, and later versions of one rank.
-
+Why engines need it: TensorRT 8 takes branches of one shape only, and later versions of one rank.
 Before:
     n = Equal (Gather (Shape (x), 2), 1)             # x: [B, C, T], T not known
     h = If (n) <then_branch = {Squeeze (x, -1)}, else_branch = {Identity (x)}>
     y = LSTM (Unsqueeze (h, 0), ...)
-
 After:
     h = Squeeze (x, -1)
     y = LSTM (Unsqueeze (h, 0), ...)
-
-When it refuses:
-    The model can go on with both branches, or with neither; an If inside of a Loop or Scan. What
-    fails in a body that may not be run is not counted.
-
-Accuracy:
-    Exact wherever the model gives a result: where the other branch was taken it failed. Taken by
-    itself the If computes something else, so that only the whole model shows it.
-
-References:
-    pytorch/pytorch torch/onnx/symbolic_opset11.py (squeeze);
-    https://onnx.ai/onnx/operators/onnx__If.html;
-    onnx/onnx-tensorrt 8.6 builtin_op_importers.cpp:2103-2158
+When it refuses: The model can go on with both branches, or with neither; an If inside of a Loop or
+    Scan. What fails in a body that may not be run is not counted.
+Accuracy: Exact wherever the model gives a result: where the other branch was taken it failed. Taken
+    by itself the If computes something else, so that only the whole model shows it.
+References: pytorch/pytorch torch/onnx/symbolic_opset11.py (squeeze);
+    https://onnx.ai/onnx/operators/onnx__If.html; onnx/onnx-tensorrt 8.6
+    builtin_op_importers.cpp:2103-2158
 """
 
 from __future__ import annotations

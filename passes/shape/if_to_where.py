@@ -1,31 +1,20 @@
 """Compute both branches of an If and choose one of the results.
 
-What it does:
-    Puts the nodes of both branches in the place of the If and chooses between what they give with
-    Where; below opset 9, which has none, with a Gather from both, joined along a new axis.
-
-Why engines need it:
-    OpenCV 4, and parsers of engines without control flow, have no If; TensorRT 7 takes one with a
-    constant condition alone.
-
-Before:
-    y = If (c) <then_branch = { a = Relu (x) }, else_branch = { b = Neg (x) }>
-
+What it does: Puts the nodes of both branches in the place of the If and chooses between what they
+    give with Where; below opset 9, which has none, with a Gather from both, joined along a new
+    axis.
+Why engines need it: OpenCV 4, and parsers of engines without control flow, have no If; TensorRT 7
+    takes one with a constant condition alone.
+Before: y = If (c) <then_branch = { a = Relu (x) }, else_branch = { b = Neg (x) }>
 After:
     a = Relu (x)
     b = Neg (x)
     y = Where (c, a, b)
-
-When it refuses:
-    The branches give other types or shapes, or shapes that are not known; a branch holds an
-    operator that can fail on numbers that the condition keeps from it (a Gather by computed
-    indices, a division of integers, a Loop), draws at random, or gives more than tensors.
-
-Accuracy:
-    Exact: what is chosen is what the branch gave, NaN too.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__If.html, onnx__Where.html
+When it refuses: The branches give other types or shapes, or shapes that are not known; a branch
+    holds an operator that can fail on numbers that the condition keeps from it (a Gather by
+    computed indices, a division of integers, a Loop), draws at random, or gives more than tensors.
+Accuracy: Exact: what is chosen is what the branch gave, NaN too.
+References: https://onnx.ai/onnx/operators/onnx__If.html, onnx__Where.html
 """
 
 from __future__ import annotations

@@ -1,26 +1,14 @@
 """Take the larger or smaller of numbers in four dimensions instead of five.
 
-What it does:
-    Joins the first two dimensions of all operands by a Reshape, and parts them again behind Max or
-    Min. Operands of one number stay as they are.
-
-Why engines need it:
-    QNN leaves Max and Min of floats of five dimensions to the CPU.
-
-Before:
-    y = Max (x, 0.5)                               # x: [2, 3, 4, 5, 6]
-
-After:
-    y = Reshape (Max (Reshape (x, {6, 4, 5, 6}), 0.5), {2, 3, 4, 5, 6})
-
-When it refuses:
-    There are not five dimensions, or a size is open or 0; an operand is repeated along an axis.
-
-Accuracy:
-    Exact: each number is computed alone.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Max.html; measured with onnxruntime-qnn 2.7.0
+What it does: Joins the first two dimensions of all operands by a Reshape, and parts them again
+    behind Max or Min. Operands of one number stay as they are.
+Why engines need it: QNN leaves Max and Min of floats of five dimensions to the CPU.
+Before: y = Max (x, 0.5)                               # x: [2, 3, 4, 5, 6]
+After: y = Reshape (Max (Reshape (x, {6, 4, 5, 6}), 0.5), {2, 3, 4, 5, 6})
+When it refuses: There are not five dimensions, or a size is open or 0; an operand is repeated along
+    an axis.
+Accuracy: Exact: each number is computed alone.
+References: https://onnx.ai/onnx/operators/onnx__Max.html; measured with onnxruntime-qnn 2.7.0
 """
 
 from __future__ import annotations

@@ -1,33 +1,24 @@
 """Mend x[mask] with a mask of several dimensions, as PyTorch exports it below opset 11.
 
-What it does:
-    The exporter writes x[mask] as Gather (x, Squeeze (Transpose (NonZero (mask)), axis 1)). That
-    holds for a vector; for a mask of r dimensions the Squeeze is of an axis of size r, and the file
-    runs with no input at all. The mask is flattened, and with it the r first axes of x, which then
-    are one axis; this is what x[mask] means.
-
-Why engines need it:
-    Every engine refuses the Squeeze ("reshape would change volume"). The exporter warns: "Only 1-D
-    indices are supported. In any other case, this will produce an incorrect ONNX graph."
-
+What it does: The exporter writes x[mask] as Gather (x, Squeeze (Transpose (NonZero (mask)), axis
+    1)). That holds for a vector; for a mask of r dimensions the Squeeze is of an axis of size r,
+    and the file runs with no input at all. The mask is flattened, and with it the r first axes of
+    x, which then are one axis; this is what x[mask] means.
+Why engines need it: Every engine refuses the Squeeze ("reshape would change volume"). The exporter
+    warns: "Only 1-D indices are supported. In any other case, this will produce an incorrect ONNX
+    graph."
 Before:
     i = Squeeze <axes = [1]> (Transpose <perm = [1, 0]> (NonZero (mask)))   mask: [3, 4]
     y = Gather <axis = 0> (x, i)                                            x: [3, 4, 5]
-
 After:
     i = Squeeze <axes = [1]> (Transpose <perm = [1, 0]> (NonZero (Reshape (mask, {-1}))))
     y = Gather <axis = 0> (Reshape (x, {-1, 5}), i)
-
-When it refuses:
-    Something else reads the indices, the axis is not 0, a rank or a size is unknown, or the first
-    axes of x are not those of the mask.
-
-Accuracy:
-    Exact in that the nodes that are replaced run with no input at all; what the new ones compute is
-    what the exporter was given. No comparison can show that, so that the run does not end with 0.
-
-References:
-    pytorch/pytorch torch/onnx/_internal/torchscript_exporter/symbolic_opset9.py (index);
+When it refuses: Something else reads the indices, the axis is not 0, a rank or a size is unknown,
+    or the first axes of x are not those of the mask.
+Accuracy: Exact in that the nodes that are replaced run with no input at all; what the new ones
+    compute is what the exporter was given. No comparison can show that, so that the run does not
+    end with 0.
+References: pytorch/pytorch torch/onnx/_internal/torchscript_exporter/symbolic_opset9.py (index);
     https://pytorch.org/docs/stable/tensor_view.html (indexing by a mask of bools)
 """
 

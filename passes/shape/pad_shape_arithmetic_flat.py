@@ -1,35 +1,24 @@
 """Move the elements of a shape vector without a second dimension.
 
-What it does:
-    Finds a vector that comes from another vector by Reshape, Slice, Transpose, Cast, Flatten,
-    Squeeze and Unsqueeze through tensors of two dimensions or more, follows a numbered vector
-    through the same steps, and takes the elements at once with a Gather of constant indices.
-
+What it does: Finds a vector that comes from another vector by Reshape, Slice, Transpose, Cast,
+    Flatten, Squeeze and Unsqueeze through tensors of two dimensions or more, follows a numbered
+    vector through the same steps, and takes the elements at once with a Gather of constant indices.
 Why engines need it:
     PyTorch writes the pads of `F.pad` with dynamic sizes as Reshape to [-1, 2], Slice with step
     -1, Transpose and Reshape; TensorRT up to 8.6 computes shapes of one dimension only
     ("IShuffleLayer applied to shape tensor must have 0 or 1 reshape dimensions").
-
 Before:
     m = Reshape (pads, {-1, 2})               # pads: int64[8]
     r = Slice (m, {-1}, {-9223372036854775807}, {0}, {-1})
     t = Transpose <perm = [1, 0]> (r)
     p = Reshape (t, {-1})
-
-After:
-    p = Gather <axis = 0> (pads, {6, 4, 2, 0, 7, 5, 3, 1})
-
-When it refuses:
-    A vector whose length is unknown; steps with computed parameters; a matrix that is computed
-    with, such as by Add.
-
-Accuracy:
-    Exact: integers are moved and, where the steps cast, cast to the type of the result. A chain
-    with a Cast to a type that does not hold every value of the first one is left alone.
-
-References:
-    torch/onnx/symbolic_opset11.py, _prepare_onnx_paddings
-    NVIDIA/TensorRT issues 2618, 2755, 2487
+After: p = Gather <axis = 0> (pads, {6, 4, 2, 0, 7, 5, 3, 1})
+When it refuses: A vector whose length is unknown; steps with computed parameters; a matrix that is
+    computed with, such as by Add.
+Accuracy: Exact: integers are moved and, where the steps cast, cast to the type of the result. A
+    chain with a Cast to a type that does not hold every value of the first one is left alone.
+References: torch/onnx/symbolic_opset11.py, _prepare_onnx_paddings NVIDIA/TensorRT issues 2618,
+    2755, 2487
 """
 
 from __future__ import annotations

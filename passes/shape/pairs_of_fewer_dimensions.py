@@ -1,31 +1,20 @@
 """Add and multiply pairs of tensors with the dimensions joined that neither broadcasts alone.
 
-What it does:
-    Before a Reshape, where two tensors are combined element by element, neighbouring dimensions
-    that both have, or one of them alone, become one.
-
-Why engines need it:
-    ncnn has no tensor of more than four dimensions beside a batch of 1. Relative positions of image
-    transformers are sums of a row and a column, with five.
-
+What it does: Before a Reshape, where two tensors are combined element by element, neighbouring
+    dimensions that both have, or one of them alone, become one.
+Why engines need it: ncnn has no tensor of more than four dimensions beside a batch of 1. Relative
+    positions of image transformers are sums of a row and a column, with five.
 Before:
     s = Add (a, b)                      a: [18, 3, 3, 3, 1], b: [18, 3, 3, 1, 3]
     y = Reshape <[9, 2, 9, 9]> (s)
-
 After:
     s = Add (Reshape <[162, 3, 1]> (a), Reshape <[162, 1, 3]> (b))
     y = Reshape <[9, 2, 9, 9]> (s)
-
-When it refuses:
-    Sizes are unknown or 0, more than four dimensions or as many as before are left, somebody else
-    reads the sum, or one of the tensors has more than four dimensions and is not put apart by
-    Unsqueeze or Reshape.
-
-Accuracy:
-    Exact: the same numbers are combined.
-
-References:
-    https://onnx.ai/onnx/repo-docs/Broadcasting.html
+When it refuses: Sizes are unknown or 0, more than four dimensions or as many as before are left,
+    somebody else reads the sum, or one of the tensors has more than four dimensions and is not put
+    apart by Unsqueeze or Reshape.
+Accuracy: Exact: the same numbers are combined.
+References: https://onnx.ai/onnx/repo-docs/Broadcasting.html
 """
 
 from __future__ import annotations

@@ -1,28 +1,15 @@
 """Write down the bias and the first states of LSTM and GRU that ONNX lets out.
 
-What it does:
-    Adds zeros where the bias or a first state is left out, which is what they are then.
-
-Why engines need it:
-    OpenCV: "Required inputs: X, W, R, B, seqLen, h0, c0", where one of the states is given or the
-    bias is not; before 5.0 "node_proto.input_size() == 6 in function 'parseGRU'".
-
-Before:
-    y, h, c = LSTM <hidden_size = 5> (x, w, r, b, , , c0)
-
-After:
-    y, h, c = LSTM <hidden_size = 5> (x, w, r, b, , zeros, c0)
-
-When it refuses:
-    Nothing is left out; the weights of the recurrence or the size of the batch are unknown; the
-    numbers are no floats.
-
-Accuracy:
-    Exact: zeros are the default of ONNX.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__LSTM.html, onnx__GRU.html;
-    opencv/opencv modules/dnn/src/layers/recurrent2_layers.cpp:283 (5.0.0)
+What it does: Adds zeros where the bias or a first state is left out, which is what they are then.
+Why engines need it: OpenCV: "Required inputs: X, W, R, B, seqLen, h0, c0", where one of the states
+    is given or the bias is not; before 5.0 "node_proto.input_size() == 6 in function 'parseGRU'".
+Before: y, h, c = LSTM <hidden_size = 5> (x, w, r, b, , , c0)
+After: y, h, c = LSTM <hidden_size = 5> (x, w, r, b, , zeros, c0)
+When it refuses: Nothing is left out; the weights of the recurrence or the size of the batch are
+    unknown; the numbers are no floats.
+Accuracy: Exact: zeros are the default of ONNX.
+References: https://onnx.ai/onnx/operators/onnx__LSTM.html, onnx__GRU.html; opencv/opencv
+    modules/dnn/src/layers/recurrent2_layers.cpp:283 (5.0.0)
 """
 
 from __future__ import annotations

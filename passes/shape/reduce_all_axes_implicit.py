@@ -1,26 +1,14 @@
 """Leave out the axes of a reduction over all of them.
 
-What it does:
-    Drops `axes` where it names every axis, which is what is reduced without it.
-
-Why engines need it:
-    OpenCV 4 ends by SIGSEGV where all axes are named and none is kept. ncnn takes the extremes
-    of one axis, or of all where none is named: "layer ReduceMax not exists or registered".
-
-Before:
-    y = ReduceMax <axes = [0, 1], keepdims = 0> (x)      with x: float[3,4]
-
-After:
-    y = ReduceMax <keepdims = 0> (x)
-
-When it refuses:
-    The axes or the rank are unknown, or an axis is not named.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__ReduceMax.html
+What it does: Drops `axes` where it names every axis, which is what is reduced without it.
+Why engines need it: OpenCV 4 ends by SIGSEGV where all axes are named and none is kept. ncnn takes
+    the extremes of one axis, or of all where none is named: "layer ReduceMax not exists or
+    registered".
+Before: y = ReduceMax <axes = [0, 1], keepdims = 0> (x)      with x: float[3,4]
+After: y = ReduceMax <keepdims = 0> (x)
+When it refuses: The axes or the rank are unknown, or an axis is not named.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/operators/onnx__ReduceMax.html
 """
 
 from __future__ import annotations

@@ -4,30 +4,20 @@ What it does:
     Removes ReduceSum, ReduceMean, ReduceMax, ReduceMin and ReduceProd where
     `noop_with_empty_axes` makes them do nothing, and names all axes where an empty list of axes
     means all of them.
-
-Why engines need it:
-    TensorRT before 10.0 never reads `noop_with_empty_axes` and reduces everything; ReduceSum with
-    an empty axes tensor reduces nothing there, where ONNX reduces everything.
-
+Why engines need it: TensorRT before 10.0 never reads `noop_with_empty_axes` and reduces everything;
+    ReduceSum with an empty axes tensor reduces nothing there, where ONNX reduces everything.
 Before:
     y = ReduceSum <noop_with_empty_axes = 1> (x)
     z = ReduceSum <keepdims = 0> (x, {})         # x: float[2,3]
-
 After:
     y = Identity (x)
     z = ReduceSum <keepdims = 0> (x, {0, 1})
-
-When it refuses:
-    Axes that are computed and may be empty; an unknown rank; ReduceL1, ReduceLogSum and others
-    that ONNX does not say to be idle without axes in every version.
-
-Accuracy:
-    Exact: what reduces stays, and what onnxruntime makes of large integers (it sums and multiplies
-    them through float64) with it.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__ReduceSum.html
-    onnx/onnx-tensorrt 8.6 onnx2trt_utils.cpp:1535-1560
+When it refuses: Axes that are computed and may be empty; an unknown rank; ReduceL1, ReduceLogSum
+    and others that ONNX does not say to be idle without axes in every version.
+Accuracy: Exact: what reduces stays, and what onnxruntime makes of large integers (it sums and
+    multiplies them through float64) with it.
+References: https://onnx.ai/onnx/operators/onnx__ReduceSum.html onnx/onnx-tensorrt 8.6
+    onnx2trt_utils.cpp:1535-1560
 """
 
 from __future__ import annotations

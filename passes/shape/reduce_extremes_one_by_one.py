@@ -1,27 +1,17 @@
 """Take a maximum or minimum over several axes along one axis after the other.
 
-What it does:
-    Writes a ReduceMax or ReduceMin for each axis, from the last one on.
-
-Why engines need it:
-    ncnn reads one axis or all of them ("layer ReduceMax not exists or registered").
-
-Before:
-    y = ReduceMax <axes = [1, 2], keepdims = 0> (x)
-
+What it does: Writes a ReduceMax or ReduceMin for each axis, from the last one on.
+Why engines need it: ncnn reads one axis or all of them ("layer ReduceMax not exists or
+    registered").
+Before: y = ReduceMax <axes = [1, 2], keepdims = 0> (x)
 After:
     a = ReduceMax <axes = [2], keepdims = 0> (x)
     y = ReduceMax <axes = [1], keepdims = 0> (a)
-
-When it refuses:
-    The axes are computed, or fewer than two; one of them is negative where the rank is not known.
-
-Accuracy:
-    Exact for numbers and infinities. Which of them NaN hides depends on the order in which an
+When it refuses: The axes are computed, or fewer than two; one of them is negative where the rank is
+    not known.
+Accuracy: Exact for numbers and infinities. Which of them NaN hides depends on the order in which an
     engine takes them.
-
-References:
-    measured on ncnn 1.0.20261020 and pnnx 20261020
+References: measured on ncnn 1.0.20261020 and pnnx 20261020
     https://onnx.ai/onnx/operators/onnx__ReduceMax.html
 """
 

@@ -1,30 +1,18 @@
 """Reduce over axes that are computed at run time, axis by axis.
 
-What it does:
-    For each axis an If reduces over it, where it is among the axes, or hands on what came. Without
-    keepdims the axes that were reduced are left out of the shape at the end.
-
-Why engines need it:
-    TensorRT wants the axes as an initializer ("Axis input must be an initializer!"). From 9.0 on
-    the branches of its If may give other shapes of one rank.
-
-Before:
-    y = ReduceSum <keepdims = 1> (x, axes)          # x: [N, 4]
-
+What it does: For each axis an If reduces over it, where it is among the axes, or hands on what
+    came. Without keepdims the axes that were reduced are left out of the shape at the end.
+Why engines need it: TensorRT wants the axes as an initializer ("Axis input must be an
+    initializer!"). From 9.0 on the branches of its If may give other shapes of one rank.
+Before: y = ReduceSum <keepdims = 1> (x, axes)          # x: [N, 4]
 After:
     hit = Cast <to = 9> (ReduceSum (Cast <to = 6> (Equal (axes, 0))))       # the same for 1
     a = If (hit) <then: ReduceSum <axes = [0]> (x), else: Identity (x)>
     y = If (hit_1) <then: ReduceSum <axes = [1]> (a), else: Identity (a)>
-
-When it refuses:
-    The axes are a constant or left out, the rank is unknown, or integers are reduced by anything
-    but ReduceMax and ReduceMin: axis by axis they are rounded or cut off more often.
-
-Accuracy:
-    Exact up to the order of summation.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__ReduceSum.html; importerUtils.cpp: reduceTensor of
+When it refuses: The axes are a constant or left out, the rank is unknown, or integers are reduced
+    by anything but ReduceMax and ReduceMin: axis by axis they are rounded or cut off more often.
+Accuracy: Exact up to the order of summation.
+References: https://onnx.ai/onnx/operators/onnx__ReduceSum.html; importerUtils.cpp: reduceTensor of
     onnx-tensorrt, release 10.0
 """
 

@@ -1,32 +1,21 @@
 """Reduce a reshaped tensor in the fewest dimensions that keep its axes apart.
 
-What it does:
-    Where a tensor is reshaped, and perhaps transposed, before it is reduced, neighbouring axes that
-    are reduced become one axis, and so do those that stay; the result is reshaped. A Transpose that
-    leaves the order of what stays alone is left out.
-
-Why engines need it:
-    QNN has no tensor of more than five dimensions; einops pools patches with six.
-
+What it does: Where a tensor is reshaped, and perhaps transposed, before it is reduced, neighbouring
+    axes that are reduced become one axis, and so do those that stay; the result is reshaped. A
+    Transpose that leaves the order of what stays alone is left out.
+Why engines need it: QNN has no tensor of more than five dimensions; einops pools patches with six.
 Before:
     a = Reshape <[2, 3, 2, 2, 3, 2]> (x)                        # x: [2, 3, 4, 6]
     b = Transpose <perm = [0, 1, 2, 4, 3, 5]> (a)
     y = ReduceMax <axes = [4, 5], keepdims = 0> (b)
-
 After:
     a = Reshape <[12, 2, 3, 2]> (x)
     b = ReduceMax <axes = [1, 3], keepdims = 0> (a)
     y = Reshape <[2, 3, 2, 3]> (b)
-
-When it refuses:
-    Sizes or axes are unknown, a size is 0, nothing is reduced; the tensor is not reshaped; the
-    Transpose changes the order of what stays; the dimensions do not become fewer.
-
-Accuracy:
-    Exact for maxima and minima; sums and means of floats up to the order of their terms.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__ReduceMax.html; measured with onnxruntime-qnn 2.7.0
+When it refuses: Sizes or axes are unknown, a size is 0, nothing is reduced; the tensor is not
+    reshaped; the Transpose changes the order of what stays; the dimensions do not become fewer.
+Accuracy: Exact for maxima and minima; sums and means of floats up to the order of their terms.
+References: https://onnx.ai/onnx/operators/onnx__ReduceMax.html; measured with onnxruntime-qnn 2.7.0
 """
 
 from __future__ import annotations

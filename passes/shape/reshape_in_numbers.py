@@ -1,26 +1,15 @@
 """Write the sizes that a Reshape infers or keeps as numbers.
 
-What it does:
-    Replaces -1 and 0 in a constant shape by the sizes of the result, where all of them are known
-    or declared.
-
-Why engines need it:
-    TVM forgets the sizes behind a Slice whose bounds are computed, and infers none then.
-
-Before:
-    y = Reshape (x, [-1, 4])                      # x: float[2,8]
-
-After:
-    y = Reshape (x, [4, 4])
-
-When it refuses:
-    The shape is computed, or a size of the result is not known; there is nothing to infer.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Reshape.html; measured on apache-tvm 0.27.0.post1
+What it does: Replaces -1 and 0 in a constant shape by the sizes of the result, where all of them
+    are known or declared.
+Why engines need it: TVM forgets the sizes behind a Slice whose bounds are computed, and infers none
+    then.
+Before: y = Reshape (x, [-1, 4])                      # x: float[2,8]
+After: y = Reshape (x, [4, 4])
+When it refuses: The shape is computed, or a size of the result is not known; there is nothing to
+    infer.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/operators/onnx__Reshape.html; measured on apache-tvm 0.27.0.post1
 """
 
 from __future__ import annotations

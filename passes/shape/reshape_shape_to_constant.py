@@ -1,37 +1,26 @@
 """Give Reshape a constant shape where all of it but one size is known.
 
-What it does:
-    Replaces a computed shape vector by a constant: known sizes as they are, 0 ("as in the input")
-    for a size that is that of the input at the same place, and -1 ("what is left") for one other
-    size. The arithmetic that computed the vector dies with its last consumer. The measure that it
-    lowers is the number of Reshape nodes whose shape is computed.
-
-Why engines need it:
-    TensorRT evaluates computed shapes on the host, with many limits on what may stand there, and
-    before 7.0 not at all; exporters trace `x.view(x.size(0), -1, 64)` into a dozen nodes.
-
+What it does: Replaces a computed shape vector by a constant: known sizes as they are, 0 ("as in the
+    input") for a size that is that of the input at the same place, and -1 ("what is left") for one
+    other size. The arithmetic that computed the vector dies with its last consumer. The measure
+    that it lowers is the number of Reshape nodes whose shape is computed.
+Why engines need it: TensorRT evaluates computed shapes on the host, with many limits on what may
+    stand there, and before 7.0 not at all; exporters trace `x.view(x.size(0), -1, 64)` into a dozen
+    nodes.
 Before:
     n = Gather (Shape (x), 0)                 # x: float[N,12,8]
     y = Reshape (x, Concat (Unsqueeze (n), {96}))
-
-After:
-    y = Reshape (x, {-1, 96})
-
-When it refuses:
-    It leaves alone a shape of which two sizes or more are neither known nor those of the input,
-    and with `allowzero` a shape with a known 0 or of which two sizes are unknown.
-
-Accuracy:
-    Exact, but for one form. The shape computed at run time holds as many elements as the input, or
-    the node fails. So where one size u is unknown and the others multiply to p > 0,
-    u = elements / p, which is what -1 stands for, whether u is written as itself, as 0 or as -1.
-    A copied size is the same number: two dimensions with one symbol have one size.
-    Where 0 and -1 stand together the site is labelled approximate and says why: for an input with
-    elements it is the same; an empty one (a copied size is 0 at run time) engines refuse then,
-    which they would have taken before.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Reshape.html
+After: y = Reshape (x, {-1, 96})
+When it refuses: It leaves alone a shape of which two sizes or more are neither known nor those of
+    the input, and with `allowzero` a shape with a known 0 or of which two sizes are unknown.
+Accuracy: Exact, but for one form. The shape computed at run time holds as many elements as the
+    input, or the node fails. So where one size u is unknown and the others multiply to p > 0, u =
+    elements / p, which is what -1 stands for, whether u is written as itself, as 0 or as -1. A
+    copied size is the same number: two dimensions with one symbol have one size. Where 0 and -1
+    stand together the site is labelled approximate and says why: for an input with elements it is
+    the same; an empty one (a copied size is 0 at run time) engines refuse then, which they would
+    have taken before.
+References: https://onnx.ai/onnx/operators/onnx__Reshape.html
     https://onnx.ai/onnx/repo-docs/IR.html#static-tensor-shapes (symbols of dimensions)
 """
 

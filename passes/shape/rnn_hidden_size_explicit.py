@@ -1,25 +1,13 @@
 """Write the size of the hidden state down that ONNX lets out.
 
-What it does:
-    Adds `hidden_size` to RNN, GRU and LSTM: the last size of the weights of the recurrence.
-
-Why engines need it:
-    TensorRT refuses the node without it: "Attribute not found: hidden_size".
-
-Before:
-    y, h = GRU (x, w, r)
-
-After:
-    y, h = GRU <hidden_size = 5> (x, w, r)
-
-When it refuses:
-    The attribute is there, or the size of the weights is unknown.
-
-Accuracy:
-    Exact: the size is that of the weights.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__GRU.html; onnx/onnx-tensorrt 8.6.1
+What it does: Adds `hidden_size` to RNN, GRU and LSTM: the last size of the weights of the
+    recurrence.
+Why engines need it: TensorRT refuses the node without it: "Attribute not found: hidden_size".
+Before: y, h = GRU (x, w, r)
+After: y, h = GRU <hidden_size = 5> (x, w, r)
+When it refuses: The attribute is there, or the size of the weights is unknown.
+Accuracy: Exact: the size is that of the weights.
+References: https://onnx.ai/onnx/operators/onnx__GRU.html; onnx/onnx-tensorrt 8.6.1
     builtin_op_importers.cpp:1802, 2476, 3993
 """
 

@@ -1,28 +1,17 @@
 """Run a reverse LSTM, GRU or RNN forward over the steps in reverse order.
 
-What it does:
-    Reverses the input along time, runs the same cell forward, and reverses the steps of the
-    output; the last states are what they were.
-
-Why engines need it:
-    tract runs a cell of direction "reverse" forward, without a word; it reads "bidirectional".
-
-Before:
-    y, h = GRU <direction = "reverse"> (x, w, r, b)
-
+What it does: Reverses the input along time, runs the same cell forward, and reverses the steps of
+    the output; the last states are what they were.
+Why engines need it: tract runs a cell of direction "reverse" forward, without a word; it reads
+    "bidirectional".
+Before: y, h = GRU <direction = "reverse"> (x, w, r, b)
 After:
     z, h = GRU <direction = "forward"> (Slice (x, [-1], [-2^63], [0], [-1]), w, r, b)
     y = Slice (z, [-1], [-2^63], [0], [-1])
-
-When it refuses:
-    There are lengths of sequences, by which each is reversed on its own, the batch stands first
-    (layout), or another direction is written.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__GRU.html; measured on tract 0.23.9
+When it refuses: There are lengths of sequences, by which each is reversed on its own, the batch
+    stands first (layout), or another direction is written.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/operators/onnx__GRU.html; measured on tract 0.23.9
 """
 
 from __future__ import annotations

@@ -1,30 +1,20 @@
 """Take elements of a shape vector with Slice instead of Gather.
 
-What it does:
-    Turns Gather with constant indices on a vector of integers into Slices, one for each run of
-    consecutive indices, put together by Concat; Squeeze follows where the index is a scalar.
-
-Why engines need it:
-    TensorRT 6 with full dims refuses "Cannot perform gather on a shape tensor!".
-
+What it does: Turns Gather with constant indices on a vector of integers into Slices, one for each
+    run of consecutive indices, put together by Concat; Squeeze follows where the index is a scalar.
+Why engines need it: TensorRT 6 with full dims refuses "Cannot perform gather on a shape tensor!".
 Before:
     s = Shape (x)
     h = Gather <axis = 0> (s, 2)
-
 After:
     s = Shape (x)
     a = Slice (s, {2}, {3}, {0})
     h = Squeeze <axes = [0]> (a)
-
-When it refuses:
-    Indices that are computed, have two or more dimensions, are none, or lie outside the vector.
-
-Accuracy:
-    Exact.
-
-References:
-    onnx/onnx-tensorrt 6.0-full-dims builtin_op_importers.cpp, DEFINE_BUILTIN_OP_IMPORTER(Gather)
-    https://onnx.ai/onnx/operators/onnx__Gather.html
+When it refuses: Indices that are computed, have two or more dimensions, are none, or lie outside
+    the vector.
+Accuracy: Exact.
+References: onnx/onnx-tensorrt 6.0-full-dims builtin_op_importers.cpp,
+    DEFINE_BUILTIN_OP_IMPORTER(Gather) https://onnx.ai/onnx/operators/onnx__Gather.html
 """
 
 from __future__ import annotations

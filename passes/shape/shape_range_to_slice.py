@@ -1,29 +1,17 @@
 """Give Shape with start or end as Shape and Slice.
 
-What it does:
-    Takes the whole shape, and the part that `start` and `end` name with a Slice. Both clamp what
-    lies outside and count negative positions from the end, so they agree on every rank.
-
-Why engines need it:
-    TensorRT before 10.0 never reads `start` and `end`: it gives the whole shape, silently. Opsets
-    before 15 do not have them.
-
-Before:
-    s = Shape <start = 1, end = -1> (x)
-
+What it does: Takes the whole shape, and the part that `start` and `end` name with a Slice. Both
+    clamp what lies outside and count negative positions from the end, so they agree on every rank.
+Why engines need it: TensorRT before 10.0 never reads `start` and `end`: it gives the whole shape,
+    silently. Opsets before 15 do not have them.
+Before: s = Shape <start = 1, end = -1> (x)
 After:
     all = Shape (x)
     s = Slice (all, {1}, {-1}, {0})
-
-When it refuses:
-    A Shape that has neither `start` nor `end`.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Shape.html
-    onnx/onnx-tensorrt 8.6 builtin_op_importers.cpp:4444
+When it refuses: A Shape that has neither `start` nor `end`.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/operators/onnx__Shape.html onnx/onnx-tensorrt 8.6
+    builtin_op_importers.cpp:4444
 """
 
 from __future__ import annotations

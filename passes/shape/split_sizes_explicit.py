@@ -1,28 +1,16 @@
 """Write the sizes on a Split that makes parts of unequal size without naming them.
 
-What it does:
-    Works out the sizes that Split-18 gives its `num_outputs` parts: all the same, rounded up, and
-    the last one what is left.
-
-Why engines need it:
-    TensorRT before 10.0 makes equal parts, rounded down, and drops the rest without a word.
-
-Before:
-    a, b, c = Split <num_outputs = 3> (x)        # x: float[8]
-
-After:
-    a, b, c = Split (x, {3, 3, 2})
-
-When it refuses:
-    A size that is unknown; parts of which the last would be empty or less (onnxruntime refuses
-    these as well); equal parts before opset 18 that do not come out.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Split.html
-    onnx/onnx-tensorrt 8.6 builtin_op_importers.cpp:4703
+What it does: Works out the sizes that Split-18 gives its `num_outputs` parts: all the same, rounded
+    up, and the last one what is left.
+Why engines need it: TensorRT before 10.0 makes equal parts, rounded down, and drops the rest
+    without a word.
+Before: a, b, c = Split <num_outputs = 3> (x)        # x: float[8]
+After: a, b, c = Split (x, {3, 3, 2})
+When it refuses: A size that is unknown; parts of which the last would be empty or less (onnxruntime
+    refuses these as well); equal parts before opset 18 that do not come out.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/operators/onnx__Split.html onnx/onnx-tensorrt 8.6
+    builtin_op_importers.cpp:4703
 """
 
 from __future__ import annotations

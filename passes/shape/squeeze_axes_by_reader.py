@@ -1,30 +1,19 @@
 """Write the axes on a Squeeze whose reader takes one rank only.
 
-What it does:
-    Where sizes are unknown, but what reads the result takes a single rank (Gemm takes 2, a
-    Transpose as many as its perm has), the axes that go are those whose size is known to be 1, if
+What it does: Where sizes are unknown, but what reads the result takes a single rank (Gemm takes 2,
+    a Transpose as many as its perm has), the axes that go are those whose size is known to be 1, if
     that leaves the rank that is wanted. Squeeze and reader are written again.
-
-Why engines need it:
-    TensorRT cannot tell which axes go while sizes are dynamic ("Cannot infer squeeze dimensions
-    from a dynamic shape!"). PyTorch writes such a Squeeze for x.squeeze() before a classifier.
-
-Before:
-    y = Gemm (Squeeze (x), w)                    # x: float[N,C,1,1]
-
-After:
-    y = Gemm (Squeeze <axes = [2, 3]> (x), w)
-
-When it refuses:
-    The rank of the input is unknown, a reader takes several ranks, or the sizes known to be 1 are
-    more or fewer than those that must go.
-
-Accuracy:
-    Exact wherever the model runs: were another size 1, its reader would get another rank and fail.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Squeeze.html;
-    onnx/onnx-tensorrt 8.6 builtin_op_importers.cpp:4773
+Why engines need it: TensorRT cannot tell which axes go while sizes are dynamic ("Cannot infer
+    squeeze dimensions from a dynamic shape!"). PyTorch writes such a Squeeze for x.squeeze() before
+    a classifier.
+Before: y = Gemm (Squeeze (x), w)                    # x: float[N,C,1,1]
+After: y = Gemm (Squeeze <axes = [2, 3]> (x), w)
+When it refuses: The rank of the input is unknown, a reader takes several ranks, or the sizes known
+    to be 1 are more or fewer than those that must go.
+Accuracy: Exact wherever the model runs: were another size 1, its reader would get another rank and
+    fail.
+References: https://onnx.ai/onnx/operators/onnx__Squeeze.html; onnx/onnx-tensorrt 8.6
+    builtin_op_importers.cpp:4773
 """
 
 from __future__ import annotations

@@ -1,29 +1,16 @@
 """Write the axes on a Squeeze that has none.
 
-What it does:
-    Names the axes of size 1, from the shape of the input or, where some sizes are unknown, from
-    the rank of the output: when it says that no more than the sizes known to be 1 go, the others
-    are not 1.
-
-Why engines need it:
-    TensorRT cannot tell which axes go while sizes are dynamic ("Cannot infer squeeze dimensions
-    from a dynamic shape!"), and up to 7.x it needs the attribute.
-
-Before:
-    y = Squeeze (x)              # x: float[1,3,1,8]
-
-After:
-    y = Squeeze <axes = [0, 2]> (x)
-
-When it refuses:
-    An unknown rank; a size that is unknown and may be 1.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Squeeze.html
-    onnx/onnx-tensorrt 8.6 builtin_op_importers.cpp:4773
+What it does: Names the axes of size 1, from the shape of the input or, where some sizes are
+    unknown, from the rank of the output: when it says that no more than the sizes known to be 1 go,
+    the others are not 1.
+Why engines need it: TensorRT cannot tell which axes go while sizes are dynamic ("Cannot infer
+    squeeze dimensions from a dynamic shape!"), and up to 7.x it needs the attribute.
+Before: y = Squeeze (x)              # x: float[1,3,1,8]
+After: y = Squeeze <axes = [0, 2]> (x)
+When it refuses: An unknown rank; a size that is unknown and may be 1.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/operators/onnx__Squeeze.html onnx/onnx-tensorrt 8.6
+    builtin_op_importers.cpp:4773
 """
 
 from __future__ import annotations

@@ -1,25 +1,14 @@
 """Repeat a tensor by joining copies of it.
 
-What it does:
-    Joins as many copies along each axis as Tile repeats it there.
-
-Why engines need it:
-    OpenCV 4 repeats each element in its place where Tile repeats the axis, without a word.
-
-Before:
-    y = Tile (x, [1, 2])
-
-After:
-    y = Concat <axis = 1> (x, x)
-
-When it refuses:
-    The repeats are computed, one of them is 0, or there are more than 64 copies in all.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Tile.html, onnx__Concat.html
+What it does: Joins as many copies along each axis as Tile repeats it there.
+Why engines need it: OpenCV 4 repeats each element in its place where Tile repeats the axis, without
+    a word.
+Before: y = Tile (x, [1, 2])
+After: y = Concat <axis = 1> (x, x)
+When it refuses: The repeats are computed, one of them is 0, or there are more than 64 copies in
+    all.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/operators/onnx__Tile.html, onnx__Concat.html
 """
 
 from __future__ import annotations

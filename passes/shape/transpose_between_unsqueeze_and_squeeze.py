@@ -1,31 +1,19 @@
 """Transpose without the axes of size 1 that are put in before and taken out behind.
 
-What it does:
-    Where the axes that an Unsqueeze puts in are those that a Squeeze takes out of what a Transpose
-    makes of them, the others are transposed alone.
-
-Why engines need it:
-    ncnn has tensors of four axes beside the batch, and the exporter of PyTorch takes the queries,
-    keys and values of nn.MultiheadAttention apart with five.
-
+What it does: Where the axes that an Unsqueeze puts in are those that a Squeeze takes out of what a
+    Transpose makes of them, the others are transposed alone.
+Why engines need it: ncnn has tensors of four axes beside the batch, and the exporter of PyTorch
+    takes the queries, keys and values of nn.MultiheadAttention apart with five.
 Before:
     u = Unsqueeze <axes = [0]> (x)                # x: float[5,2,3,8]
     t = Transpose <perm = [3, 1, 2, 0, 4]> (u)
     y = Squeeze <axes = [3]> (t)
-
-After:
-    y = Transpose <perm = [2, 0, 1, 3]> (x)
-
-When it refuses:
-    The axes are computed or left out, others go than came, the order is not written down, a rank is
-    unknown, or something else reads what lies between.
-
-Accuracy:
-    Exact: the same numbers in the same order.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Transpose.html;
-    torch/nn/functional.py, _in_projection_packed
+After: y = Transpose <perm = [2, 0, 1, 3]> (x)
+When it refuses: The axes are computed or left out, others go than came, the order is not written
+    down, a rank is unknown, or something else reads what lies between.
+Accuracy: Exact: the same numbers in the same order.
+References: https://onnx.ai/onnx/operators/onnx__Transpose.html; torch/nn/functional.py,
+    _in_projection_packed
 """
 
 from __future__ import annotations

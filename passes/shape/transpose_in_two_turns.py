@@ -1,32 +1,21 @@
 """Transpose many dimensions in two turns of few.
 
-What it does:
-    Between a Reshape that splits dimensions and one that joins them, transposes twice, each time
-    blocks of dimensions that stay side by side then.
-
-Why engines need it:
-    ncnn has no tensor of more than four dimensions beside a batch of 1. Queries, keys and values of
-    transformers are split with five, of which none stay side by side.
-
+What it does: Between a Reshape that splits dimensions and one that joins them, transposes twice,
+    each time blocks of dimensions that stay side by side then.
+Why engines need it: ncnn has no tensor of more than four dimensions beside a batch of 1. Queries,
+    keys and values of transformers are split with five, of which none stay side by side.
 Before:
     a = Reshape <[9, 9, 3, 2, 8]> (x)
     t = Transpose <perm = [2, 0, 3, 1, 4]> (a)
     y = Reshape <[3, 18, 9, 8]> (t)
-
 After:
     a = Reshape <[81, 3, 16]> (x)
     b = Reshape <[27, 9, 2, 8]> (Transpose <perm = [1, 0, 2]> (a))
     y = Reshape <[3, 18, 9, 8]> (Transpose <perm = [0, 2, 1, 3]> (b))
-
-When it refuses:
-    Sizes are unknown or 0, no two turns of four dimensions make it, somebody else reads what lies
-    between, or the first and last tensor have more than four dimensions themselves.
-
-Accuracy:
-    Exact: the same numbers in the same order.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Transpose.html
+When it refuses: Sizes are unknown or 0, no two turns of four dimensions make it, somebody else
+    reads what lies between, or the first and last tensor have more than four dimensions themselves.
+Accuracy: Exact: the same numbers in the same order.
+References: https://onnx.ai/onnx/operators/onnx__Transpose.html
 """
 
 from __future__ import annotations

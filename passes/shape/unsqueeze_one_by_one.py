@@ -1,27 +1,15 @@
 """Add axes one after the other.
 
-What it does:
-    Writes an Unsqueeze of several axes as one of the lowest, one of the next, and so on.
-
-Why engines need it:
-    OpenCV 4: "Multidimensional unsqueeze in function 'parseUnsqueeze'".
-
-Before:
-    y = Unsqueeze <axes = [0, 2]> (x)
-
+What it does: Writes an Unsqueeze of several axes as one of the lowest, one of the next, and so on.
+Why engines need it: OpenCV 4: "Multidimensional unsqueeze in function 'parseUnsqueeze'".
+Before: y = Unsqueeze <axes = [0, 2]> (x)
 After:
     t = Unsqueeze <axes = [0]> (x)
     y = Unsqueeze <axes = [2]> (t)
-
-When it refuses:
-    The axes are computed, or there is only one; an axis counts from the end and the rank is
-    unknown.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Unsqueeze.html
+When it refuses: The axes are computed, or there is only one; an axis counts from the end and the
+    rank is unknown.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/operators/onnx__Unsqueeze.html
 """
 
 from __future__ import annotations

@@ -1,26 +1,16 @@
 """Write an Unsqueeze as a Reshape to the sizes that it gives.
 
-What it does:
-    Names the sizes of the result; one of them may be open.
-
-Why engines need it:
-    onnx2tf puts the channels of what it is fed last, and Unsqueeze counts its axes as if they were
-    first where no operator of images stands before it. Reshape asks how its input lies.
-
-Before:
-    y = Unsqueeze <axes = [3]> (x)          x: [1, 8, 6]
-
-After:
-    y = Reshape (x, {1, 8, 6, 1})
-
-When it refuses:
-    The axes are computed, the rank is unknown, or several sizes are; a known size is 0.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Unsqueeze.html; onnx2tf 1.29.24, onnx2tf/ops/Unsqueeze.py
+What it does: Names the sizes of the result; one of them may be open.
+Why engines need it: onnx2tf puts the channels of what it is fed last, and Unsqueeze counts its axes
+    as if they were first where no operator of images stands before it. Reshape asks how its input
+    lies.
+Before: y = Unsqueeze <axes = [3]> (x)          x: [1, 8, 6]
+After: y = Reshape (x, {1, 8, 6, 1})
+When it refuses: The axes are computed, the rank is unknown, or several sizes are; a known size is
+    0.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/operators/onnx__Unsqueeze.html; onnx2tf 1.29.24,
+    onnx2tf/ops/Unsqueeze.py
 """
 
 from __future__ import annotations

@@ -1,30 +1,18 @@
 """Compute with vectors as rows of a matrix.
 
-What it does:
-    Gives each vector that meets another operand a first axis, so that both have one rank, and drops
-    it from a result that is a vector itself. The vector of indices of a Gather, a vector that is
-    expanded, and vectors that are joined get one in the same way.
-
-Why engines need it:
-    OpenCV 4 has no tensor of less than two dimensions and takes a vector for a column: [5] - [5]
-    gives [5,5] without a word.
-
-Before:
-    z = Sub (x, y)               with x: float[5] and y: constant float[5]
-
+What it does: Gives each vector that meets another operand a first axis, so that both have one rank,
+    and drops it from a result that is a vector itself. The vector of indices of a Gather, a vector
+    that is expanded, and vectors that are joined get one in the same way.
+Why engines need it: OpenCV 4 has no tensor of less than two dimensions and takes a vector for a
+    column: [5] - [5] gives [5,5] without a word.
+Before: z = Sub (x, y)               with x: float[5] and y: constant float[5]
 After:
     r = Unsqueeze (x, [0])
     t = Sub (r, y2)              with y2: constant float[1,5]
     z = Squeeze (t, [0])
-
-When it refuses:
-    A rank is unknown; no operand is a vector; a shape that is expanded to is computed.
-
-Accuracy:
-    Exact.
-
-References:
-    https://onnx.ai/onnx/repo-docs/Broadcasting.html
+When it refuses: A rank is unknown; no operand is a vector; a shape that is expanded to is computed.
+Accuracy: Exact.
+References: https://onnx.ai/onnx/repo-docs/Broadcasting.html
 """
 
 from __future__ import annotations

@@ -1,28 +1,15 @@
 """Choose between numbers of many dimensions in a row.
 
-What it does:
-    Writes the operands of Where as rows by a Reshape, and the result in its dimensions again. A
-    constant is repeated before; one number stays as it is.
-
-Why engines need it:
-    rknn-toolkit2 ends its process on Where of five dimensions and more.
-
-Before:
-    y = Where (c, 0, x)                            # x: [2, 3, 4, 5, 6]
-
-After:
-    y = Reshape (Where (Reshape (c, {720}), 0, Reshape (x, {720})), {2, 3, 4, 5, 6})
-
-When it refuses:
-    There are fewer than five dimensions, or a size is open or 0; an operand that is computed is
-    repeated along an axis.
-
-Accuracy:
-    Exact: numbers are moved.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Where.html; measured in the simulator of rknn-toolkit2
-    2.3.2
+What it does: Writes the operands of Where as rows by a Reshape, and the result in its dimensions
+    again. A constant is repeated before; one number stays as it is.
+Why engines need it: rknn-toolkit2 ends its process on Where of five dimensions and more.
+Before: y = Where (c, 0, x)                            # x: [2, 3, 4, 5, 6]
+After: y = Reshape (Where (Reshape (c, {720}), 0, Reshape (x, {720})), {2, 3, 4, 5, 6})
+When it refuses: There are fewer than five dimensions, or a size is open or 0; an operand that is
+    computed is repeated along an axis.
+Accuracy: Exact: numbers are moved.
+References: https://onnx.ai/onnx/operators/onnx__Where.html; measured in the simulator of
+    rknn-toolkit2 2.3.2
 """
 
 from __future__ import annotations

@@ -1,32 +1,20 @@
 """Replace DFT of a length computed at run time by products with matrices computed there.
 
-What it does:
-    Counts the bins with Range, computes the cosines and sines of all pairs of sample and bin, and
-    multiplies. Samples behind the length count as 0. `dft-to-matmul` does the same with constants
-    where the length is known.
-
-Why engines need it:
-    TensorRT and most other engines have no DFT.
-
-Before:
-    y = DFT <axis = 1> (x, length)                   x: float[B, 16, 1]
-
+What it does: Counts the bins with Range, computes the cosines and sines of all pairs of sample and
+    bin, and multiplies. Samples behind the length count as 0. `dft-to-matmul` does the same with
+    constants where the length is known.
+Why engines need it: TensorRT and most other engines have no DFT.
+Before: y = DFT <axis = 1> (x, length)                   x: float[B, 16, 1]
 After:
     bins = Range (0, length, 1)
     angle = Mul (bins * {0, ..., 15} modulo length, 2 pi / length)
     y = Concat (MatMul (x, Cos (angle)), Neg (MatMul (x, Sin (angle))))
-
-When it refuses:
-    The length is a constant or left out, the axis or its size is unknown, only one side is
-    wanted, or the type is not float32.
-
-Accuracy:
-    Exact up to rounding: the angles are fractions of a turn in float32, and sums run in another
-    order than in a fast transform. One infinite number or NaN makes NaN of all bins of its signal,
-    where a fast transform may give infinities.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__DFT.html
+When it refuses: The length is a constant or left out, the axis or its size is unknown, only one
+    side is wanted, or the type is not float32.
+Accuracy: Exact up to rounding: the angles are fractions of a turn in float32, and sums run in
+    another order than in a fast transform. One infinite number or NaN makes NaN of all bins of its
+    signal, where a fast transform may give infinities.
+References: https://onnx.ai/onnx/operators/onnx__DFT.html
 """
 
 from __future__ import annotations

@@ -1,33 +1,21 @@
 """Replace DFT by a product with a constant matrix.
 
-What it does:
-    The axis is moved to the end, real and imaginary parts lie side by side, and one MatMul with
-    the cosines and sines of the transform gives the spectrum. Forward and inverse, real and
-    complex signals, one-sided spectra and real signals from them, shorter and longer transforms
+What it does: The axis is moved to the end, real and imaginary parts lie side by side, and one
+    MatMul with the cosines and sines of the transform gives the spectrum. Forward and inverse, real
+    and complex signals, one-sided spectra and real signals from them, shorter and longer transforms
     than the signal.
-
-Why engines need it:
-    TensorRT and most other engines have no DFT.
-
-Before:
-    y = DFT <axis = 1, onesided = 1> (x)             x: float[B, 16, 1]
-
-After:
-    y = Reshape (MatMul (Reshape (x, [B, 16]), matrix[16, 18]), [B, 9, 2])
-
-When it refuses:
-    The length of the axis or of the transform, the axis, the rank or the type is not known, the
-    matrix would have more than max_elements elements, a one-sided transform is of complex numbers,
-    or the inverse of one is of real numbers, of no length, or of other than half the length and
-    one bins: ONNX leaves bins out or fills them up then, and onnxruntime computes something else.
-
-Accuracy:
-    Exact up to rounding: the matrix is computed in float64 and rounded to the type, and sums run
-    in another order than in a fast transform. One infinite number or NaN makes NaN of all bins of
-    its signal. float16 and bfloat16 are computed in float32.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__DFT.html
+Why engines need it: TensorRT and most other engines have no DFT.
+Before: y = DFT <axis = 1, onesided = 1> (x)             x: float[B, 16, 1]
+After: y = Reshape (MatMul (Reshape (x, [B, 16]), matrix[16, 18]), [B, 9, 2])
+When it refuses: The length of the axis or of the transform, the axis, the rank or the type is not
+    known, the matrix would have more than max_elements elements, a one-sided transform is of
+    complex numbers, or the inverse of one is of real numbers, of no length, or of other than half
+    the length and one bins: ONNX leaves bins out or fills them up then, and onnxruntime computes
+    something else.
+Accuracy: Exact up to rounding: the matrix is computed in float64 and rounded to the type, and sums
+    run in another order than in a fast transform. One infinite number or NaN makes NaN of all bins
+    of its signal. float16 and bfloat16 are computed in float32.
+References: https://onnx.ai/onnx/operators/onnx__DFT.html
 """
 
 from __future__ import annotations

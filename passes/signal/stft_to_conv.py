@@ -1,32 +1,20 @@
 """Replace STFT by a convolution.
 
-What it does:
-    The cosines and sines of the transform, times the window, are the filters of a Conv whose
-    stride is the step between frames. Real and complex signals, one-sided spectra, signals of
+What it does: The cosines and sines of the transform, times the window, are the filters of a Conv
+    whose stride is the step between frames. Real and complex signals, one-sided spectra, signals of
     any length.
-
-Why engines need it:
-    TensorRT and most other engines have no STFT.
-
-Before:
-    y = STFT <onesided = 1> (x, 4, window[16])          x: float[B, L, 1]
-
+Why engines need it: TensorRT and most other engines have no STFT.
+Before: y = STFT <onesided = 1> (x, 4, window[16])          x: float[B, L, 1]
 After:
     y = Reshape (Transpose (Conv <strides = [1, 4]> (x as [B, 1, 1, L], filters[18, 1, 1, 16])),
                  [B, -1, 9, 2])
-
-When it refuses:
-    The step, the window or the length of a frame is computed at run time, the frame and the
-    window differ in length, the number of parts is unknown, the type is not float or float16, or
-    a one-sided transform is of complex numbers.
-
-Accuracy:
-    Exact up to rounding: filters are computed in float64 and rounded to float32, and sums run
+When it refuses: The step, the window or the length of a frame is computed at run time, the frame
+    and the window differ in length, the number of parts is unknown, the type is not float or
+    float16, or a one-sided transform is of complex numbers.
+Accuracy: Exact up to rounding: filters are computed in float64 and rounded to float32, and sums run
     in another order than in a fast transform. One infinite number or NaN makes NaN of all bins of
     its frame. float16 is computed in float32.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__STFT.html
+References: https://onnx.ai/onnx/operators/onnx__STFT.html
 """
 
 from __future__ import annotations

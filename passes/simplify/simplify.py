@@ -1,33 +1,21 @@
 """Run onnxsim over the whole model.
 
-What it does:
-    Hands the model to onnxsim in a child process and takes its nodes, initializers and types;
-    inputs, outputs, metadata and doc strings of the model stay those of the file. It runs only when
-    it is named.
-
-Why engines need it:
-    onnxsim fuses and folds more than the canonical passes do, such as BatchNormalization into
-    Conv; some engines and deployment guides ask for it.
-
+What it does: Hands the model to onnxsim in a child process and takes its nodes, initializers and
+    types; inputs, outputs, metadata and doc strings of the model stay those of the file. It runs
+    only when it is named.
+Why engines need it: onnxsim fuses and folds more than the canonical passes do, such as
+    BatchNormalization into Conv; some engines and deployment guides ask for it.
 Before:
     c = Conv (x, w)
     y = BatchNormalization (c, s, b, m, v)
-
-After:
-    y = Conv (x, w2, b2)
-
-When it refuses:
-    Where onnxsim is missing, raises, crashes, runs out of memory or time, or finds other outputs
-    on random inputs of its own; where its result has other inputs, outputs, element types, ranks
-    or sizes, or does not pass the checker although the model does; a model whose weights lie
-    outside the file, which onnxsim would load.
-
-Accuracy:
-    Exact up to the rounding of folded and fused weights. The run compares the whole model before
-    and after and takes the result back where an output differs (unless verification is off).
-
-References:
-    https://github.com/onnxsim/onnxsim
+After: y = Conv (x, w2, b2)
+When it refuses: Where onnxsim is missing, raises, crashes, runs out of memory or time, or finds
+    other outputs on random inputs of its own; where its result has other inputs, outputs, element
+    types, ranks or sizes, or does not pass the checker although the model does; a model whose
+    weights lie outside the file, which onnxsim would load.
+Accuracy: Exact up to the rounding of folded and fused weights. The run compares the whole model
+    before and after and takes the result back where an output differs (unless verification is off).
+References: https://github.com/onnxsim/onnxsim
 """
 
 from __future__ import annotations

@@ -1,34 +1,22 @@
 """Replace TopK by counting how many elements come before each.
 
-What it does:
-    Compares each element with each other one along the axis. As many as come before it, larger ones
-    and equal ones of a lower index, is its place in the result; the elements of the first K places
-    and their indices are added up over a mask of one element each.
-
-Why engines need it:
-    OpenCV 4 has no layer for TopK, and MNN gives the indices of equal elements in another order
-    than ONNX says.
-
-Before:
-    values, indices = TopK (x, 2)                    # x: [1, 4]
-
+What it does: Compares each element with each other one along the axis. As many as come before it,
+    larger ones and equal ones of a lower index, is its place in the result; the elements of the
+    first K places and their indices are added up over a mask of one element each.
+Why engines need it: OpenCV 4 has no layer for TopK, and MNN gives the indices of equal elements in
+    another order than ONNX says.
+Before: values, indices = TopK (x, 2)                    # x: [1, 4]
 After:
     before = Cast (Greater (row, column)) + Cast (Equal (row, column)) * lower_triangle
     chosen = Equal (ReduceSum (before), [0, 1])      # [1, 4, 2]
     values = ReduceSum (Where (chosen, column, 0))   # of integers, ReduceMax of the smallest
     indices = Cast (ReduceSum (Cast (chosen) * [0, 1, 2, 3]))
-
-When it refuses:
-    K or the size along the axis is not known, the comparisons are more than 2^22 or those along the
-    axis more than 2^20, the result need not be sorted, or the elements are no floats and no
-    integers of 32 or 64 bits.
-
-Accuracy:
-    Exact: each sum has one number that is not 0, and each maximum one that counts. NaN has no
+When it refuses: K or the size along the axis is not known, the comparisons are more than 2^22 or
+    those along the axis more than 2^20, the result need not be sorted, or the elements are no
+    floats and no integers of 32 or 64 bits.
+Accuracy: Exact: each sum has one number that is not 0, and each maximum one that counts. NaN has no
     place in an order.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__TopK.html; measured on OpenCV 4.8.1 and 4.10.0
+References: https://onnx.ai/onnx/operators/onnx__TopK.html; measured on OpenCV 4.8.1 and 4.10.0
 """
 
 from __future__ import annotations

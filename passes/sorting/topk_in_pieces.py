@@ -1,16 +1,11 @@
 """Take a large TopK in several pieces.
 
-What it does:
-    Takes the first 3840 elements, puts the infinite number that comes last in their places, takes
-    the next 3840, and joins what was taken. Elements that are that infinite number themselves come
-    last; their indices are taken apart, from the lowest on.
-
-Why engines need it:
-    TensorRT gives at most 3840 elements ("TopK: K exceeds the maximum value allowed (3840).").
-
-Before:
-    values, indices = TopK (Sigmoid (x), 5000)
-
+What it does: Takes the first 3840 elements, puts the infinite number that comes last in their
+    places, takes the next 3840, and joins what was taken. Elements that are that infinite number
+    themselves come last; their indices are taken apart, from the lowest on.
+Why engines need it: TensorRT gives at most 3840 elements ("TopK: K exceeds the maximum value
+    allowed (3840).").
+Before: values, indices = TopK (Sigmoid (x), 5000)
 After:
     s = Sigmoid (x)
     v1, i1 = TopK (s, 3840)
@@ -18,19 +13,13 @@ After:
     v2, i2 = TopK (rest, 1160)
     values = Concat (v1, v2)
     indices = Concat (i1, i2)
-
-When it refuses:
-    K is computed at run time or small enough, more than 16 pieces are needed, or the elements are
-    not floats.
-
-Accuracy:
-    Exact: every element is given once, equal ones in the order of their indices; NaN has no order.
-    Approximate where the size along the axis is unknown or above 2^24 and elements may be infinite:
-    the index of one that is infinite in the direction of the end may be given twice, and that of
-    another one not.
-
-References:
-    NvInfer.h 8.6.1:7335; NVIDIA/TensorRT issues 3846, 4244;
+When it refuses: K is computed at run time or small enough, more than 16 pieces are needed, or the
+    elements are not floats.
+Accuracy: Exact: every element is given once, equal ones in the order of their indices; NaN has no
+    order. Approximate where the size along the axis is unknown or above 2^24 and elements may be
+    infinite: the index of one that is infinite in the direction of the end may be given twice, and
+    that of another one not.
+References: NvInfer.h 8.6.1:7335; NVIDIA/TensorRT issues 3846, 4244;
     https://onnx.ai/onnx/operators/onnx__TopK.html
 """
 

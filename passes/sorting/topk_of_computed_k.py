@@ -1,33 +1,23 @@
 """Take as many of the largest elements as there can be, and keep those that are wanted.
 
-What it does:
-    Where K is computed but known never to be above a number, TopK takes that many, and a Slice
-    keeps the first K of them. An axis whose size is not known is first made long enough with
+What it does: Where K is computed but known never to be above a number, TopK takes that many, and a
+    Slice keeps the first K of them. An axis whose size is not known is first made long enough with
     the lowest number, which is given last.
-
-Why engines need it:
-    TensorRT before 8.6 takes K from an initializer only, and no version takes more than 3840.
-
-Before:
-    values, indices = TopK (x, Min (Shape (x)[1], 100))
-
+Why engines need it: TensorRT before 8.6 takes K from an initializer only, and no version takes more
+    than 3840.
+Before: values, indices = TopK (x, Min (Shape (x)[1], 100))
 After:
     more = Pad (x, 100 times -inf)
     v, i = TopK (more, 100)
     values = Slice (v, 0, Min (Shape (x)[1], 100))
     indices = Slice (i, 0, Min (Shape (x)[1], 100))
-
 When it refuses:
     K is a constant; neither the size of the axis nor a number that K is never above is known;
     `sorted` is 0, for what comes first is undefined then; the elements are not float16,
     float32, float64, int32 or int64; the rank is unknown.
-
-Accuracy:
-    Exact. A K above the size of the axis is an error before and gives what was added after. NaN
-    is not treated.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__TopK.html; onnx-tensorrt builtin_op_importers.cpp:
+Accuracy: Exact. A K above the size of the axis is an error before and gives what was added after.
+    NaN is not treated.
+References: https://onnx.ai/onnx/operators/onnx__TopK.html; onnx-tensorrt builtin_op_importers.cpp:
     importTopK (8.2, 8.5); NvInfer.h 8.6.1:7335
 """
 

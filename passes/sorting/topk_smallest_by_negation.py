@@ -1,28 +1,17 @@
 """Find the smallest elements as the largest of what is negated.
 
-What it does:
-    Negates, takes the largest, and negates the values that were taken.
-
-Why engines need it:
-    TensorRT before 8.0 never reads `largest`: TopK gives the largest elements, silently.
-
-Before:
-    values, indices = TopK <largest = 0> (x, k)
-
+What it does: Negates, takes the largest, and negates the values that were taken.
+Why engines need it: TensorRT before 8.0 never reads `largest`: TopK gives the largest elements,
+    silently.
+Before: values, indices = TopK <largest = 0> (x, k)
 After:
     v, indices = TopK (Neg (x), k)
     values = Neg (v)
-
-When it refuses:
-    The largest elements are asked for, or the elements are not floats.
-
-Accuracy:
-    Exact: negation turns the order of floats round, and equal elements stay equal. NaN is not
+When it refuses: The largest elements are asked for, or the elements are not floats.
+Accuracy: Exact: negation turns the order of floats round, and equal elements stay equal. NaN is not
     treated.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__TopK.html; onnx-tensorrt builtin_op_importers.cpp:3130
-    (7.0)
+References: https://onnx.ai/onnx/operators/onnx__TopK.html; onnx-tensorrt
+    builtin_op_importers.cpp:3130 (7.0)
 """
 
 from __future__ import annotations

@@ -1,31 +1,20 @@
 """Find what is unique in a vector of known length by sorting.
 
-What it does:
-    Sorts all elements by TopK, keeps those that differ from the one before, and counts by comparing
-    all with all. How many there are is known at run time only.
-
-Why engines need it:
-    TensorRT has no importer for Unique; NonZero, which gives a result of a size that depends on
-    numbers, it has from 8.5 on.
-
-Before:
-    y, first, inverse, counts = Unique (x)             x: [N]
-
+What it does: Sorts all elements by TopK, keeps those that differ from the one before, and counts by
+    comparing all with all. How many there are is known at run time only.
+Why engines need it: TensorRT has no importer for Unique; NonZero, which gives a result of a size
+    that depends on numbers, it has from 8.5 on.
+Before: y, first, inverse, counts = Unique (x)             x: [N]
 After:
     v, i = TopK <largest = 0> (x, N)
     new = Concat (true, Not (Equal (v[1:], v[:-1])))
     at = Squeeze (NonZero (new))
     y, first = Gather (v, at), Gather (i, at)
-
-When it refuses:
-    Slices along an axis are compared, the result is to keep the order of the input, the number of
-    elements is unknown or above 2048, or the elements are neither float32, float64 nor int64.
-
-Accuracy:
-    Exact for numbers; NaN is not treated.
-
-References:
-    https://onnx.ai/onnx/operators/onnx__Unique.html
+When it refuses: Slices along an axis are compared, the result is to keep the order of the input,
+    the number of elements is unknown or above 2048, or the elements are neither float32, float64
+    nor int64.
+Accuracy: Exact for numbers; NaN is not treated.
+References: https://onnx.ai/onnx/operators/onnx__Unique.html
 """
 
 from __future__ import annotations

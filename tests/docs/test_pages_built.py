@@ -217,7 +217,7 @@ def test_ids_are_unique() -> None:
 
 def test_every_docstring_has_the_fixed_headings() -> None:
     for known in PASSES:
-        found = sections(known.doc)
+        found = sections(known.page)
         assert list(found) == ["", *HEADINGS], known.id
         assert all(text.strip() for text in found.values()), f"{known.id}: an empty heading"
         assert found[""].count("\n") == 0, f"{known.id}: the summary is one line"

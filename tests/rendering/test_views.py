@@ -122,7 +122,8 @@ def test_a_pass_as_text_and_json() -> None:
         "",
         "Replace HardSwish by Mul and HardSigmoid.",
         "",
-        "What it does: it multiplies.",
+        "What it does:",
+        "    it multiplies.",
     ]
     found = json.loads(json.dumps(pass_json(PASS), allow_nan=False))
     assert found["id"] == "hardswish-to-hardsigmoid"
