@@ -3,8 +3,6 @@
 They are the modules of graphfix.passes under a second name, not second copies.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from importlib import import_module

@@ -9,8 +9,6 @@ Accuracy: Exact up to rounding; NaN stays NaN.
 References: https://onnx.ai/onnx/operators/onnx__Celu.html
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 

@@ -20,8 +20,6 @@ References: https://onnx.ai/onnx/operators/onnx__Sub.html; opencv/opencv 4.x
     modules/dnn/src/onnx/onnx_graph_simplifier.cpp (GeluSubGraph); measured on MNN 3.6.1
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 

@@ -12,8 +12,6 @@ References: https://onnx.ai/onnx/operators/onnx__Hardmax.html; operators.md of o
     release 8.6
 """
 
-from __future__ import annotations
-
 from math import prod
 
 import numpy as np

@@ -11,8 +11,6 @@ Accuracy: Exact: a product does not depend on the order of two numbers.
 References: https://onnx.ai/onnx/operators/onnx__Mul.html; measured with onnxruntime-qnn 2.7.0
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 

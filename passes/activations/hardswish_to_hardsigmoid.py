@@ -10,8 +10,6 @@ Accuracy: Exact up to rounding; NaN stays NaN, and minus infinity gives NaN as i
 References: https://onnx.ai/onnx/operators/onnx__HardSwish.html
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Value, rewrite
 
 

@@ -9,8 +9,6 @@ Accuracy: Exact up to rounding.
 References: https://onnx.ai/onnx/operators/onnx__Mish.html
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Value, rewrite
 
 

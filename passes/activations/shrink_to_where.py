@@ -12,8 +12,6 @@ References: https://onnx.ai/onnx/operators/onnx__Shrink.html;
     onnxruntime/core/providers/cpu/nn/shrink.cc
 """
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 

@@ -12,8 +12,6 @@ References: https://onnx.ai/onnx/operators/onnx__PRelu.html, onnx__LeakyRelu.htm
     builtin_op_importers.cpp:3440 of onnx-tensorrt, release 8.6; onnxruntime 1.10.0, measured
 """
 
-from __future__ import annotations
-
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Value, need_type, rewrite

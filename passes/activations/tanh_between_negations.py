@@ -10,8 +10,6 @@ Accuracy: Exact: Tanh is odd.
 References: https://onnx.ai/onnx/operators/onnx__Tanh.html; measured with onnxruntime-qnn 2.7.0
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 _JOINED = ("Add", "BatchNormalization", "Conv", "Gemm", "Identity", "MatMul")

@@ -1,7 +1,5 @@
 """Einsum as transpositions, products and sums, two operands at a time."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Sequence
 from math import prod

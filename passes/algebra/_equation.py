@@ -5,8 +5,6 @@ is repeated within a term for a diagonal, and without an arrow the letters that 
 alphabetical order, after the dimensions of the ellipsis.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

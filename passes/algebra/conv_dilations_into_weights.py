@@ -14,8 +14,6 @@ References: https://onnx.ai/onnx/operators/onnx__Conv.html, onnx__ConvTranspose.
     MNN 3.6.1
 """
 
-from __future__ import annotations
-
 from math import prod
 
 import numpy as np

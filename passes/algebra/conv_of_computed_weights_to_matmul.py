@@ -20,8 +20,6 @@ References: https://onnx.ai/onnx/operators/onnx__Conv.html;
     ConvTranspose of onnx-tensorrt, release 7.2
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import reduce
 from math import prod
@@ -124,8 +122,7 @@ def _transposed(
     made = per_group * prod(kernel)
     matrix = build.Reshape(weights, [1, group, channels // group, made])
     sums = build.MatMul(
-        build.Transpose(matrix, perm=[0, 1, 3, 2]),
-        _flat(build, x, group, channels // group),
+        build.Transpose(matrix, perm=[0, 1, 3, 2]), _flat(build, x, group, channels // group)
     )
     return build.ConvTranspose(
         _spread(build, sums, group * made, x),

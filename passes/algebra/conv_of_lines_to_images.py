@@ -13,8 +13,6 @@ References: https://onnx.ai/onnx/operators/onnx__Conv.html, onnx__MaxPool.html; 
     3.6.1, and on OpenCV 4.8.1 and 4.10.0
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -13,8 +13,6 @@ References: https://onnx.ai/onnx/operators/onnx__Einsum.html; onnx/onnx-tensorrt
     builtin_op_importers.cpp:1382-1398 and docs/operators.md
 """
 
-from __future__ import annotations
-
 from string import ascii_lowercase
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite

@@ -12,8 +12,6 @@ Accuracy: Exact up to rounding.
 References: https://onnx.ai/onnx/operators/onnx__Gemm.html
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite

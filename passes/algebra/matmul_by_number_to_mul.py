@@ -12,8 +12,6 @@ Accuracy: Exact: a sum of one product is that product.
 References: https://onnx.ai/onnx/operators/onnx__MatMul.html
 """
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 

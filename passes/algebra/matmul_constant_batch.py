@@ -14,8 +14,6 @@ References: https://onnx.ai/onnx/operators/onnx__MatMul.html;
     https://numpy.org/doc/stable/reference/generated/numpy.matmul.html
 """
 
-from __future__ import annotations
-
 from math import prod
 
 import numpy as np

@@ -13,8 +13,6 @@ References: https://numpy.org/doc/stable/reference/generated/numpy.matmul.html; 
     onnxruntime-qnn 2.7.0
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 _FEWEST = 3

@@ -16,8 +16,6 @@ References: builtin_op_importers.cpp:2895 of onnx-tensorrt, release 8.6;
     https://onnx.ai/onnx/operators/onnx__MatMul.html
 """
 
-from __future__ import annotations
-
 from math import prod
 
 from onnx import TensorProto

@@ -13,8 +13,6 @@ References: https://onnx.ai/onnx/operators/onnx__MatMul.html; builtin_op_importe
     onnx-tensorrt, release 8.6
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 

@@ -12,8 +12,6 @@ Accuracy: Exact: the larger of two equal numbers is that number, NaN and infinit
 References: https://onnx.ai/onnx/operators/onnx__Max.html; rknn-toolkit2 2.3.2, measured
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 

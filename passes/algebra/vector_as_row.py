@@ -10,8 +10,6 @@ Accuracy: Exact: the row has the numbers of the vector, in their order.
 References: https://onnx.ai/onnx/operators/onnx__Softmax.html; measured with tensorrt-rtx 1.7.1
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 _NORMALISING = ("Softmax", "LogSoftmax", "Hardmax")

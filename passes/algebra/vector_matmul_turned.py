@@ -11,8 +11,6 @@ Accuracy: Exact up to the order of sums.
 References: https://onnx.ai/onnx/operators/onnx__MatMul.html; onnx2tf 1.29.24, measured
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 

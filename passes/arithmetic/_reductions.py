@@ -1,7 +1,5 @@
 """The axes of a reduction, and whole roots and logarithms of sums."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from decimal import Decimal, getcontext

@@ -13,8 +13,6 @@ Accuracy: Exact: a sum does not depend on the order of two numbers.
 References: https://onnx.ai/onnx/operators/onnx__Add.html
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 

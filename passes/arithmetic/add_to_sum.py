@@ -13,8 +13,6 @@ References: https://onnx.ai/onnx/operators/onnx__Sum.html; opencv 4.10.0,
     modules/dnn/src/net_impl_fuse.cpp
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 

@@ -15,8 +15,6 @@ Accuracy: Exact, for bounds in the wrong order too: the upper one counts, as ONN
 References: https://onnx.ai/onnx/operators/onnx__Clip.html, onnx__Max.html
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, need_elem_type, rewrite
 
 

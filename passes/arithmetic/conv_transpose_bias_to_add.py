@@ -13,16 +13,10 @@ References: measured on onnx2tf 1.29.24 and LiteRT 2.1.0
     https://onnx.ai/onnx/operators/onnx__ConvTranspose.html
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, need_rank, respell, rewrite
 
 
-@rewrite(
-    "ConvTranspose",
-    removes="form:ConvTranspose.bias",
-    emits="Add ConvTranspose Reshape",
-)
+@rewrite("ConvTranspose", removes="form:ConvTranspose.bias", emits="Add ConvTranspose Reshape")
 def conv_transpose_bias_to_add(node: NodeView, build: Builder) -> Value:
     """Leave it out and add it, see the module."""
     x, bias = node.need(0), node.input(2)

@@ -11,20 +11,12 @@ Accuracy: Exact: it is the same sum.
 References: https://onnx.ai/onnx/operators/onnx__CumSum.html
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, respell, rewrite
 
 
-@rewrite(
-    "CumSum",
-    removes="rank:CumSum.axis",
-    emits="CumSum Reshape",
-    since=11,
-    claims="nan inf",
-)
+@rewrite("CumSum", removes="rank:CumSum.axis", emits="CumSum Reshape", since=11, claims="nan inf")
 def cumsum_axis_to_scalar(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Write the number, see the module."""
     axis = node.need(1)

@@ -9,8 +9,6 @@ Accuracy: Exact: it is the same sum.
 References: https://onnx.ai/onnx/operators/onnx__CumSum.html
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import (

@@ -23,8 +23,6 @@ Accuracy: Exact for integers, which wrap around as in CumSum (ReduceSum of onnxr
 References: https://onnx.ai/onnx/operators/onnx__CumSum.html
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Option, Refuse, Value, pairwise, rewrite, running

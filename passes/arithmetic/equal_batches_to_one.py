@@ -14,8 +14,6 @@ References: measured on ncnn 1.0.20261020 and pnnx 20261020;
     https://github.com/onnx/onnx/blob/main/docs/Broadcasting.md
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, rewrite
 
 _PAIRS = ("Add", "Div", "Max", "Min", "Mul", "Pow", "Sub")

@@ -15,8 +15,6 @@ References: https://onnx.ai/onnx/repo-docs/Broadcasting.html; measured on ncnn 1
     20261020
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite

@@ -16,8 +16,6 @@ Accuracy: Approximate: exact for whole numbers below 2^24, and wherever the quot
 References: https://onnx.ai/onnx/operators/onnx__Floor.html; asked of ncnn 1.0.20261020
 """
 
-from __future__ import annotations
-
 from onnx import TensorProto
 
 from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value, need_type, rewrite

@@ -15,8 +15,6 @@ References: https://onnx.ai/onnx/operators/onnx__Floor.html,
     on the wheels
 """
 
-from __future__ import annotations
-
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Value, need_type, rewrite

@@ -13,8 +13,6 @@ References: https://onnx.ai/onnx/operators/onnx__Mul.html; opencv/opencv
     modules/dnn/src/layers/layer_norm2.cpp:53 (5.0.0)
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 

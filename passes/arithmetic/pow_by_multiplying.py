@@ -13,8 +13,6 @@ References: https://onnx.ai/onnx/operators/onnx__Pow.html; src/layer/x86/x86_usa
     Tencent/ncnn
 """
 
-from __future__ import annotations
-
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, need_type, rewrite

@@ -14,8 +14,6 @@ References: https://onnx.ai/onnx/operators/onnx__Pow.html; src/layer/x86/x86_usa
     Tencent/ncnn
 """
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 

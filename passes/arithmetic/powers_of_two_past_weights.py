@@ -24,8 +24,6 @@ References: measured in the simulator of rknn-toolkit2 2.3.2
     https://onnx.ai/onnx/operators/onnx__Conv.html
 """
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

@@ -14,8 +14,6 @@ Accuracy: Exact up to rounding.
 References: https://onnx.ai/onnx/operators/onnx__ReduceLogSumExp.html; openvino 2026.4.1, measured
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, need_rank, rewrite

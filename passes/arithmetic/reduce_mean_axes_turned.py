@@ -11,8 +11,6 @@ Accuracy: Exact up to the order in which numbers are summed up.
 References: https://onnx.ai/onnx/operators/onnx__ReduceMean.html; rknn-toolkit2 2.3.2, measured
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import (

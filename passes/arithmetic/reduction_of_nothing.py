@@ -13,8 +13,6 @@ Accuracy: Exact.
 References: https://onnx.ai/onnx/operators/onnx__ReduceMax.html; onnxruntime 1.10 to 1.32, measured
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

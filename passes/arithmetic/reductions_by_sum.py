@@ -18,8 +18,6 @@ References: https://onnx.ai/onnx/operators/onnx__ReduceL1.html; onnxruntime 1.10
     onnxruntime-qnn 2.7.0, onnx2tf 1.29.24 and openvino 2026.4.1, measured
 """
 
-from __future__ import annotations
-
 from math import prod
 
 import numpy as np

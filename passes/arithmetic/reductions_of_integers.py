@@ -21,8 +21,6 @@ References: builtin_op_importers.cpp:3651, 3676 of onnx-tensorrt, release 8.6; o
     measured: it sums and takes roots in float64 and cuts off
 """
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 
@@ -43,12 +41,7 @@ _INT64: int = TensorProto.INT64
 _TYPES = (TensorProto.INT32, TensorProto.INT64)
 
 
-@rewrite(
-    "ReduceL2",
-    removes="dtype:ReduceL2.int32 dtype:ReduceL2.int64",
-    emits=ROOT_EMITS,
-    since=9,
-)
+@rewrite("ReduceL2", removes="dtype:ReduceL2.int32 dtype:ReduceL2.int64", emits=ROOT_EMITS, since=9)
 def reduce_l2_of_integers(node: NodeView, build: Builder) -> Value:
     """Write ReduceL2 of integers as a root in whole numbers."""
     x = node.need(0)

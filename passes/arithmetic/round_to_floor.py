@@ -12,8 +12,6 @@ Accuracy: Exact: no step rounds. Infinities and NaN stay; the sign of a zero may
 References: https://onnx.ai/onnx/operators/onnx__Round.html
 """
 
-from __future__ import annotations
-
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Value, need_type, rewrite

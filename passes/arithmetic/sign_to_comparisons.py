@@ -11,8 +11,6 @@ Accuracy: Exact for all numbers, infinities and both zeros included. NaN gives 0
 References: https://onnx.ai/onnx/operators/onnx__Sign.html
 """
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 

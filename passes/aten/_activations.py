@@ -1,7 +1,5 @@
 """Activations and other functions of one operand with numbers beside it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

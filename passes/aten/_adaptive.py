@@ -4,8 +4,6 @@ Source: pytorch/pytorch aten/src/ATen/native/AdaptivePooling.h: window i of n ov
 from floor(i * L / n) to ceil((i + 1) * L / n).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

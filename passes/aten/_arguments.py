@@ -15,8 +15,6 @@ the arguments have, is told from what is given where the file does not say it; w
 takes is refused, and what a pass does not read is too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Elementwise operators on operands that PyTorch brings to one type first."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce

@@ -1,7 +1,5 @@
 """Products with a constant matrix along one axis, and the sizes that pooling needs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

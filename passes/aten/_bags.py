@@ -1,7 +1,5 @@
 """Rows that are reduced bag by bag, where it is computed which row is in which bag."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, Value, counted, size_of

@@ -5,8 +5,6 @@ function of J), 10.8.2 and Abramowitz and Stegun 9.1.89 (Neumann's series of Y),
 expansion), 10.32.9 and 10.40.2 (K).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

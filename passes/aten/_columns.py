@@ -1,7 +1,5 @@
 """Which pixel a sliding window reads where, for im2col and col2im."""
 
-from __future__ import annotations
-
 import numpy as np
 from msgspec import Struct
 

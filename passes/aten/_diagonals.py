@@ -3,8 +3,6 @@
 Source: pytorch/pytorch aten/src/ATen/native/TensorShape.cpp (diagonal).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Elementwise functions: how each is written in standard operators, and what numpy says of it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -4,8 +4,6 @@ Each step takes the row with the largest entry of the first column as pivot, as 
 divides it, subtracts it from all others and drops the column; the finished row goes to the end.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,14 +12,7 @@ from onnx import TensorProto
 
 from graphfix.authoring import FAR, Array, Builder, Refuse, Value, need_rank
 
-from ._pivoting import (
-    cut,
-    only_row,
-    pick,
-    pull_pivot,
-    row_numbers,
-    square_matrices,
-)
+from ._pivoting import cut, only_row, pick, pull_pivot, row_numbers, square_matrices
 
 LARGEST_CONSTANT = 1 << 14
 _ROUNDED = 8  # a pivot of less than so many roundings of the largest element of its row is none

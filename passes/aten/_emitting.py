@@ -1,7 +1,5 @@
 """Small expressions that the polynomials of several ATen operators are made of."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The error counts that LAPACK gives beside a factorisation: which step failed first."""
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 

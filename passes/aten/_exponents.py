@@ -1,7 +1,5 @@
 """Floats taken apart into a mantissa and a power of two, by exact steps alone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

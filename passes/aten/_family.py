@@ -1,7 +1,5 @@
 """A table of operators that one pass replaces: how each is written, and what numpy says of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -134,9 +132,7 @@ def like(name: str = "self") -> Callable[[Call], Sequence[InferredType | None]]:
     return infer
 
 
-def by_sizes(
-    model: Callable[[Any, Call], Any],
-) -> Callable[[Call], Sequence[InferredType | None]]:
+def by_sizes(model: Callable[[Any, Call], Any]) -> Callable[[Call], Sequence[InferredType | None]]:
     """Return what infers the shape of a move.
 
     Args:

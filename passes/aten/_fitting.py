@@ -1,7 +1,5 @@
 """Functions of one number as polynomials that are fitted to their numpy models, piece by piece."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

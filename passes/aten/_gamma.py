@@ -1,7 +1,5 @@
 """The logarithm of the gamma function by polynomials and Stirling's series, and its numpy model."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

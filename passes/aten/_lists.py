@@ -1,7 +1,5 @@
 """Arguments that are lists of tensors, and results that are several."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

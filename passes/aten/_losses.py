@@ -1,7 +1,5 @@
 """Losses of tensors that broadcast: what one pair costs, and how the costs are joined."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce

@@ -1,7 +1,5 @@
 """LU decompositions with partial pivoting, step by step, and what is read out of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """LU decompositions with partial pivoting in a Loop, of matrices that are large or of open size."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

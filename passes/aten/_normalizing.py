@@ -1,7 +1,5 @@
 """Means over axes, and shapes for Reshape, as the normalisations need them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Norms of vectors of any order."""
 
-from __future__ import annotations
-
 from math import inf
 from typing import Any
 

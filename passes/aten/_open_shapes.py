@@ -1,7 +1,5 @@
 """Shapes of which some sizes are known only at run time, and what is made of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

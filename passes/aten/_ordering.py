@@ -1,7 +1,5 @@
 """Sorting along an axis by TopK, ties in their order, without its `largest` attribute."""
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 

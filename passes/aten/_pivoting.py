@@ -4,8 +4,6 @@ No scatter, no gather with computed indices: the pivot row is picked by a mask o
 one, which is exact for finite numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

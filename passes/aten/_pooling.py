@@ -1,7 +1,5 @@
 """The arguments of adaptive pooling, for average and maximum alike."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ Source: pytorch/pytorch c10/core/ScalarType.cpp and aten/src/ATen/native/TypePro
 (result_type): tensors with axes decide, a number only raises the kind (bool, integer, float).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,17 +1,10 @@
 """What the inputs and attributes of an ATen node say to PyTorch."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from onnx import TensorProto
 
-from graphfix.authoring import (
-    Argument,
-    Refuse,
-    Value,
-    is_none,
-)
+from graphfix.authoring import Argument, Refuse, Value, is_none
 
 from ._arguments import LISTS, entries_of, flat, text_of
 

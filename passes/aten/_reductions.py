@@ -1,7 +1,5 @@
 """Reductions over axes: the axes that a call names, and the type that it computes in."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast

@@ -1,7 +1,5 @@
 """A running maximum, minimum or product along an axis."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

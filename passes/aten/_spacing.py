@@ -1,7 +1,5 @@
 """Numbers at even distances between two that are computed."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, Value

@@ -1,7 +1,5 @@
 """What the passes of torch.special's functions of one operand share."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The arguments of PyTorch's upsampling operators, in all their overloads."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -9,24 +7,13 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
-from graphfix.authoring import (
-    Array,
-    Builder,
-    NodeView,
-    Refuse,
-    Value,
-    operator_of,
-)
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, operator_of
 
 from ._arguments import ArrayCall, Call, call_of
 from ._axes import along_axis
 from ._pooling import dimensions_of
 
-_SCALES = {
-    1: ("scales",),
-    2: ("scales_h", "scales_w"),
-    3: ("scales_d", "scales_h", "scales_w"),
-}
+_SCALES = {1: ("scales",), 2: ("scales_h", "scales_w"), 3: ("scales_d", "scales_h", "scales_w")}
 
 
 class Line(Struct, frozen=True):
@@ -219,10 +206,7 @@ def _output(size: int | None, scales: tuple[float, ...], shown: int | None) -> i
 
 
 def resampled(
-    build: Builder,
-    x: Value,
-    found: Upsampling,
-    weights: Callable[[int, int, float | None], Array],
+    build: Builder, x: Value, found: Upsampling, weights: Callable[[int, int, float | None], Array]
 ) -> Value:
     """Return products of the axes with their weights, the last axis first.
 

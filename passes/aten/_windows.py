@@ -1,7 +1,5 @@
 """The windows of pooling as PyTorch lays them, in floor and in ceil mode."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -17,8 +17,6 @@ References: pytorch/pytorch aten/src/ATen/native/cpu/Activation.cpp, UnaryOpsKer
     Goldberg, What every computer scientist should know about floating-point arithmetic, theorem 4
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

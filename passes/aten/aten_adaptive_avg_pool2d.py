@@ -23,8 +23,6 @@ References: pytorch/pytorch aten/src/ATen/native/AdaptiveAveragePooling.cpp and 
     https://onnx.ai/onnx/operators/onnx__GlobalAveragePool.html
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -24,8 +24,6 @@ References: pytorch/pytorch aten/src/ATen/native/AdaptiveMaxPooling2d.cpp and Ad
     https://onnx.ai/onnx/operators/onnx__Gather.html
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

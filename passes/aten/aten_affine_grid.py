@@ -17,8 +17,6 @@ References: pytorch/pytorch aten/src/ATen/native/AffineGridGenerator.cpp;
     https://onnx.ai/onnx/operators/onnx__MatMul.html
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -17,8 +17,6 @@ References: pytorch/pytorch aten/src/ATen/native/Sorting.cpp (sort_stable, argso
     https://onnx.ai/onnx/operators/onnx__TopK.html
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

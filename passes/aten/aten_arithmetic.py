@@ -18,34 +18,15 @@ References: pytorch/pytorch aten/src/ATen/native/BinaryOps.cpp, UnaryOps.cpp, Po
     cpu/BinaryOpsKernel.cpp (div_floor, remainder)
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import (
-    APPROXIMATE,
-    Builder,
-    NodeView,
-    Refuse,
-    Value,
-    operator_of,
-    rewrite,
-)
+from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value, operator_of, rewrite
 
 from ._arguments import ArrayCall, Call, features, matching
-from ._arithmetic import (
-    Arithmetic,
-    Write,
-    held,
-    is_float,
-    one,
-    plain,
-    truncated,
-    two,
-)
+from ._arithmetic import Arithmetic, Write, held, is_float, one, plain, truncated, two
 from ._family import Family
 
 _NEAR = "error at most 2e-6 of the value, or of 1 where it is below"

@@ -18,8 +18,6 @@ References: pytorch/pytorch aten/src/ATen/native/Normalization.cpp;
     https://onnx.ai/onnx/operators/onnx__BatchNormalization.html
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

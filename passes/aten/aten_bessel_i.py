@@ -21,22 +21,12 @@ References: pytorch/pytorch aten/src/ATen/native/Math.h (calc_i0, calc_i0e, calc
     Digital Library of Mathematical Functions, 10.25.2 (power series) and 10.40.1 (asymptotic).
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import (
-    APPROXIMATE,
-    Array,
-    Builder,
-    NodeView,
-    Value,
-    operator_of,
-    rewrite,
-)
+from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value, operator_of, rewrite
 
 from ._arguments import ArrayCall, features, matching
 from ._axes import widened

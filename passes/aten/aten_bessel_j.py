@@ -23,8 +23,6 @@ References: pytorch/pytorch aten/src/ATen/native/Math.h (bessel_j0_forward and i
     fits of our own.
 """
 
-from __future__ import annotations
-
 import math
 from functools import cache, partial
 from typing import Any
@@ -32,15 +30,7 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
-from graphfix.authoring import (
-    APPROXIMATE,
-    Array,
-    Builder,
-    NodeView,
-    Value,
-    operator_of,
-    rewrite,
-)
+from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value, operator_of, rewrite
 
 from ._arguments import ArrayCall, features, matching
 from ._axes import widened

@@ -22,22 +22,12 @@ References: pytorch/pytorch aten/src/ATen/native/Math.h (modified_bessel_k0_forw
     infinity); the polynomials are fits of our own.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import (
-    APPROXIMATE,
-    Array,
-    Builder,
-    NodeView,
-    Value,
-    operator_of,
-    rewrite,
-)
+from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value, operator_of, rewrite
 
 from ._arguments import ArrayCall, features, matching
 from ._axes import widened

@@ -20,8 +20,6 @@ References: https://docs.pytorch.org/docs/stable/onnx.html (torch.onnx.export wi
     pytorch/pytorch torch/onnx/_internal/exporter, aten/src/ATen/native/native_functions.yaml
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

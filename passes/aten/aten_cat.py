@@ -16,8 +16,6 @@ Accuracy: Exact, bit by bit; operands of several types are brought to one as PyT
 References: pytorch/pytorch aten/src/ATen/native/TensorShape.cpp
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Sequence
 from functools import reduce
@@ -26,16 +24,7 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto, helper
 
-from graphfix.authoring import (
-    FAR,
-    Array,
-    Builder,
-    InferredType,
-    NodeView,
-    Refuse,
-    Value,
-    rewrite,
-)
+from graphfix.authoring import FAR, Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
 
 from ._arguments import ArrayCall, Call, features, matching
 from ._family import Family, Function, Shape, axis_in, broadcast, ranked

@@ -14,8 +14,6 @@ References: pytorch/pytorch aten/src/ATen/native/TensorCompare.cpp, UnaryOps.cpp
     cpu/BinaryOpsKernel.cpp (maximum, fmax, heaviside)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -24,16 +22,7 @@ import numpy as np
 from graphfix.authoring import Builder, NodeView, Value, rewrite
 
 from ._arguments import ArrayCall, Call, features, matching
-from ._arithmetic import (
-    Arithmetic,
-    Write,
-    held,
-    is_float,
-    larger,
-    one,
-    smaller,
-    two,
-)
+from ._arithmetic import Arithmetic, Write, held, is_float, larger, one, smaller, two
 from ._family import Family
 
 

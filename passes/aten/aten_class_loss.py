@@ -14,8 +14,6 @@ Accuracy: Exact up to rounding and the order of sums.
 References: pytorch/pytorch aten/src/ATen/native/LossNLL.cpp, LossMultiMargin.cpp
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

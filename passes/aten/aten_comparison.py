@@ -15,8 +15,6 @@ References: pytorch/pytorch aten/src/ATen/native/BinaryOps.cpp, TensorCompare.cp
     cpu/UnaryOpsKernel.cpp
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -36,15 +34,7 @@ from graphfix.authoring import (
 )
 
 from ._arguments import ArrayCall, Call, features, matching
-from ._arithmetic import (
-    Arithmetic,
-    Model,
-    Write,
-    held,
-    is_float,
-    one,
-    two,
-)
+from ._arithmetic import Arithmetic, Model, Write, held, is_float, one, two
 from ._family import Family, Function
 from ._promoting import of_one_type
 

@@ -16,8 +16,6 @@ References: pytorch/pytorch aten/src/ATen/native/Convolution.cpp (_convolution, 
     https://onnx.ai/onnx/operators/onnx__Conv.html, onnx__ConvTranspose.html
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from typing import Any

@@ -17,8 +17,6 @@ Accuracy: Exact up to rounding and the order of sums; a sum of integers that int
 References: pytorch/pytorch aten/src/ATen/native/Correlation.cpp
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -20,8 +20,6 @@ References: pytorch/pytorch aten/src/ATen/native/ReduceOps.cpp (cummax_helper: `
     Hillis and Steele, Data parallel algorithms; https://onnx.ai/onnx/operators/onnx__Scan.html
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

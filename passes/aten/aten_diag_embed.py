@@ -17,8 +17,6 @@ References: pytorch/pytorch aten/src/ATen/native/TensorShape.cpp (diag_embed);
     https://onnx.ai/onnx/operators/onnx__Where.html
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

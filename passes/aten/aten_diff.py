@@ -14,8 +14,6 @@ References: pytorch/pytorch aten/src/ATen/native/ReduceOps.cpp (diff);
     https://onnx.ai/onnx/operators/onnx__Sub.html
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -20,8 +20,6 @@ References: pytorch/pytorch aten/src/ATen/native/Math.h (calc_digamma); NIST Dig
     Mathematical Functions, 5.5.2, 5.5.4 and 5.11.2.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -15,8 +15,6 @@ References: pytorch/pytorch aten/src/ATen/native/Distance.cpp (pairwise_distance
     (triplet_margin_loss, cosine_embedding_loss), ReduceOps.cpp (dist)
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import reduce
 from typing import Any
@@ -24,28 +22,12 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto, helper
 
-from graphfix.authoring import (
-    Builder,
-    InferredType,
-    NodeView,
-    Refuse,
-    Value,
-    counted,
-    rewrite,
-)
+from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, counted, rewrite
 
 from ._arguments import ArrayCall, Call, features, matching
 from ._arithmetic import held, larger, smaller
 from ._family import Family, Function, broadcast, like, ranked, without
-from ._losses import (
-    NONE,
-    Loss,
-    float_dtype,
-    float_operands,
-    joined,
-    joined_array,
-    joined_as,
-)
+from ._losses import NONE, Loss, float_dtype, float_operands, joined, joined_array, joined_as
 from ._norms import norm_of, norm_over
 from ._promoting import common_dtype, of_one_type
 from ._reductions import over

@@ -20,8 +20,6 @@ References: pytorch/pytorch aten/src/ATen/native/cpu/UnaryOpsKernel.cpp, BinaryO
     https://pytorch.org/docs/stable/special.html
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import reduce
 from typing import Any
@@ -46,10 +44,7 @@ from ._elementwise import BINARY, EXACT_ONES, UNARY
 from ._family import Shape, broadcast
 from ._promoting import common_dtype, of_one_type
 
-SCHEMAS = {
-    **dict.fromkeys(UNARY, ("self",)),
-    **dict.fromkeys(BINARY, ("self", "other")),
-}
+SCHEMAS = {**dict.fromkeys(UNARY, ("self",)), **dict.fromkeys(BINARY, ("self", "other"))}
 NAMES = tuple(SCHEMAS)
 _WHOLE = frozenset({"trunc", "fix"})  # these leave integers as they are
 NOTE = "float32: error at most 6e-7 of the value, or of 1 where the value is below"

@@ -16,8 +16,6 @@ Accuracy: Exact up to the order of summation. An empty bag gives zeros.
 References: pytorch/pytorch aten/src/ATen/native/EmbeddingBag.cpp
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from typing import Any

@@ -18,8 +18,6 @@ References: pytorch/pytorch aten/src/ATen/native/Math.h (calc_erfinv); M. Giles,
     of our own).
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -19,8 +19,6 @@ References: pytorch/pytorch aten/src/ATen/native/SpectralOps.cpp (fft_rfft);
     https://onnx.ai/onnx/operators/onnx__MatMul.html
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

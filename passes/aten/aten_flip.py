@@ -12,8 +12,6 @@ References: pytorch/pytorch aten/src/ATen/native/TensorTransformations.cpp (flip
     https://onnx.ai/onnx/operators/onnx__Gather.html
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

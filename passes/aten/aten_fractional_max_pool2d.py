@@ -21,8 +21,6 @@ References: pytorch/pytorch aten/src/ATen/native/FractionalMaxPooling.h (generat
     FractionalMaxPool2d.cpp
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from typing import Any

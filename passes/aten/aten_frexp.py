@@ -19,8 +19,6 @@ References: pytorch/pytorch aten/src/ATen/native/UnaryOps.cpp (frexp);
     https://en.cppreference.com/w/c/numeric/math/frexp
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

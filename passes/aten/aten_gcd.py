@@ -19,8 +19,6 @@ References: pytorch/pytorch aten/src/ATen/native/Math.h (calc_gcd), cpu/BinaryOp
     G. Lamé, Note sur la limite du nombre des divisions, 1844 (how many steps there are).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -64,11 +62,7 @@ def _gcd(build: Builder, call: Call, operands: list[Any]) -> Value:
         quotient = inner.Div(a, inner.Where(more, b, inner.constant(np.array(1, dtype))))
         left = inner.Sub(a, inner.Mul(quotient, b))
         zero = inner.constant(np.array(0, dtype))
-        return (
-            inner.Identity(again),
-            inner.Where(more, b, a),
-            inner.Where(more, left, zero),
-        )
+        return (inner.Identity(again), inner.Where(more, b, a), inner.Where(more, left, zero))
 
     kind, shape = first.elem_type, first.shape
     body = build.body(

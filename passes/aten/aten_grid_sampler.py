@@ -17,8 +17,6 @@ References: pytorch/pytorch aten/src/ATen/native/GridSampler.cpp and GridSampler
     https://onnx.ai/onnx/operators/onnx__GridSample.html
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import product
 from typing import Any

@@ -26,8 +26,6 @@ References: pytorch/pytorch aten/src/ATen/native/group_norm.cpp; microsoft/onnxr
     https://onnx.ai/onnx/operators/onnx__InstanceNormalization.html
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -77,11 +75,7 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
         result = result * weight.reshape(each)
     if bias is not None:
         result = result + bias.reshape(each)
-    return (
-        result.astype(x.dtype),
-        middle[:, :, 0].astype(x.dtype),
-        rate[:, :, 0].astype(x.dtype),
-    )
+    return (result.astype(x.dtype), middle[:, :, 0].astype(x.dtype), rate[:, :, 0].astype(x.dtype))
 
 
 @rewrite(

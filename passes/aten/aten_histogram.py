@@ -19,8 +19,6 @@ Accuracy: Exact up to the order of sums. Edges of evenly laid bins are rounded a
 References: pytorch/pytorch aten/src/ATen/native/Histogram.cpp and cpu/HistogramKernel.cpp
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -18,8 +18,6 @@ References: pytorch/pytorch aten/src/ATen/native/BatchLinearAlgebra.cpp (geqrf,
     linalg_householder_product, ormqr); LAPACK dgeqr2, dlarfg, dorg2r, dorm2r
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

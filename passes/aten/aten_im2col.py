@@ -16,8 +16,6 @@ References: pytorch/pytorch aten/src/ATen/native/Im2Col.cpp;
     https://onnx.ai/onnx/operators/onnx__Gather.html
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -27,14 +25,7 @@ from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, V
 
 from ._arguments import ArrayCall, call_of, features, matching
 from ._axes import batched, spatial_input
-from ._columns import (
-    GEOMETRY,
-    LARGEST,
-    Windows,
-    windows_of,
-    windows_of_arrays,
-    with_zero,
-)
+from ._columns import GEOMETRY, LARGEST, Windows, windows_of, windows_of_arrays, with_zero
 
 NAMES = ("im2col",)
 SCHEMA = ("self", *GEOMETRY)

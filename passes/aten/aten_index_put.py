@@ -20,8 +20,6 @@ References: pytorch/pytorch aten/src/ATen/native/TensorAdvancedIndexing.cpp (ind
     https://onnx.ai/onnx/operators/onnx__ScatterND.html
 """
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 import numpy as np

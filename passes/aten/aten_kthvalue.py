@@ -19,8 +19,6 @@ References: pytorch/pytorch aten/src/ATen/native/Sorting.cpp (kthvalue);
     https://onnx.ai/onnx/operators/onnx__TopK.html
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -65,10 +63,7 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
     x, _, axis, keep = _read(node)
     shape = list(x.shape or ())
     shape[axis : axis + 1] = [1] if keep else []
-    return (
-        InferredType(x.elem_type, tuple(shape)),
-        InferredType(TensorProto.INT64, tuple(shape)),
-    )
+    return (InferredType(x.elem_type, tuple(shape)), InferredType(TensorProto.INT64, tuple(shape)))
 
 
 def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:

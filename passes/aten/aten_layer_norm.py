@@ -19,8 +19,6 @@ References: pytorch/pytorch aten/src/ATen/native/layer_norm.cpp;
     https://onnx.ai/onnx/operators/onnx__LayerNormalization.html
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -20,8 +20,6 @@ References: pytorch/pytorch aten/src/ATen/native/UnaryOps.cpp (lgamma); NIST Dig
     Mathematical Functions, 5.5.3 (reflection) and 5.11.1 (Stirling).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

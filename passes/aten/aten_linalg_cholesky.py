@@ -27,23 +27,12 @@ References: pytorch/pytorch aten/src/ATen/native/BatchLinearAlgebra.cpp (linalg_
     and Van Loan, Matrix Computations, 4.2 (Cholesky factorisation).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import (
-    APPROXIMATE,
-    Array,
-    Builder,
-    NodeView,
-    Option,
-    Refuse,
-    Value,
-    rewrite,
-)
+from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Option, Refuse, Value, rewrite
 
 from ._arguments import ArrayCall, call_of, features, matching
 from ._axes import widened

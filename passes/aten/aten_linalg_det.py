@@ -21,8 +21,6 @@ References: pytorch/pytorch aten/src/ATen/native/BatchLinearAlgebra.cpp (linalg_
     (partial pivoting).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -34,21 +34,11 @@ References: pytorch/pytorch aten/src/ATen/native/native_functions.yaml (linalg_i
     (partial pivoting).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import (
-    APPROXIMATE,
-    Array,
-    Builder,
-    NodeView,
-    Option,
-    Value,
-    rewrite,
-)
+from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Option, Value, rewrite
 
 from ._arguments import call_of, features, matching
 from ._eliminating import EMITS, eliminated, solution, with_pivots

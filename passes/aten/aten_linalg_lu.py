@@ -25,8 +25,6 @@ References: pytorch/pytorch aten/src/ATen/native/BatchLinearAlgebra.cpp (linalg_
     linalg_lu, linalg_lu_solve); LAPACK dgetrf, dgetrs; Golub and Van Loan, Matrix Computations, 3.4
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -19,8 +19,6 @@ References: pytorch/pytorch aten/src/ATen/native/LinearAlgebra.cpp (linalg_matri
     Van Loan, Matrix Computations, 9.3 (scaling and squaring)
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

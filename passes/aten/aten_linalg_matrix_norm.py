@@ -21,8 +21,6 @@ References: pytorch/pytorch aten/src/ATen/native/LinearAlgebra.cpp (linalg_matri
     Functions of Matrices (2008), 8.3 (Newton-Schulz iteration)
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import inf
 from typing import Any

@@ -16,8 +16,6 @@ References: A. Ben-Israel and D. Cohen, On iterative computation of generalized 
     pytorch/pytorch aten/src/ATen/native/LinearAlgebra.cpp (linalg_pinv)
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -23,8 +23,6 @@ References: pytorch/pytorch aten/src/ATen/native/BatchLinearAlgebra.cpp (linalg_
     Computations, 3.4 and 5.2
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -45,13 +43,7 @@ from graphfix.authoring import (
 from ._arguments import ArrayCall, Call, features, matching
 from ._family import INT64, Family, Function, ranked, unused
 from ._lu import matrices_of, sizes_of, steps_of, substituted
-from ._pivoting import (
-    COMPUTED,
-    cut,
-    row_numbers,
-    signed_pivots,
-    square_matrices,
-)
+from ._pivoting import COMPUTED, cut, row_numbers, signed_pivots, square_matrices
 
 
 def _single(build: Builder, x: Value, rank: int) -> Value:

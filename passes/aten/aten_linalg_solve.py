@@ -23,8 +23,6 @@ References: pytorch/pytorch aten/src/ATen/native/BatchLinearAlgebra.cpp (linalg_
     Matrix Computations, 3.4
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -17,8 +17,6 @@ References: pytorch/pytorch aten/src/ATen/native/LinearAlgebra.cpp (linalg_tenso
     linalg_tensorinv)
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import prod
 from typing import Any

@@ -16,8 +16,6 @@ Accuracy: Exact up to rounding for linspace; approximate for logspace, whose pow
 References: pytorch/pytorch aten/src/ATen/native/RangeFactories.cpp (linspace_out, logspace_out)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

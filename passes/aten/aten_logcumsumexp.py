@@ -22,22 +22,12 @@ References: pytorch/pytorch aten/src/ATen/native/cpu/LogAddExp.h and ReduceOpsKe
     arithmetic, theorem 4 (log1p); Hillis and Steele, Data parallel algorithms (the scan).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import (
-    Array,
-    Builder,
-    NodeView,
-    Refuse,
-    Value,
-    like_first,
-    rewrite,
-)
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, like_first, rewrite
 
 from ._arguments import ArrayCall, call_of, features, matching
 from ._axes import FLOATS, widened

@@ -15,8 +15,6 @@ Accuracy: Exact up to rounding and the order of sums.
 References: pytorch/pytorch aten/src/ATen/native/Loss.cpp
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -16,8 +16,6 @@ References: pytorch/pytorch aten/src/ATen/native/BatchLinearAlgebra.cpp (lu_unpa
     cpu/BatchLinearAlgebraKernel.cpp (unpack_pivots_cpu_kernel)
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -14,8 +14,6 @@ References: pytorch/pytorch aten/src/ATen/native/LinearAlgebra.cpp (matmul), Lin
     bilinear, tensordot, einsum)
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import prod
 from typing import Any

@@ -12,8 +12,6 @@ References: pytorch/pytorch aten/src/ATen/native/ReduceOps.cpp (trace_cpu), Batc
     (linalg_vander)
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -18,8 +18,6 @@ References: pytorch/pytorch aten/src/ATen/native/Sorting.cpp (median, nanmedian,
     https://pytorch.org/docs/stable/generated/torch.median.html (the lower one of two)
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -42,14 +40,7 @@ from graphfix.authoring import (
 
 from ._arguments import ArrayCall, Call, features, matching
 from ._axes import FLOATS
-from ._family import (
-    INT64,
-    Family,
-    Function,
-    axis_in,
-    ranked,
-    without,
-)
+from ._family import INT64, Family, Function, axis_in, ranked, without
 from ._ordering import as_before, order, widened_to_sort
 
 _MOST_COMPARED = 1024

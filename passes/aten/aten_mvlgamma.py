@@ -12,8 +12,6 @@ Accuracy: Approximate, for every float32 number from 0 on: measured in onnxrunti
 References: pytorch/pytorch aten/src/ATen/native/UnaryOps.cpp (mvlgamma)
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -17,8 +17,6 @@ References: pytorch/pytorch aten/src/ATen/native/cpu/BinaryOpsKernel.cpp (nextaf
     https://en.cppreference.com/w/c/numeric/math/nextafter
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

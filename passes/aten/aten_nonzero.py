@@ -14,8 +14,6 @@ References: pytorch/pytorch aten/src/ATen/native/TensorAdvancedIndexing.cpp (non
     masked_select), Unique.cpp (unique_consecutive)
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

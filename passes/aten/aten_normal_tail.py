@@ -23,23 +23,13 @@ References: pytorch/pytorch aten/src/ATen/native/Math.h (calc_erfcx, calc_log_nd
     Mathematics of Computation 36, 1981 (the variable t; the polynomials are fits of our own).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import (
-    APPROXIMATE,
-    Array,
-    Builder,
-    NodeView,
-    Value,
-    operator_of,
-    rewrite,
-)
+from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value, operator_of, rewrite
 
 from ._arguments import ArrayCall, features, matching
 from ._axes import widened

@@ -12,8 +12,6 @@ Accuracy: Exact. A number that is no class, for which PyTorch gives an error, gi
 References: pytorch/pytorch aten/src/ATen/native/Onehot.cpp
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -16,8 +16,6 @@ References: pytorch/pytorch aten/src/ATen/native/Math.h (chebyshev_polynomial_t_
     others)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any

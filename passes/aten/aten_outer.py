@@ -16,8 +16,6 @@ References: pytorch/pytorch aten/src/ATen/native/LinearAlgebra.cpp (outer, addmm
     Distance.cpp (cdist)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any

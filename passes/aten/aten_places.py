@@ -15,8 +15,6 @@ References: pytorch/pytorch aten/src/ATen/native/TensorShape.cpp (unfold, as_str
     Repeat.cpp, PixelShuffle.cpp, PadNd.cpp, Itertools.cpp (combinations)
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Sequence
 from math import prod

@@ -16,8 +16,6 @@ References: pytorch/pytorch aten/src/ATen/native/Pool.h, AveragePool2d.cpp, Dila
     https://onnx.ai/onnx/operators/onnx__AveragePool.html
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import prod
 from typing import Any

@@ -15,8 +15,6 @@ References: pytorch/pytorch aten/src/ATen/native/ReduceOps.cpp, LinearAlgebra.cp
     (linalg_vector_norm)
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import Any

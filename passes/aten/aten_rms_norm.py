@@ -16,22 +16,12 @@ References: pytorch/pytorch aten/src/ATen/native/layer_norm.cpp (rms_norm_compos
     https://onnx.ai/onnx/operators/onnx__RMSNormalization.html
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import (
-    Array,
-    Builder,
-    NodeView,
-    Refuse,
-    Value,
-    like_first,
-    rewrite,
-)
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, like_first, rewrite
 
 from ._arguments import ArrayCall, call_of, features, matching
 from ._axes import LOW_PRECISION

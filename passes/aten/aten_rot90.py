@@ -16,8 +16,6 @@ References: pytorch/pytorch aten/src/ATen/native/TensorTransformations.cpp (rot9
     aten/src/ATen/native/TensorAdvancedIndexing.cpp (take_along_dim)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

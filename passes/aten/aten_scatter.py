@@ -13,8 +13,6 @@ Accuracy: Exact; sums of several values at one place come in any order, as in Py
 References: pytorch/pytorch aten/src/ATen/native/TensorAdvancedIndexing.cpp (scatter, index_add)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -18,8 +18,6 @@ References: pytorch/pytorch aten/src/ATen/native/Bucketization.cpp (`!(mid_val >
     aten/src/ATen/native/SummaryOps.cpp (bincount)
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import prod
 from typing import Any
@@ -27,15 +25,7 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import (
-    Array,
-    Builder,
-    InferredType,
-    NodeView,
-    Refuse,
-    Value,
-    rewrite,
-)
+from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
 
 from ._arguments import ArrayCall, Call, features, matching
 from ._axes import FLOATS

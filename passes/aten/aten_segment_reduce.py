@@ -18,8 +18,6 @@ Accuracy: Exact up to rounding and the order of sums and products. The lengths h
 References: pytorch/pytorch aten/src/ATen/native/SegmentReduce.cpp
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -13,8 +13,6 @@ References: pytorch/pytorch aten/src/ATen/native/TensorShape.cpp (narrow, slice)
     TensorAdvancedIndexing.cpp (gather, take)
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,15 +21,7 @@ import numpy as np
 from graphfix.authoring import FAR, Builder, InferredType, NodeView, Refuse, Value, rewrite
 
 from ._arguments import ArrayCall, Call, features, matching
-from ._family import (
-    Family,
-    Function,
-    axis_in,
-    by_sizes,
-    index_vector,
-    like,
-    ranked,
-)
+from ._family import Family, Function, axis_in, by_sizes, index_vector, like, ranked
 
 
 def _select(build: Builder, call: Call) -> Value:

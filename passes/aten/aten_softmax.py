@@ -16,8 +16,6 @@ References: pytorch/pytorch aten/src/ATen/native/SoftMax.cpp, Integration.cpp (t
     Distance.cpp (cosine_similarity), GatedLinearUnit.cpp
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -28,16 +26,7 @@ from graphfix.authoring import FAR, Builder, InferredType, NodeView, Refuse, Val
 
 from ._arguments import ArrayCall, Call, features, matching
 from ._arithmetic import held, larger
-from ._family import (
-    Family,
-    Function,
-    axis_in,
-    broadcast,
-    by_sizes,
-    ranked,
-    unused,
-    without,
-)
+from ._family import Family, Function, axis_in, broadcast, by_sizes, ranked, unused, without
 from ._promoting import common_dtype, of_one_type
 from ._reductions import Rule, dtype_in, over
 
@@ -268,10 +257,7 @@ def _integral_type(*, every: bool) -> Callable[[Call], Sequence[InferredType | N
 
 def _integrating(every: bool, *schema: str) -> Function:
     return Function(
-        schema,
-        _integral(every=every),
-        _integral_model(every=every),
-        _integral_type(every=every),
+        schema, _integral(every=every), _integral_model(every=every), _integral_type(every=every)
     )
 
 

@@ -14,8 +14,6 @@ Accuracy: Exact. What a cast makes of numbers that the type has not is left to t
 References: pytorch/pytorch aten/src/ATen/native/TensorConversions.cpp, TensorFactories.cpp
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

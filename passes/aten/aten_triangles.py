@@ -14,22 +14,12 @@ References: pytorch/pytorch aten/src/ATen/native/TriangularOps.cpp;
     https://onnx.ai/onnx/operators/onnx__Where.html; https://onnx.ai/onnx/operators/onnx__Trilu.html
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import (
-    Array,
-    Builder,
-    NodeView,
-    Refuse,
-    Value,
-    like_first,
-    rewrite,
-)
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, like_first, rewrite
 
 from ._arguments import ArrayCall, call_of, features, matching
 

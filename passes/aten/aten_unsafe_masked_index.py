@@ -20,8 +20,6 @@ Accuracy: Exact, bit by bit. What an index beyond the data gives where the mask 
 References: pytorch/pytorch aten/src/ATen/native/TensorAdvancedIndexing.cpp (_unsafe_masked_index)
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import reduce
 from typing import Any, cast

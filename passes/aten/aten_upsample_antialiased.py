@@ -20,8 +20,6 @@ References: pytorch/pytorch aten/src/ATen/native/cpu/UpSampleKernel.cpp
     (_compute_indices_min_size_weights_aa)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -41,12 +39,7 @@ from graphfix.authoring import (
 
 from ._arguments import features, matching
 from ._axes import FLOATS, widened
-from ._upsampling import (
-    lines_of_arrays,
-    resampled,
-    upsampled_shape,
-    upsampling_of,
-)
+from ._upsampling import lines_of_arrays, resampled, upsampled_shape, upsampling_of
 
 _CUBIC = -0.5  # the A of the filter, as Pillow has it
 

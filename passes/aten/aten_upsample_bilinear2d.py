@@ -21,8 +21,6 @@ References: pytorch/pytorch aten/src/ATen/native/UpSample.h (area_pixel_compute_
     scales); https://onnx.ai/onnx/operators/onnx__Resize.html
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -42,13 +40,7 @@ from graphfix.authoring import (
 
 from ._arguments import features, matching
 from ._axes import FLOATS, widened
-from ._upsampling import (
-    lines_of_arrays,
-    resampled,
-    resized,
-    upsampled_shape,
-    upsampling_of,
-)
+from ._upsampling import lines_of_arrays, resampled, resized, upsampled_shape, upsampling_of
 
 NAMES = ("upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d")
 

@@ -19,8 +19,6 @@ References: pytorch/pytorch aten/src/ATen/native/UpSample.h (nearest_neighbor_co
     https://onnx.ai/onnx/operators/onnx__Gather.html
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -29,13 +27,7 @@ import numpy as np
 from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
 
 from ._arguments import features, matching
-from ._upsampling import (
-    Line,
-    lines_of_arrays,
-    resized,
-    upsampled_shape,
-    upsampling_of,
-)
+from ._upsampling import Line, lines_of_arrays, resized, upsampled_shape, upsampling_of
 
 NAMES = tuple(
     f"{stem}{n}d" for stem in ("upsample_nearest", "_upsample_nearest_exact") for n in (1, 2, 3)

@@ -14,8 +14,6 @@ Accuracy: Exact, bit by bit.
 References: pytorch/pytorch aten/src/ATen/native/TensorShape.cpp
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

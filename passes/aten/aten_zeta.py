@@ -20,8 +20,6 @@ References: pytorch/pytorch aten/src/ATen/native/Math.h (zeta, calc_polygamma, t
     Digital Library of Mathematical Functions, 25.11.5 (the formula) and 5.15.1 (polygamma).
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

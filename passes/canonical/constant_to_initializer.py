@@ -16,8 +16,6 @@ References: https://onnx.ai/onnx/operators/onnx__Constant.html onnx/onnx-tensorr
     builtin_op_importers.cpp, DEFINE_BUILTIN_OP_IMPORTER(Constant)
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import CANONICAL, Editor, Function, NodeView, graph_pass
 
 SHORT_FORMS = frozenset({"value_int", "value_ints", "value_float", "value_floats"})

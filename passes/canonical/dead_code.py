@@ -18,8 +18,6 @@ Accuracy: Exact.
 References: https://onnx.ai/onnx/repo-docs/IR.html (nodes have no side effects)
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import CANONICAL, Editor, NodeView, graph_pass
 
 

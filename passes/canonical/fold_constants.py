@@ -23,8 +23,6 @@ References: https://onnx.ai/onnx/operators/ (each operator's page) onnx/onnx-ten
     docs/operators.md: restrictions of the form "must be an initializer"
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -101,9 +99,7 @@ NEVER = frozenset(
 @graph_pass(
     stage=CANONICAL,
     removes="const:* shape:*",
-    options={
-        "size_limit": Option(int, 1 << 17, "a folded value may have this many bytes"),
-    },
+    options={"size_limit": Option(int, 1 << 17, "a folded value may have this many bytes")},
 )
 def fold_constants(editor: Editor) -> None:
     """Fold every scope; linear in nodes."""

@@ -17,8 +17,6 @@ References: https://onnx.ai/onnx/operators/onnx__Identity.html
     https://onnx.ai/onnx/operators/onnx__Dropout.html https://onnx.ai/onnx/operators/onnx__Cast.html
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from graphfix.authoring import CANONICAL, Builder, Editor, NodeView, Refuse, Value, graph_pass

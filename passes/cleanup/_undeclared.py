@@ -1,7 +1,5 @@
 """The types that follow from inputs, weights and nodes alone, whatever else a file declares."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from onnx import GraphProto, TypeProto

@@ -21,8 +21,6 @@ Accuracy: Exact: names of constants mean nothing.
 References: measured in the simulator of rknn-toolkit2 2.3.2
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Editor, NodeRef, graph_pass, namesakes
 
 

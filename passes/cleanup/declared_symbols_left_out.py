@@ -20,15 +20,7 @@ References: measured on tract 0.23.9: set_input_fact, then into_model;
     https://onnx.ai/onnx/repo-docs/IR.html (value_info)
 """
 
-from __future__ import annotations
-
-from graphfix.authoring import (
-    Editor,
-    NodeRef,
-    declared_in_symbols,
-    graph_pass,
-    leave_undeclared,
-)
+from graphfix.authoring import Editor, NodeRef, declared_in_symbols, graph_pass, leave_undeclared
 
 
 @graph_pass(removes="shape:declared-symbols")

@@ -21,8 +21,6 @@ References: https://onnx.ai/onnx/repo-docs/ShapeInference.html; microsoft/onnxru
     onnxruntime/core/graph/graph.cc (InferAndVerifyTypeMatch)
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import (
     PREPARE,
     Editor,
@@ -37,8 +35,7 @@ from ._undeclared import shapes_count, undeclared_types
 
 
 @graph_pass(
-    stage=PREPARE,
-    removes="model:type-declared model:shape-declared model:repeated-declaration",
+    stage=PREPARE, removes="model:type-declared model:shape-declared model:repeated-declaration"
 )
 def declared_type_correction(editor: Editor) -> None:
     """Look at every scope but functions."""

@@ -12,8 +12,6 @@ References: https://onnx.ai/onnx/repo-docs/IR.html; TensorProto in onnx/onnx.pro
     3.6.1 and OpenCV 5.0.0
 """
 
-from __future__ import annotations
-
 from onnx import TensorProto
 
 from graphfix.authoring import Editor, NodeRef, graph_pass

@@ -13,8 +13,6 @@ Accuracy: Exact. What newer IR versions added beyond this (metadata of nodes and
 References: https://onnx.ai/onnx/repo-docs/Versioning.html, onnx/onnx onnx/onnx.proto (enum Version)
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Editor, NodeRef, graph_pass, needed_ir
 
 

@@ -11,8 +11,6 @@ Accuracy: Exact: nothing that is computed changes.
 References: https://onnx.ai/onnx/operators/onnx__Loop.html; openvino 2026.4.1, measured
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Editor, NodeRef, NodeView, Value, Variable, graph_pass, make_info
 
 _GIVEN = 2  # the number of the round and the condition

@@ -14,8 +14,6 @@ Accuracy: Exact: names of tensors mean nothing.
 References: measured on MNN 3.6.1
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Editor, NodeRef, graph_pass, outer_namesake
 
 

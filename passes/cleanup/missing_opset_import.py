@@ -16,8 +16,6 @@ Accuracy: Exact.
 References: https://onnx.ai/onnx/repo-docs/IR.html#operator-sets
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import (
     PREPARE,
     Editor,

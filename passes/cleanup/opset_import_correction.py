@@ -19,8 +19,6 @@ Accuracy: Exact: the nodes that the file as it was gives a meaning keep it.
 References: https://onnx.ai/onnx/repo-docs/Versioning.html#operator-sets
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import (
     PREPARE,
     Complaint,

@@ -14,8 +14,6 @@ References: https://onnx.ai/onnx/repo-docs/ShapeInference.html; opencv/opencv
     modules/dnn/src/onnx/onnx_importer2.cpp:745 (5.0.0)
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Editor, Variable, graph_pass
 
 

@@ -17,8 +17,6 @@ References: https://onnx.ai/onnx/repo-docs/ShapeInference.html; microsoft/onnxru
     onnxruntime/core/graph/graph.cc (InferAndVerifyTypeMatch)
 """
 
-from __future__ import annotations
-
 from onnx import TypeProto
 
 from graphfix.authoring import PREPARE, Editor, contradicts, graph_pass

@@ -16,8 +16,6 @@ Accuracy: Exact: nothing that is computed changes, nor what the model gives.
 References: onnx/onnx-tensorrt ModelImporter.cpp:582 (8.6.1); tensorrt-rtx 1.7.1
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Editor, Value, Variable, graph_pass, shape_of_type
 
 

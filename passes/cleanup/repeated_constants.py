@@ -18,8 +18,6 @@ Accuracy: Exact: what onnxruntime computes with the file as it is. Where the val
 References: microsoft/onnxruntime onnxruntime/core/graph/graph.cc (Duplicate initializer)
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import (
     PREPARE,
     Constant,

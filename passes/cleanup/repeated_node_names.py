@@ -15,8 +15,6 @@ Accuracy: Exact: names of nodes mean nothing.
 References: Graph::VerifyNoDuplicateName in onnxruntime/core/graph/graph.cc
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import PREPARE, Editor, NodeView, graph_pass
 
 

@@ -15,8 +15,6 @@ Accuracy: Exact.
 References: https://onnx.ai/onnx/repo-docs/IR.html#graphs
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import PREPARE, Editor, NodeView, first_misplaced, graph_pass, sort_graph
 
 

@@ -12,8 +12,6 @@ References: https://onnx.ai/onnx/repo-docs/IR.html, SparseTensorProto;
     onnxruntime/test/testdata/sparse_initializer_handling.onnx
 """
 
-from __future__ import annotations
-
 from onnx import SparseTensorProto
 
 from graphfix.authoring import Editor, NodeRef, graph_pass

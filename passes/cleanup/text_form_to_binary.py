@@ -11,8 +11,6 @@ Accuracy: Exact: nothing is changed.
 References: https://protobuf.dev/reference/protobuf/textformat-spec/
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import PREPARE, Editor, NodeRef, graph_pass
 
 

@@ -16,8 +16,6 @@ Accuracy: Exact.
 References: microsoft/onnxruntime onnxruntime/core/graph/model_load_utils.h (ValidateOpsetForDomain)
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Editor, NodeRef, graph_pass, normal_domain
 
 

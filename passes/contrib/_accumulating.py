@@ -1,7 +1,5 @@
 """The sums of accumulators that write into their inputs."""
 
-from __future__ import annotations
-
 from graphfix.authoring import GRADIENT_ACCUMULATOR, Builder, NodeView, Refuse, Value
 
 from ._typing import need_float

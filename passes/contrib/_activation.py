@@ -1,7 +1,5 @@
 """Activations that onnxruntime fuses into the operator before them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -5,8 +5,6 @@ H size of a head. Read in onnxruntime/contrib_ops/cpu/bert/attention_cpu_base.h 
 attention_helper.h (PrepareMask); what these say was tried in onnxruntime 1.31.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from msgspec import Struct
 from onnx import TensorProto
@@ -201,11 +199,7 @@ def later_keys(build: Builder, lengths: Lengths, *, last_sees_all: bool) -> Valu
 
 
 def added_to_scores(
-    build: Builder,
-    node: NodeView,
-    seen: Value | None,
-    late: Value | None,
-    bias: Value | None,
+    build: Builder, node: NodeView, seen: Value | None, late: Value | None, bias: Value | None
 ) -> Value | None:
     """Return what is added to the scores: bias, and what hides keys; None for nothing."""
     mask: Value | None = None
@@ -225,14 +219,7 @@ def added_to_scores(
 
 
 def attend(
-    build: Builder,
-    q: Value,
-    k: Value,
-    v: Value,
-    *,
-    values: int,
-    scale: float,
-    added: Value | None,
+    build: Builder, q: Value, k: Value, v: Value, *, values: int, scale: float, added: Value | None
 ) -> tuple[Value, Value]:
     """Return softmax (scale q k' + added) v as [B, S, N H], and the scores before the softmax.
 

@@ -1,7 +1,5 @@
 """Numbers packed into bytes by blocks, as onnxruntime's weight-only quantization has them."""
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 

@@ -1,7 +1,5 @@
 """What operators share that ONNX had as experiments: one input, and factors as attributes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

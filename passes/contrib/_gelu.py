@@ -1,7 +1,5 @@
 """The three curves that onnxruntime calls Gelu."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

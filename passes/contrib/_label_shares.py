@@ -1,7 +1,5 @@
 """How much each label counts in a loss, as onnxruntime's kernels have it."""
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 

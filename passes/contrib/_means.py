@@ -1,7 +1,5 @@
 """Means and normalisation, as several fused operators compute them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import prod
 

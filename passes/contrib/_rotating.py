@@ -1,7 +1,5 @@
 """Turning pairs of numbers by angles: rotary embeddings."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, Value

@@ -1,7 +1,5 @@
 """SwiGLU: one half of what a layer gives opens a gate for the other half."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Types of fused operators, which have no schema in ONNX."""
 
-from __future__ import annotations
-
 from onnx import TensorProto
 
 from graphfix.authoring import Value, need_type

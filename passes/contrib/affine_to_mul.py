@@ -10,8 +10,6 @@ Accuracy: Exact up to rounding.
 References: onnx/defs/experiments/defs.cc of onnx 1.4
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Value, like_first, rewrite

@@ -23,8 +23,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.Attent
     attention_helper.h
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -113,12 +111,7 @@ def attention_to_matmul(node: NodeView, build: Builder) -> tuple[Value | None, .
     return _attended(node, build, joined, sizes, _PLAIN, node.need(0))
 
 
-@rewrite(
-    _QUANTIZED,
-    removes=f"op:{_QUANTIZED}",
-    emits=(EMITS, "Add MatMulInteger"),
-    infer=infer,
-)
+@rewrite(_QUANTIZED, removes=f"op:{_QUANTIZED}", emits=(EMITS, "Add MatMulInteger"), infer=infer)
 def q_attention_to_matmul(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Take QAttention apart: projections of whole numbers, scaled, and then Attention."""
     need_rank_of(node.need(0), 3)

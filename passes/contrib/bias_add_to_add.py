@@ -13,8 +13,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.BiasAd
     com.microsoft.BiasDropout, com.microsoft.BitmaskBiasDropout, com.microsoft.BitmaskDropout
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

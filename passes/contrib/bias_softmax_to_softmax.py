@@ -12,8 +12,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.BiasSo
     onnxruntime/core/optimizer/bias_softmax_fusion.cc
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -15,8 +15,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.BiasSp
     com.microsoft.GemmFastGelu; onnxruntime/contrib_ops/cuda/diffusion/bias_split_gelu_impl.cu
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

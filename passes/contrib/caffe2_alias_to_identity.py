@@ -11,8 +11,6 @@ References: caffe2/operators/alias_with_name.h and copy_op.h of pytorch/pytorch;
     issues 2188, 2192, 2546
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

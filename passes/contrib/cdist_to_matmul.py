@@ -14,8 +14,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.CDist;
     onnxruntime/contrib_ops/cpu/cdist.h
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite

@@ -13,8 +13,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.Comple
     com.microsoft.ComplexMulConj; onnxruntime/contrib_ops/cuda/math/complex_mul.cc
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -14,8 +14,6 @@ Accuracy: Exact: numbers are moved.
 References: microsoft/onnxruntime orttraining/orttraining/training_ops/cpu/tensor/concat.cc
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

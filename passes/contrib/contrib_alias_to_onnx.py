@@ -15,8 +15,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md; onnxruntime/contrib_
     expand_dims.h, conv_transpose_with_dynamic_pads.h, matmul_integer16.cc
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -146,12 +144,7 @@ def unique(node: NodeView) -> Sequence[InferredType | None]:
     )
 
 
-@rewrite(
-    f"{_DOMAIN}::Unique",
-    removes=f"op:{_DOMAIN}::Unique",
-    emits="Unique",
-    infer=unique,
-)
+@rewrite(f"{_DOMAIN}::Unique", removes=f"op:{_DOMAIN}::Unique", emits="Unique", infer=unique)
 def contrib_unique_to_onnx(node: NodeView, build: Builder) -> tuple[Value, ...]:
     """Replace com.microsoft's Unique by ONNX's, not sorted: the second output is the inverse."""
     values, _, inverse, counts = build.multi("Unique", node.need(0), outputs=4, sorted=0)

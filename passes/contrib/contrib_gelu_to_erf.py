@@ -13,8 +13,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.Gelu,
     com.microsoft.BiasGelu, com.microsoft.QuickGelu
 """
 
-from __future__ import annotations
-
 import math
 
 from onnx import TensorProto

@@ -12,8 +12,6 @@ Accuracy: Exact up to the order of summation.
 References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.GridSample
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from graphfix.authoring import (

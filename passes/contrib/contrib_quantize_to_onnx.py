@@ -13,8 +13,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.Quanti
     com.microsoft.DequantizeLinear; onnxruntime/core/providers/cpu/quantization/quantize_linear.cc
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -11,8 +11,6 @@ Accuracy: Exact: nothing is changed.
 References: microsoft/onnxruntime docs/ContribOperators.md, the pages of these operators
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 _DOMAIN = "com.microsoft"

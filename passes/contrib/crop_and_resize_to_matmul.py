@@ -19,8 +19,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.CropAn
     onnxruntime/contrib_ops/cpu/crop_and_resize.cc
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

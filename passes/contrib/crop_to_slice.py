@@ -13,8 +13,6 @@ References: onnx/defs/experiments/defs.cc of onnx 1.4; microsoft/onnxruntime
     onnxruntime/core/providers/cpu/tensor/crop.h
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from graphfix.authoring import (

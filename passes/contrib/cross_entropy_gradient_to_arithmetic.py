@@ -21,8 +21,6 @@ References: microsoft/onnxruntime orttraining/orttraining/core/graph/training_op
     ignore_index the label -1 is ignored
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -15,8 +15,6 @@ References: microsoft/onnxruntime orttraining/orttraining/core/graph/training_op
     orttraining/orttraining/training_ops/cpu/loss/softmax_cross_entropy_loss.cc
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

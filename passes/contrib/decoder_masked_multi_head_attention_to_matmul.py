@@ -22,8 +22,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md,
     onnxruntime/contrib_ops/cpu/bert/decoder_masked_multihead_attention.cc
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -11,8 +11,6 @@ References: onnx/defs/experiments/defs.cc of onnx 1.4;
     onnxruntime/core/providers/cpu/tensor/slice.cc
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from graphfix.authoring import Builder, InferredType, NodeView, Value, rewrite

@@ -16,8 +16,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.EmbedL
     onnxruntime/contrib_ops/cpu/bert/embed_layer_norm.cc; NVIDIA/TensorRT issue 1515
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

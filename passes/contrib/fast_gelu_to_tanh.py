@@ -15,8 +15,6 @@ Accuracy: Exact up to rounding; float16 and bfloat16 are computed in float32. on
 References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.FastGelu
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -15,8 +15,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.FusedC
     onnxruntime/contrib_ops/cpu/fused_conv.cc, fused_gemm.cc, fused_activation.cc
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from onnx import TensorProto
@@ -47,11 +45,7 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
 
 @rewrite(
     (_CONV, _GEMM),
-    removes=(
-        f"op:{_CONV}",
-        f"form:{_CONV}.sum",
-        f"op:{_GEMM}",
-    ),
+    removes=(f"op:{_CONV}", f"form:{_CONV}.sum", f"op:{_GEMM}"),
     emits=(EMITS, "Add Conv Gemm"),
     infer=infer,
 )

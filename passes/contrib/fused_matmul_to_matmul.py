@@ -14,8 +14,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.FusedM
     com.microsoft.FusedMatMulActivation
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

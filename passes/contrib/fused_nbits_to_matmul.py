@@ -19,8 +19,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.MatMul
     com.microsoft.MatMulNBitsMlp, com.microsoft.MatMulNBitsQLoRA
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

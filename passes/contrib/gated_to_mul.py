@@ -12,21 +12,11 @@ Accuracy: Exact up to rounding; float16 and bfloat16 are computed in float32.
 References: microsoft/onnxruntime docs/ContribOperators.md, the pages of these operators
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
 
-from graphfix.authoring import (
-    Builder,
-    InferredType,
-    NodeView,
-    Refuse,
-    Value,
-    like_first,
-    rewrite,
-)
+from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, like_first, rewrite
 
 from ._gelu import silu
 from ._means import EMITS, divided, like, wide
@@ -95,12 +85,7 @@ def linear_attention_gate_to_softplus(node: NodeView, build: Builder) -> tuple[V
     return tuple(results[: len(node.outputs)])
 
 
-@rewrite(
-    _GATED,
-    removes=f"op:{_GATED}",
-    emits=(EMITS, "Reshape Shape Sigmoid"),
-    infer=like_first,
-)
+@rewrite(_GATED, removes=f"op:{_GATED}", emits=(EMITS, "Reshape Shape Sigmoid"), infer=like_first)
 def gated_rms_norm_to_mul(node: NodeView, build: Builder) -> Value:
     """Take GatedRMSNorm apart: a norm by groups of the scale's length, times a gate."""
     x, scale = node.need(0), node.need(1)

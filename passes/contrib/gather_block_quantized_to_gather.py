@@ -13,8 +13,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.Gather
     onnxruntime/contrib_ops/cpu/quantization/gather_block_quantized.cc
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite

@@ -15,8 +15,6 @@ References: microsoft/onnxruntime orttraining/orttraining/core/graph/training_op
     orttraining/orttraining/training_ops/cpu/activation/activations_grad.cc
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -12,8 +12,6 @@ Accuracy: Exact.
 References: onnx/defs/experiments/defs.cc of onnx 1.4; caffe2/operators/filler_op.h
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import prod
 from typing import Any
@@ -22,15 +20,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto
 
-from graphfix.authoring import (
-    Builder,
-    InferredType,
-    NodeView,
-    Option,
-    Refuse,
-    Value,
-    rewrite,
-)
+from graphfix.authoring import Builder, InferredType, NodeView, Option, Refuse, Value, rewrite
 
 from ._experiments import Array, Attributes
 

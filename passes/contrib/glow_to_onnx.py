@@ -19,8 +19,6 @@ References: pytorch/glow tools/ClassGen/NodeGen.cpp (operands), lib/Exporter/ONN
     (notes)
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import Any

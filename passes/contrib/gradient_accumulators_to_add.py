@@ -17,8 +17,6 @@ References: microsoft/onnxruntime orttraining/orttraining/core/graph/training_op
     orttraining/orttraining/training_ops/cpu/optimizer/gradient_control.cc
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -16,8 +16,6 @@ References: microsoft/onnxruntime orttraining/orttraining/core/graph/training_op
     orttraining/orttraining/training_ops/cpu/optimizer/gradient_control.cc
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from onnx import helper

@@ -20,8 +20,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.GroupN
     com.microsoft.SkipGroupNorm; onnxruntime/contrib_ops/cuda/diffusion/group_norm.cc
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -91,11 +89,7 @@ def _grouped(
 
 
 @rewrite(
-    _GROUP,
-    removes=f"op:{_GROUP}",
-    emits=(EMITS, _MORE_EMITS),
-    infer=like_first,
-    evaluate=evaluate,
+    _GROUP, removes=f"op:{_GROUP}", emits=(EMITS, _MORE_EMITS), infer=like_first, evaluate=evaluate
 )
 def group_norm_to_arithmetic(node: NodeView, build: Builder) -> Value:
     """Normalise by groups, see the module."""
@@ -105,11 +99,7 @@ def group_norm_to_arithmetic(node: NodeView, build: Builder) -> Value:
 
 
 @rewrite(
-    _SKIP,
-    removes=f"op:{_SKIP}",
-    emits=(EMITS, _MORE_EMITS),
-    infer=twice,
-    evaluate=evaluate_sum,
+    _SKIP, removes=f"op:{_SKIP}", emits=(EMITS, _MORE_EMITS), infer=twice, evaluate=evaluate_sum
 )
 def skip_group_norm_to_arithmetic(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Take SkipGroupNorm apart: a sum, normalised by groups."""

@@ -26,8 +26,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.GroupQ
     gqa_attention_base.h
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -36,17 +34,7 @@ from onnx import TensorProto
 
 from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, need_rank_of, rewrite
 
-from ._attention import (
-    EMITS,
-    LOWEST,
-    Size,
-    heads_of,
-    numbered,
-    scale_of,
-    size,
-    size_of_head,
-    wide,
-)
+from ._attention import EMITS, LOWEST, Size, heads_of, numbered, scale_of, size, size_of_head, wide
 from ._means import like
 from ._rotating import turned
 
@@ -104,12 +92,7 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
     return (InferredType(q.elem_type, (batch, length, form.heads * form.head)), present, present)
 
 
-@rewrite(
-    _NAME,
-    removes=f"op:{_NAME}",
-    emits=(EMITS, "Div Expand GatherElements Tanh"),
-    infer=infer,
-)
+@rewrite(_NAME, removes=f"op:{_NAME}", emits=(EMITS, "Div Expand GatherElements Tanh"), infer=infer)
 def group_query_attention_to_matmul(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Write heads, cache, mask and products, see the module."""
     _refuse_what_differs(node)
@@ -253,11 +236,7 @@ def _present_length(node: NodeView, build: Builder, rows: Size) -> Size:
 
 
 def _attended(
-    node: NodeView,
-    build: Builder,
-    form: _Form,
-    operands: tuple[Value, Value, Value],
-    past: Value,
+    node: NodeView, build: Builder, form: _Form, operands: tuple[Value, Value, Value], past: Value
 ) -> Value:
     """Return softmax (scale q k') v as [B, S, N H].
 

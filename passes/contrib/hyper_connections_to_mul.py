@@ -14,8 +14,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, the pages of these o
     numbers were held to the kernels of onnxruntime 1.31
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -49,10 +47,7 @@ def reduced(node: NodeView) -> Sequence[InferredType | None]:
 
 
 @rewrite(
-    _BEFORE,
-    removes=f"op:{_BEFORE}",
-    emits="Cast Mul ReduceSum Reshape Unsqueeze",
-    infer=reduced,
+    _BEFORE, removes=f"op:{_BEFORE}", emits="Cast Mul ReduceSum Reshape Unsqueeze", infer=reduced
 )
 def hyper_connection_pre_mix_to_mul(node: NodeView, build: Builder) -> Value:
     """Take HyperConnectionPreMix apart: a weighted sum of the streams."""
@@ -138,8 +133,7 @@ def engram_gate_to_mul(node: NodeView, build: Builder) -> tuple[Value | None, ..
     epsilon = float(node.attr("epsilon", _EPSILON))
     parts = [
         build.Mul(
-            divided(build, wide(build, node.need(at)), [3], epsilon),
-            wide(build, node.need(at + 3)),
+            divided(build, wide(build, node.need(at)), [3], epsilon), wide(build, node.need(at + 3))
         )
         for at in (0, 1)
     ]

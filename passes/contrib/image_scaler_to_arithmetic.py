@@ -13,8 +13,6 @@ References: onnxruntime/contrib_ops/cpu/image_scaler.h of microsoft/onnxruntime;
     onnx/defs/experiments of onnx/onnx, release 1.4
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

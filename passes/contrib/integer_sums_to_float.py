@@ -14,8 +14,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.MulInt
     com.microsoft.ReduceSumInteger, com.microsoft.QLinearReduceMean
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

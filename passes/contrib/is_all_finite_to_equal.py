@@ -10,8 +10,6 @@ Accuracy: Exact.
 References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.IsAllFinite
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -20,8 +20,6 @@ Accuracy: Exact up to rounding and the order of summation; float16 and bfloat16 
 References: microsoft/onnxruntime orttraining/orttraining/training_ops/cpu/nn/layer_norm.cc
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import prod
 from typing import Any

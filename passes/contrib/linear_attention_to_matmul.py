@@ -20,8 +20,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.Linear
     numbers were held to the kernel of onnxruntime 1.31
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -29,13 +27,7 @@ from msgspec import Struct
 
 from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, need_rank_of, rewrite
 
-from ._attention import (
-    Lengths,
-    dim,
-    later_keys,
-    size_of_head,
-    split_heads,
-)
+from ._attention import Lengths, dim, later_keys, size_of_head, split_heads
 from ._means import like, wide
 from ._typing import need_float
 

@@ -17,8 +17,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.MatMul
     dequantize_blockwise_bnb4.h
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

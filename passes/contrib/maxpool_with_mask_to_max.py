@@ -16,8 +16,6 @@ Accuracy: Exact: nothing is computed. The kernel begins to read the mask of chan
 References: onnxruntime/contrib_ops/cpu/maxpool_with_mask.h
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import product
 from math import prod
@@ -66,10 +64,7 @@ def _windows(
 
 
 @rewrite(
-    _NAME,
-    removes=f"op:{_NAME}",
-    emits="Cast Gather Max Mul Pad Reshape Slice Where",
-    infer=pooled,
+    _NAME, removes=f"op:{_NAME}", emits="Cast Gather Max Mul Pad Reshape Slice Where", infer=pooled
 )
 def maxpool_with_mask_to_max(node: NodeView, build: Builder) -> Value:
     """Take the largest of what the mask leaves, see the module."""

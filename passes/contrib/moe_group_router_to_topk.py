@@ -19,8 +19,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.MoEGro
     numbers were held to the kernel of onnxruntime 1.32
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

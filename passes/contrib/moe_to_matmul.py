@@ -19,8 +19,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.MoE, c
     onnxruntime/contrib_ops/cpu/moe/moe_cpu.cc, moe_quantization_cpu.cc
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

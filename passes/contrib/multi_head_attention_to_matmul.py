@@ -23,8 +23,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.MultiH
     attention_cpu_base.h, attention_helper.h
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

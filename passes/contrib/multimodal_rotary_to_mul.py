@@ -18,8 +18,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.MRotar
     com.microsoft.GemmaRotaryEmbedding
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -15,8 +15,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.NGramR
     numbers were held to the kernel of onnxruntime 1.31
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

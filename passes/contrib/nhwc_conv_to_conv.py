@@ -16,8 +16,6 @@ References: microsoft/onnxruntime onnxruntime/core/graph/contrib_ops/nhwc_schema
     onnxruntime/python/tools/transformers/fusion_nhwc_conv.py
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -18,8 +18,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, the pages of these o
     onnxruntime/contrib_ops/cuda/bert/packed_attention.cc, packed_multihead_attention.cc
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any

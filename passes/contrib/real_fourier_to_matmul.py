@@ -13,8 +13,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.Rfft, 
     onnxruntime/contrib_ops/cuda/math/fft_ops.cc (the inverse is divided by the length)
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

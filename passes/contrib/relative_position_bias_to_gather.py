@@ -18,8 +18,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.Relati
     onnxruntime/contrib_ops/cuda/bert/relative_attn_bias_impl.cu
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -12,8 +12,6 @@ References: microsoft/onnxruntime orttraining/orttraining/core/graph/training_op
     orttraining/orttraining/training_ops/cpu/op_gradients.cc
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

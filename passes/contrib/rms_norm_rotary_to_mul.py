@@ -17,8 +17,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.RMSNor
     kernels for CUDA alone: the numbers were held to the formula of the page
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -18,8 +18,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.Rotary
     onnxruntime/contrib_ops/cuda/bert/rotary_embedding.cc
 """
 
-from __future__ import annotations
-
 import numpy as np
 from msgspec import Struct
 

@@ -16,8 +16,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.Router
     SwiGLU; the first has kernels for CUDA alone: the numbers were held to the formula of the page
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

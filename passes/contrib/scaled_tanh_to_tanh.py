@@ -11,8 +11,6 @@ Accuracy: Exact up to rounding.
 References: onnx/defs/experiments/defs.cc of onnx 1.4
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Value, like_first, rewrite
@@ -28,11 +26,7 @@ def evaluate(inputs: list[Array | None], attributes: Attributes) -> tuple[Array,
 
 
 @rewrite(
-    "ScaledTanh",
-    removes="op:ScaledTanh",
-    emits="Mul Tanh",
-    infer=like_first,
-    evaluate=evaluate,
+    "ScaledTanh", removes="op:ScaledTanh", emits="Mul Tanh", infer=like_first, evaluate=evaluate
 )
 def scaled_tanh_to_tanh(node: NodeView, build: Builder) -> Value:
     """Multiply before and after Tanh, see the module."""

@@ -13,8 +13,6 @@ References: microsoft/onnxruntime onnxruntime/core/graph/contrib_ops/contrib_def
     onnxruntime/core/providers/cpu/nn/layer_norm_impl.cc
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import prod
 

@@ -16,8 +16,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.SkipLa
     com.microsoft.SkipSimplifiedLayerNormalization
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from onnx import TensorProto

@@ -10,8 +10,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.Unfold
     onnxruntime/contrib_ops/cpu/tensor/unfold.cc
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

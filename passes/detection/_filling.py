@@ -1,7 +1,5 @@
 """Replacing NonMaxSuppression by what gives a fixed number of rows, and a count of those."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Following the rows of a tensor to the outputs, where each is computed from its own row alone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from math import prod
 

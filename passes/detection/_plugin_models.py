@@ -9,8 +9,6 @@ in order. Where the order is open on the device, which it is among equal scores 
 intersection over union otherwise in its last bit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

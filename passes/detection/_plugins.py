@@ -1,7 +1,5 @@
 """Asking a plugin for detections, and finding out which boxes these are."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -6,8 +6,6 @@ the one that comes first of those that tie; a box goes where the intersection ov
 that was taken is above the threshold.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from msgspec import Struct
 

@@ -1,7 +1,5 @@
 """Selecting boxes with operators of fixed sizes: one step for each box that may be taken."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, Value

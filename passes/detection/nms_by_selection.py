@@ -34,8 +34,6 @@ References: onnxruntime/core/providers/cpu/object_detection/non_max_suppression.
     NonMaxSuppression, onnx-tensorrt 7.2 to 8.5; NVIDIA/TensorRT issues 523, 592, 795, 1220, 1379
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import INTERFACE, Builder, Editor, Option, Refuse, Value, graph_pass
 
 from . import _filling, _selecting

@@ -12,8 +12,6 @@ References: onnxruntime/core/providers/cpu/object_detection/non_max_suppression.
     microsoft/onnxruntime; NvInfer.h 8.6.1, INMSLayer
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite

@@ -30,8 +30,6 @@ References: NVIDIA/TensorRT v8.6.1 and 7.1.3 plugin/batchedNMSPlugin: README.md,
     sortScoresPerClass.cu, sortScoresPerImage.cu; NVIDIA/TensorRT issues 523, 592, 795
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import (

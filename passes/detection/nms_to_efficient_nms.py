@@ -36,8 +36,6 @@ References: NVIDIA/TensorRT v8.6.1 plugin/efficientNMSPlugin: README.md, efficie
     non_max_suppression.cc of microsoft/onnxruntime; NVIDIA/TensorRT issues 795, 1220, 1379
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import (

@@ -35,8 +35,6 @@ References: NVIDIA/TensorRT v8.6.1 plugin/efficientNMSPlugin: README.md (Limitat
     onnx/onnx-tensorrt 8.0 builtin_op_importers.cpp, NonMaxSuppression
 """
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 

@@ -1,7 +1,5 @@
 """Floats of another width computed in float32."""
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 
@@ -19,15 +17,7 @@ from graphfix.authoring import (
     form_of,
 )
 
-from ._retyping import (
-    Operands,
-    Retyping,
-    Written,
-    filled,
-    retype,
-    told,
-    with_type,
-)
+from ._retyping import Operands, Retyping, Written, filled, retype, told, with_type
 
 # Operators that say with an attribute what they give.
 _NAMED = {

@@ -1,7 +1,5 @@
 """Integers of a narrow type computed in a wider one: what keeps its range and what wraps around."""
 
-from __future__ import annotations
-
 from math import prod
 
 import numpy as np
@@ -25,10 +23,7 @@ WRAPPING = ("Abs", "Add", "Div", "Mul", "Neg", "Sub")
 SUMS = ("CumSum", "ReduceSum")
 KEEPING = ("BitwiseAnd", "BitwiseOr", "BitwiseXor", "Mod", "Sign")
 # Operators that give another type.
-ENDS = (
-    *sorted({"ArgMax", "ArgMin", *COMPARISONS}),
-    *("NonZero", "Shape", "Size"),
-)
+ENDS = (*sorted({"ArgMax", "ArgMin", *COMPARISONS}), *("NonZero", "Shape", "Size"))
 FORMED = ("Cast", "CastLike", "ConstantOfShape", "EyeLike", "MaxPool", "Resize")
 _UNSIGNED = frozenset({int(TensorProto.UINT8), int(TensorProto.UINT16), int(TensorProto.UINT32)})
 _BYTES: dict[int, int] = {

@@ -1,7 +1,5 @@
 """Writing all that is computed in some element types in another one, place by place."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from functools import partial
 

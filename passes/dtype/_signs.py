@@ -1,7 +1,5 @@
 """Tensors whose numbers have a known sign, as far as the graph tells, and operators that leak."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import MOVES_FIRST, NodeView, Value, not_negative

@@ -5,8 +5,6 @@ division has 22 bits, so that the nearest whole number is the quotient or next t
 with it is exact, or so far beyond the dividend that rounding does not bring it back.
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, Value
 
 

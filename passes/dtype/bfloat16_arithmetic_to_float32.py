@@ -17,8 +17,6 @@ References: onnx2trt_utils.cpp:346, 748 of onnx-tensorrt, release 8.6 (no BFLOAT
     and importerUtils.cpp: convertDtype, release 10.1
 """
 
-from __future__ import annotations
-
 from onnx import TensorProto
 
 from graphfix.authoring import LOSSY, Editor, graph_pass

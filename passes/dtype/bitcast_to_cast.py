@@ -11,20 +11,13 @@ Accuracy: Exact.
 References: https://onnx.ai/onnx/operators/onnx__BitCast.html, onnx__Cast.html
 """
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import helper
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 
-@rewrite(
-    "BitCast",
-    removes="op:BitCast dtype:BitCast.*",
-    emits="Cast",
-    since=26,
-)
+@rewrite("BitCast", removes="op:BitCast dtype:BitCast.*", emits="Cast", since=26)
 def bitcast_to_cast(node: NodeView, build: Builder) -> Value:
     """Cast, see the module."""
     x, to = node.need(0), int(node.attr("to"))

@@ -25,8 +25,6 @@ References: measured on ncnn 1.0.20261020 and pnnx 20261020
     https://onnx.ai/onnx/operators/onnx__Where.html
 """
 
-from __future__ import annotations
-
 from collections.abc import Set
 from functools import partial
 
@@ -36,13 +34,7 @@ from onnx import TensorProto
 from graphfix.authoring import COMPARISONS, EXACT, Builder, Editor, NodeView, Value, graph_pass
 
 from ._integers import MOVES
-from ._retyping import (
-    Operands,
-    Retyping,
-    filled,
-    retype,
-    told,
-)
+from ._retyping import Operands, Retyping, filled, retype, told
 from ._signs import gives_nan_alike, leak
 
 _NARROW = frozenset({TensorProto.BOOL})

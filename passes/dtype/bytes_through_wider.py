@@ -17,8 +17,6 @@ References: builtin_op_importers.cpp:464-481, 3072 of onnx-tensorrt, release 8.6
     https://onnx.ai/onnx/operators/onnx__Clip.html; onnxruntime 1.10.0, measured
 """
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 

@@ -9,8 +9,6 @@ Accuracy: Exact: int32 and float32 have all numbers of uint8.
 References: https://onnx.ai/onnx/operators/onnx__Cast.html; measured with onnxruntime-qnn 2.7.0
 """
 
-from __future__ import annotations
-
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, need_type, rewrite

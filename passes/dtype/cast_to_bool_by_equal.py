@@ -14,8 +14,6 @@ Accuracy: Exact: NaN is true, and so is an infinity.
 References: https://onnx.ai/onnx/operators/onnx__Cast.html, onnx__Equal.html
 """
 
-from __future__ import annotations
-
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, need_elem_type, rewrite

@@ -16,8 +16,6 @@ Accuracy: Exact for all numbers that the integer type holds; ONNX leaves open wh
 References: https://onnx.ai/onnx/operators/onnx__Cast.html
 """
 
-from __future__ import annotations
-
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, need_elem_type, rewrite

@@ -10,8 +10,6 @@ Accuracy: Exact: both convert by the same rules.
 References: https://onnx.ai/onnx/operators/onnx__CastLike.html
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Value, need_elem_type, rewrite
 
 

@@ -26,8 +26,6 @@ References: convertDtype in onnx2trt_utils.cpp of onnx-tensorrt, releases 7.2, 8
     and 9.3; NVIDIA/TensorRT issues 1022, 2592; pnnx 20261020 binds no bools
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from functools import partial
 

@@ -15,8 +15,6 @@ Accuracy: Exact where the nodes move and compare elements only: float32 holds ev
 References: measured on ncnn 1.0.20261020 and pnnx 20261020
 """
 
-from __future__ import annotations
-
 from onnx import TensorProto
 
 from graphfix.authoring import APPROXIMATE, Editor, graph_pass

@@ -18,8 +18,6 @@ References: onnx2trt_utils.cpp: convertDtype of onnx-tensorrt, releases 7.2 and 
     issue 1872
 """
 
-from __future__ import annotations
-
 from onnx import TensorProto
 
 from graphfix.authoring import APPROXIMATE, Editor, graph_pass

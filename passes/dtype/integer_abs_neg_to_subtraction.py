@@ -14,8 +14,6 @@ References: https://onnx.ai/onnx/operators/onnx__Abs.html, onnx__Neg.html; onnx2
     onnx-tensorrt, release 7.1, unaryHelper
 """
 
-from __future__ import annotations
-
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Value, need_type, rewrite

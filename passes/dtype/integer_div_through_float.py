@@ -13,8 +13,6 @@ Accuracy: Exact for integers of up to 32 bits, whose quotients differ from whole
 References: https://onnx.ai/onnx/operators/onnx__Div.html; measured on OpenCV 4.8.1 and 4.10.0
 """
 
-from __future__ import annotations
-
 from onnx import TensorProto
 
 from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value, rewrite

@@ -12,8 +12,6 @@ References: onnx2trt_utils.cpp:865 of onnx-tensorrt, release 8.6;
     https://onnx.ai/onnx/operators/onnx__Pow.html
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -17,8 +17,6 @@ References: onnxruntime/core/providers/cpu/tensor/upsample.h: UpsampleBilinear;
     builtin_op_importers.cpp:2538 of onnx-tensorrt, release 7.1, and 3733 of 8.6
 """
 
-from __future__ import annotations
-
 from onnx import TensorProto
 
 from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value, need_type, rewrite

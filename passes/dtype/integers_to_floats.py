@@ -26,8 +26,6 @@ References: measured on ncnn 1.0.20261020 and pnnx 20261020;
     https://onnx.ai/onnx/operators/onnx__Mod.html
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -22,8 +22,6 @@ References: ModelImporter.cpp:243 of onnx-tensorrt, release 8.6; NvInfer.h 8.6.1
     NVIDIA/TensorRT issues 1775, 2809
 """
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 

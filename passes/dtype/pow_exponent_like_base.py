@@ -16,8 +16,6 @@ References: NVIDIA/TensorRT issue 1872; https://onnx.ai/onnx/operators/onnx__Pow
     onnxruntime/core/providers/cpu/math/element_wise_ops.cc: PowImpl
 """
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 
@@ -26,12 +24,7 @@ from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value, li
 _BASES = (TensorProto.FLOAT16, TensorProto.FLOAT, TensorProto.DOUBLE)
 
 
-@rewrite(
-    "Pow",
-    removes="dtype:mixed dtype:Pow.uint32 dtype:Pow.uint64",
-    emits="Cast Pow",
-    since=12,
-)
+@rewrite("Pow", removes="dtype:mixed dtype:Pow.uint32 dtype:Pow.uint64", emits="Cast Pow", since=12)
 def pow_exponent_like_base(node: NodeView, build: Builder) -> Value:
     """Cast the exponent, see the module."""
     x, n = node.need(0), node.need(1)

@@ -23,8 +23,6 @@ References: builtin_op_importers.cpp:3130 of onnx-tensorrt, release 7.0; onnx-te
     https://onnx.ai/onnx/operators/onnx__TopK.html
 """
 
-from __future__ import annotations
-
 from onnx import TensorProto
 
 from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value, rewrite

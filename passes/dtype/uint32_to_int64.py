@@ -22,8 +22,6 @@ References: onnx2trt_utils.cpp:346, 748 of onnx-tensorrt, release 8.6; importerU
     convertDtype, 10.1
 """
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 

@@ -13,8 +13,6 @@ References: graphfix/engines/onnxruntime/facts/kernels.json, measured;
     https://onnx.ai/onnx/operators/onnx__Cast.html
 """
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 

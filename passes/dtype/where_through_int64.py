@@ -11,8 +11,6 @@ References: https://onnx.ai/onnx/operators/onnx__Where.html; measured in the sim
     rknn-toolkit2 2.3.2
 """
 
-from __future__ import annotations
-
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Value, need_type, rewrite

@@ -16,8 +16,6 @@ Accuracy: Exact.
 References: https://onnx.ai/onnx/api/inliner.html
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import onnx

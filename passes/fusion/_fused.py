@@ -1,7 +1,5 @@
 """What fusions share: the operator for several nodes, and what patterns have in common."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -19,12 +17,7 @@ _NOTE = "float16 and bfloat16: one node rounds less often than the nodes that it
 
 
 def fused(
-    build: Builder,
-    op: str,
-    since: int,
-    *operands: Any,
-    contrib: str = "",
-    **attributes: Any,
+    build: Builder, op: str, since: int, *operands: Any, contrib: str = "", **attributes: Any
 ) -> Value:
     """Emit one operator for several.
 

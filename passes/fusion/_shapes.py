@@ -1,7 +1,5 @@
 """Axes and constants of normalizations, in the shape that the operators take."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -22,8 +22,6 @@ References: https://onnx.ai/onnx/operators/onnx__Attention.html; microsoft/onnxr
     exporter for scaled_dot_product_attention
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import (

@@ -16,8 +16,6 @@ Accuracy: Exact up to the rounding of the folded weights; approximate for float1
 References: https://onnx.ai/onnx/operators/onnx__BatchNormalization.html
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import (

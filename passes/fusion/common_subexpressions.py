@@ -19,8 +19,6 @@ Accuracy: exact: one node computes what both did.
 References: https://en.wikipedia.org/wiki/Common_subexpression_elimination
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 
 from graphfix.authoring import (

@@ -15,8 +15,6 @@ Accuracy: exact: the same products are added up.
 References: https://onnx.ai/onnx/operators/onnx__Conv.html
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import NAMED, Builder, Find, Match, Refuse, Sought, Value, rewrite
 
 

@@ -18,8 +18,6 @@ References: https://onnx.ai/onnx/operators/onnx__Gelu.html; microsoft/onnxruntim
     docs/ContribOperators.md, com.microsoft.FastGelu; what PyTorch 2.13 writes with either exporter
 """
 
-from __future__ import annotations
-
 import math
 
 from graphfix.authoring import NAMED, Builder, Find, Match, Sought, Value, rewrite

@@ -12,8 +12,6 @@ Accuracy: Exact up to rounding; approximate for float16 and bfloat16, which are 
 References: https://onnx.ai/onnx/operators/onnx__Gemm.html
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import NAMED, Array, Builder, Find, Match, Refuse, Sought, Value, rewrite

@@ -16,8 +16,6 @@ References: https://onnx.ai/onnx/operators/onnx__GroupNormalization.html; what P
     with either exporter
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import NAMED, Array, Builder, Find, Match, Refuse, Sought, Value, rewrite
 
 from ._fused import fused

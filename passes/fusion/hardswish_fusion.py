@@ -11,8 +11,6 @@ References: https://onnx.ai/onnx/operators/onnx__HardSwish.html; what PyTorch 2.
     13
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import NAMED, Builder, Find, Match, Sought, Value, rewrite
 
 from ._fused import fused

@@ -18,20 +18,9 @@ Accuracy: Exact up to rounding; approximate for float16 and bfloat16, which are 
 References: https://onnx.ai/onnx/operators/onnx__InstanceNormalization.html
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from graphfix.authoring import (
-    NAMED,
-    Builder,
-    Find,
-    Match,
-    Refuse,
-    Sought,
-    Value,
-    rewrite,
-)
+from graphfix.authoring import NAMED, Builder, Find, Match, Refuse, Sought, Value, rewrite
 
 from ._fused import deviating, fused, held
 from ._shapes import by_channel

@@ -18,8 +18,6 @@ References: https://onnx.ai/onnx/operators/onnx__LayerNormalization.html; what P
     at opset 13, and for the definition written by hand
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import NAMED, Builder, Find, Match, Sought, Value, rewrite

@@ -9,8 +9,6 @@ Accuracy: Exact up to rounding; approximate for float16 and bfloat16, which are 
 References: https://onnx.ai/onnx/operators/onnx__Mish.html
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import NAMED, Builder, Find, Match, Sought, Value, rewrite
 
 from ._fused import fused

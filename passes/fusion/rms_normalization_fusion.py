@@ -15,8 +15,6 @@ Accuracy: Exact up to rounding; approximate for float16 and bfloat16, which are 
 References: https://onnx.ai/onnx/operators/onnx__RMSNormalization.html; what PyTorch 2.13 writes
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import NAMED, Builder, Find, Match, Sought, Value, rewrite

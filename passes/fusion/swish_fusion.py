@@ -14,8 +14,6 @@ References: https://onnx.ai/onnx/operators/onnx__Swish.html; microsoft/onnxrunti
     docs/ContribOperators.md, com.microsoft.QuickGelu
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import NAMED, Builder, Find, Match, Sought, Value, rewrite
 
 from ._fused import CONTRIB, fused

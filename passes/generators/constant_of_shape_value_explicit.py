@@ -9,8 +9,6 @@ Accuracy: Exact.
 References: https://onnx.ai/onnx/operators/onnx__ConstantOfShape.html; measured on tract 0.23.9
 """
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import numpy_helper
 

@@ -14,8 +14,6 @@ References: https://onnx.ai/onnx/operators/onnx__EyeLike.html; builtin_op_import
     onnx-tensorrt, release 8.6
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import (

@@ -14,8 +14,6 @@ References: https://onnx.ai/onnx/operators/onnx__ConstantOfShape.html; onnx/onnx
     onnx2trt_utils.cpp, convMultiInput
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Option, Refuse, Value, rewrite

@@ -14,8 +14,6 @@ References: https://onnx.ai/onnx/operators/onnx__NonZero.html; pytorch/pytorch
     torch/onnx/symbolic_opset9.py (arange)
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite

@@ -19,8 +19,6 @@ References: https://onnx.ai/onnx/operators/onnx__Range.html; builtin_op_importer
     onnx-tensorrt, release 8.0, importRange; onnx-tensorrt issue 752
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -13,8 +13,6 @@ References: https://onnx.ai/onnx/operators/onnx__Col2Im.html;
     https://onnx.ai/onnx/operators/onnx__ConvTranspose.html
 """
 
-from __future__ import annotations
-
 from math import prod
 
 import numpy as np

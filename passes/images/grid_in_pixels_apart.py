@@ -19,8 +19,6 @@ References: measured in the simulator of rknn-toolkit2 2.3.2
     https://onnx.ai/onnx/operators/onnx__GridSample.html
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

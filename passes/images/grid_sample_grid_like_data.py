@@ -13,8 +13,6 @@ References: https://onnx.ai/onnx/operators/onnx__GridSample.html; measured on ap
     0.27.0.post1
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value, rewrite
 
 _WIDE = 4

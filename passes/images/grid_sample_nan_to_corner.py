@@ -13,19 +13,12 @@ References: https://onnx.ai/onnx/operators/onnx__GridSample.html;
     grid would be interpreted as -1"; measured on onnxruntime 1.32.0
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, respell, rewrite
 
 
-@rewrite(
-    "GridSample",
-    removes="form:GridSample.nan",
-    emits="GridSample IsNaN Where",
-    claims="nan",
-)
+@rewrite("GridSample", removes="form:GridSample.nan", emits="GridSample IsNaN Where", claims="nan")
 def grid_sample_nan_to_corner(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Choose -1, see the module."""
     grid = node.need(1)

@@ -19,8 +19,6 @@ References: https://onnx.ai/onnx/operators/onnx__GridSample.html; microsoft/onnx
     onnxruntime/core/providers/cpu/tensor/grid_sample.cc
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import (
     Builder,
     NodeView,
@@ -53,9 +51,7 @@ def grid_sample_to_gather(node: NodeView, build: Builder) -> Value:
     if mode not in _MODES:
         raise Refuse(f"the mode must be linear, nearest or cubic; it is {mode}")
     how = Sampling(
-        _MODES[mode],
-        str(node.attr("padding_mode", "zeros")),
-        bool(node.attr("align_corners", 0)),
+        _MODES[mode], str(node.attr("padding_mode", "zeros")), bool(node.attr("align_corners", 0))
     )
     if how.padding not in ("zeros", "border", "reflection"):
         raise Refuse(f"the padding must be zeros, border or reflection; it is {how.padding}")

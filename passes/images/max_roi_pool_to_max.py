@@ -16,8 +16,6 @@ References: https://onnx.ai/onnx/operators/onnx__MaxRoiPool.html;
     onnxruntime/core/providers/cpu/object_detection/roi_pool.cc
 """
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 

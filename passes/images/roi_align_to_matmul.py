@@ -15,8 +15,6 @@ References: https://onnx.ai/onnx/operators/onnx__RoiAlign.html;
     onnxruntime/core/providers/cpu/object_detection/roialign.cc
 """
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 

@@ -15,8 +15,6 @@ References: https://onnx.ai/onnx/operators/onnx__Gather.html; opencv 4.10.0,
     modules/dnn/src/onnx/onnx_graph_simplifier.cpp
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, respell, rewrite
 
 

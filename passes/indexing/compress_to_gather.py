@@ -14,8 +14,6 @@ Accuracy: Exact: elements are moved. Where a condition is longer than the axis, 
 References: https://onnx.ai/onnx/operators/onnx__Compress.html
 """
 
-from __future__ import annotations
-
 from math import prod
 
 import numpy as np

@@ -11,8 +11,6 @@ References: https://onnx.ai/onnx/operators/onnx__Gather.html; Tencent/ncnn
     tools/pnnx/src/pass_level2/F_embedding.cpp, F_embedding_onnx
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, respell, rewrite
 
 

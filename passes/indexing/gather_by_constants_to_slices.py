@@ -17,8 +17,6 @@ References: measured on ncnn 1.0.20261020 and pnnx 20261020
     https://onnx.ai/onnx/operators/onnx__Gather.html
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, need_rank, rewrite

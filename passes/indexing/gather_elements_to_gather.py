@@ -11,8 +11,6 @@ Accuracy: Exact: elements are moved.
 References: https://onnx.ai/onnx/operators/onnx__GatherElements.html
 """
 
-from __future__ import annotations
-
 from math import prod
 
 from graphfix.authoring import (

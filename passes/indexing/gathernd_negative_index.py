@@ -11,8 +11,6 @@ References: https://onnx.ai/onnx/operators/onnx__GatherND.html; measured on MNN 
     0.23.9
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite

@@ -14,8 +14,6 @@ Accuracy: Exact: elements are moved.
 References: https://onnx.ai/onnx/operators/onnx__GatherND.html
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import (
     Builder,
     NodeView,

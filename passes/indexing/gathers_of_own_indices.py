@@ -16,8 +16,6 @@ References: https://onnx.ai/onnx/operators/onnx__Max.html; measured in the simul
     rknn-toolkit2 2.3.2
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from onnx import TensorProto

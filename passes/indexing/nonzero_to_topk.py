@@ -20,8 +20,6 @@ Accuracy: Exact: places and counts are whole numbers below 2**24, which float32 
 References: https://onnx.ai/onnx/operators/onnx__NonZero.html; measured with tensorrt-rtx 1.7.1
 """
 
-from __future__ import annotations
-
 from math import prod
 
 import numpy as np

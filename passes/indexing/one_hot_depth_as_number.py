@@ -9,8 +9,6 @@ Accuracy: Exact.
 References: https://onnx.ai/onnx/operators/onnx__OneHot.html; apache-tvm 0.27.0.post1, measured
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite

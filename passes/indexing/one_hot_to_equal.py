@@ -15,8 +15,6 @@ Accuracy: Exact; an index outside the range gives a row that is off, as ONNX say
 References: https://onnx.ai/onnx/operators/onnx__OneHot.html
 """
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 

@@ -16,8 +16,6 @@ References: https://onnx.ai/onnx/operators/onnx__ReverseSequence.html; builtin_o
     importReverseSequence of onnx-tensorrt, releases 7.2 to 8.5
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import (

@@ -12,8 +12,6 @@ References: https://onnx.ai/onnx/operators/onnx__Slice.html; onnx/onnx-tensorrt
     builtin_op_importers.cpp (8.6), Slice
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 _MOST = 64  # axes of any tensor: a damaged file may say that there are more than memory holds

@@ -11,8 +11,6 @@ Accuracy: Exact: elements are moved.
 References: https://onnx.ai/onnx/operators/onnx__Slice.html; measured on OpenCV 4.8.1 and 4.10.0
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, need_rank, rewrite

@@ -17,8 +17,6 @@ References: https://onnx.ai/onnx/operators/onnx__Slice.html; onnx/onnx-tensorrt
     builtin_op_importers.cpp: Slice (5.1, 6.0), staticInputSliceHelper (6.0-full-dims)
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import repeat
 

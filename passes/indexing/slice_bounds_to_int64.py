@@ -11,8 +11,6 @@ Accuracy: Exact: each number of int32 is one of int64.
 References: https://onnx.ai/onnx/operators/onnx__Slice.html
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -15,8 +15,6 @@ Accuracy: Exact: the same numbers.
 References: https://onnx.ai/onnx/operators/onnx__Slice.html
 """
 
-from __future__ import annotations
-
 from math import prod
 
 import numpy as np

@@ -11,8 +11,6 @@ Accuracy: Exact, bit by bit.
 References: https://onnx.ai/onnx/operators/onnx__Trilu.html
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import (

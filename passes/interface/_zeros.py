@@ -1,7 +1,5 @@
 """What is false of an input whatever it holds."""
 
-from __future__ import annotations
-
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, Refuse, Value

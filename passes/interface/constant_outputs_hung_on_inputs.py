@@ -17,8 +17,6 @@ References: measured in the simulator of rknn-toolkit2 2.3.2
     https://onnx.ai/onnx/operators/onnx__Less.html
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from onnx import TensorProto

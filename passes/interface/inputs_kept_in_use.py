@@ -18,19 +18,9 @@ References: opencv/opencv 4.10.0 modules/dnn/src/layer_internals.hpp:309;
     https://onnx.ai/onnx/operators/onnx__Less.html
 """
 
-from __future__ import annotations
-
 from functools import partial
 
-from graphfix.authoring import (
-    Builder,
-    Editor,
-    NodeView,
-    Value,
-    Variable,
-    graph_pass,
-    respell,
-)
+from graphfix.authoring import Builder, Editor, NodeView, Value, Variable, graph_pass, respell
 
 from ._zeros import SUMMED, false_of
 

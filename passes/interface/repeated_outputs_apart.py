@@ -16,8 +16,6 @@ Accuracy: Exact: the larger of two equal numbers is that number, NaN and infinit
 References: https://onnx.ai/onnx/operators/onnx__Max.html; rknn-toolkit2 2.3.2, measured
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from onnx import TensorProto

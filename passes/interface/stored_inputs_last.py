@@ -12,8 +12,6 @@ Accuracy: Exact: callers give inputs by name.
 References: tools/pnnx/src/pass_onnx/eliminate_initializer_input.cpp of Tencent/ncnn
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Constant, Editor, NodeRef, graph_pass
 
 

@@ -19,8 +19,6 @@ References: https://onnx.ai/onnx/operators/onnx_aionnxml_OneHotEncoder.html,
     onnx_aionnxml_LabelEncoder.html, onnx_aionnxml_CategoryMapper.html
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

@@ -15,8 +15,6 @@ References: https://onnx.ai/onnx/operators/onnx_aionnxml_TreeEnsembleClassifier.
     onnx_aionnxml_ArrayFeatureExtractor.html, onnx_aionnxml_LabelEncoder.html
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

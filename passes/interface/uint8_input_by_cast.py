@@ -16,8 +16,6 @@ References: onnx/onnx-tensorrt 8.0 onnx2trt_utils.cpp, convertDtype NVIDIA/Tenso
     2592, 2644
 """
 
-from __future__ import annotations
-
 from onnx import TensorProto
 
 from graphfix.authoring import INTERFACE, Editor, NodeView, Value, Variable, graph_pass

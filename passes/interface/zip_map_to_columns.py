@@ -15,8 +15,6 @@ References: https://onnx.ai/onnx/operators/onnx_aionnxml_ZipMap.html;
     onnxruntime/core/providers/cpu/ml/zipmap.cc
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from onnx import TensorProto, helper

@@ -16,8 +16,6 @@ References: https://onnx.ai/onnx/operators/onnx__BitShift.html; operators.md of 
     release 8.6; onnx-tensorrt issue 896
 """
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 

@@ -12,8 +12,6 @@ References: onnx/onnx-tensorrt 8.4 docs/operators.md (Gather, Equal);
     https://onnx.ai/onnx/operators/onnx__Cast.html
 """
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 

@@ -12,8 +12,6 @@ Accuracy: Exact: no number changes.
 References: https://onnx.ai/onnx/repo-docs/Broadcasting.html; measured on MNN 3.6.1
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
@@ -22,10 +20,7 @@ OPS = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
 
 
 @rewrite(
-    OPS,
-    removes=tuple(f"shape:{op}.broadcast" for op in OPS),
-    emits=("Expand Shape", *OPS),
-    since=8,
+    OPS, removes=tuple(f"shape:{op}.broadcast" for op in OPS), emits=("Expand Shape", *OPS), since=8
 )
 def comparison_of_expanded(node: NodeView, build: Builder) -> Value:
     """Expand the first operand, see the module."""

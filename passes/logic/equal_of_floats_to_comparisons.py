@@ -18,8 +18,6 @@ References: https://onnx.ai/onnx/operators/onnx__Equal.html; Equal-7 and -11, Le
     onnx/defs/logical/old.cc
 """
 
-from __future__ import annotations
-
 from functools import reduce
 
 import numpy as np

@@ -10,8 +10,6 @@ Accuracy: Exact, for NaN too, which equals nothing.
 References: https://onnx.ai/onnx/operators/onnx__IsInf.html
 """
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 

@@ -10,8 +10,6 @@ Accuracy: Exact, infinities included. It takes that the engine's comparisons fol
 References: https://onnx.ai/onnx/operators/onnx__IsNaN.html
 """
 
-from __future__ import annotations
-
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Value, need_type, rewrite

@@ -10,8 +10,6 @@ Accuracy: Exact: also for NaN, of which neither holds.
 References: https://onnx.ai/onnx/operators/onnx__Less.html; measured on MNN 3.6.1
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Value, rewrite
 
 

@@ -14,8 +14,6 @@ Accuracy: Exact: 0, 1 and 2 are floats.
 References: https://onnx.ai/onnx/operators/onnx__And.html, onnx__Or.html, onnx__Xor.html
 """
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 

@@ -14,18 +14,11 @@ References: pytorch/pytorch aten/src/ATen/native/UnaryOps.cpp (logical_not);
     https://onnx.ai/onnx/operators/onnx__Not.html
 """
 
-from __future__ import annotations
-
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, need_elem_type, rewrite
 
-_FLOATS = (
-    TensorProto.FLOAT,
-    TensorProto.DOUBLE,
-    TensorProto.FLOAT16,
-    TensorProto.BFLOAT16,
-)
+_FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.FLOAT16, TensorProto.BFLOAT16)
 _INTEGERS = (
     TensorProto.INT8,
     TensorProto.INT16,

@@ -10,8 +10,6 @@ References: https://onnx.ai/onnx/operators/onnx__GreaterOrEqual.html;
     https://onnx.ai/onnx/operators/onnx__LessOrEqual.html
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Value, rewrite
 
 

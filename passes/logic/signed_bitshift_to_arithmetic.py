@@ -19,8 +19,6 @@ References: https://onnx.ai/onnx/operators/onnx__BitShift.html; operators.md of 
     release 8.6
 """
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 

@@ -17,8 +17,6 @@ Accuracy: Exact for numbers and infinities. NaN where the constant is chosen sta
 References: https://onnx.ai/onnx/operators/onnx__Where.html, onnx__Max.html, onnx__Min.html
 """
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 

@@ -9,8 +9,6 @@ Accuracy: Exact: booleans.
 References: https://onnx.ai/onnx/operators/onnx__Xor.html
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Value, rewrite
 
 

@@ -3,8 +3,6 @@
 References: https://onnx.ai/onnx/operators/onnx__LSTM.html
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import NodeView
 
 _PLAIN = {"LSTM": ["sigmoid", "tanh", "tanh"], "GRU": ["sigmoid", "tanh"], "RNN": ["tanh"]}

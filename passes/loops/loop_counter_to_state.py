@@ -18,8 +18,6 @@ References: https://onnx.ai/onnx/operators/onnx__Loop.html; onnx-tensorrt
     builtin_op_importers.cpp:2375 (8.6)
 """
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 

@@ -16,8 +16,6 @@ References: https://onnx.ai/onnx/operators/onnx__Loop.html;
     https://onnx.ai/onnx/operators/onnx__SequenceInsert.html
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from graphfix.authoring import (

@@ -15,8 +15,6 @@ References: https://onnx.ai/onnx/operators/onnx__Scan.html,
     Unimplemented(Loop)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -17,8 +17,6 @@ Accuracy: Exact: the same operators on the same numbers.
 References: https://onnx.ai/onnx/operators/onnx__Loop.html
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any

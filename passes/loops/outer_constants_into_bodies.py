@@ -14,8 +14,6 @@ References: measured on onnx2tf 1.29.24
     https://github.com/onnx/onnx/blob/main/docs/IR.md#names-within-a-graph
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from graphfix.authoring import (

@@ -10,8 +10,6 @@ Accuracy: Exact.
 References: https://onnx.ai/onnx/operators/onnx__LSTM.html; measured with onnxruntime-qnn 2.7.0
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, respell, rewrite
 
 from ._activations import plain_activations

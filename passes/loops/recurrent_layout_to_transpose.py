@@ -13,8 +13,6 @@ Accuracy: Exact.
 References: https://onnx.ai/onnx/operators/onnx__LSTM.html
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, respell, rewrite
 
 _STATES = (5, 6)  # the inputs initial_h and initial_c

@@ -17,8 +17,6 @@ Accuracy: Exact: the last hidden state is what the last step gives.
 References: https://onnx.ai/onnx/operators/onnx__GRU.html; rknn-toolkit2 2.3.2, measured
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite

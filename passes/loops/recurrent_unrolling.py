@@ -18,8 +18,6 @@ References: https://onnx.ai/onnx/operators/onnx__LSTM.html, onnx__GRU.html, onnx
     on apache-tvm 0.27 and OpenCV 4.10.0
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

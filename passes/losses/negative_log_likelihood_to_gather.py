@@ -15,8 +15,6 @@ References: https://onnx.ai/onnx/operators/onnx__NegativeLogLikelihoodLoss.html;
     onnx-tensorrt, release 8.6
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite

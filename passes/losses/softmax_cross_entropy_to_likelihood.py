@@ -13,8 +13,6 @@ References: https://onnx.ai/onnx/operators/onnx__SoftmaxCrossEntropyLoss.html; o
     onnx-tensorrt, release 8.6
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Value, rewrite
 
 

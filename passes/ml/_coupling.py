@@ -4,8 +4,6 @@ T. Wu, C. Lin, R. Weng, Probability estimates for multi-class classification by 
 (2004); multiclass_probability in onnxruntime/core/providers/cpu/ml/ml_common.h.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

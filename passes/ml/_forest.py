@@ -1,7 +1,5 @@
 """A forest as arrays, however the file writes it: branches first, leaves behind them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

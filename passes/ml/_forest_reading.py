@@ -3,8 +3,6 @@
 https://onnx.ai/onnx/operators/onnx_aionnxml_TreeEnsembleRegressor.html, onnx_aionnxml_TreeEnsemble
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 microsoft/onnxruntime: onnxruntime/core/providers/cpu/ml/ml_common.h, svmclassifier.h (SVMCommon).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Array, Builder, NodeView, Refuse, Value

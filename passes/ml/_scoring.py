@@ -4,8 +4,6 @@ In the order and by the formulas of microsoft/onnxruntime: onnxruntime/core/prov
 ml_common.h (ComputeLogistic, ComputeSoftmaxZero, ComputeProbit, write_scores).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import sqrt
 from typing import TypeAlias

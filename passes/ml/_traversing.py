@@ -5,8 +5,6 @@ number of trees. What onnxruntime adds and when was read in microsoft/onnxruntim
 onnxruntime/core/providers/cpu/ml/tree_ensemble_aggregator.h and tree_ensemble_common.h.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Array, Builder, Refuse, Value

@@ -10,8 +10,6 @@ References: https://onnx.ai/onnx/operators/onnx_aionnxml_ArrayFeatureExtractor.h
     onnxruntime/core/providers/cpu/ml/array_feature_extractor.cc
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Value, need_rank, rewrite
 
 

@@ -11,8 +11,6 @@ References: https://onnx.ai/onnx/operators/onnx_aionnxml_Binarizer.html;
     onnxruntime/core/providers/cpu/ml/binarizer.cc
 """
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 

@@ -11,8 +11,6 @@ References: https://onnx.ai/onnx/operators/onnx_aionnxml_FeatureVectorizer.html;
     onnxruntime/core/providers/cpu/ml/feature_vectorizer.cc
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import prod
 

@@ -12,8 +12,6 @@ References: https://onnx.ai/onnx/operators/onnx_aionnxml_Imputer.html;
     onnxruntime/core/providers/cpu/ml/imputer.cc
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -34,10 +32,7 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
 
 
 @rewrite(
-    "ai.onnx.ml::Imputer",
-    removes="op:ai.onnx.ml::Imputer",
-    emits="Equal IsNaN Where",
-    infer=infer,
+    "ai.onnx.ml::Imputer", removes="op:ai.onnx.ml::Imputer", emits="Equal IsNaN Where", infer=infer
 )
 def imputer_to_where(node: NodeView, build: Builder) -> Value:
     """Choose, see the module."""

@@ -14,8 +14,6 @@ References: https://onnx.ai/onnx/operators/onnx_aionnxml_LabelEncoder.html;
     onnxruntime/core/providers/cpu/ml/label_encoder.h
 """
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 

@@ -19,8 +19,6 @@ References: https://onnx.ai/onnx/operators/onnx_aionnxml_LinearClassifier.html,
     onnx_aionnxml_LinearRegressor.html; onnxruntime/core/providers/cpu/ml/linearclassifier.cc
 """
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 

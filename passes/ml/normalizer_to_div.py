@@ -15,8 +15,6 @@ References: https://onnx.ai/onnx/operators/onnx_aionnxml_Normalizer.html;
     onnxruntime/core/providers/cpu/ml/normalizer.cc
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from onnx import TensorProto

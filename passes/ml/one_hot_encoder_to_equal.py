@@ -13,8 +13,6 @@ References: https://onnx.ai/onnx/operators/onnx_aionnxml_OneHotEncoder.html;
     onnxruntime/core/providers/cpu/ml/onehotencoder.cc
 """
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 

@@ -13,8 +13,6 @@ References: https://onnx.ai/onnx/operators/onnx_aionnxml_Scaler.html;
     onnxruntime/core/providers/cpu/ml/scaler.cc
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -23,8 +23,6 @@ References: https://onnx.ai/onnx/operators/onnx_aionnxml_SVMClassifier.html,
     svmregressor.cc
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import combinations
 
@@ -99,10 +97,7 @@ def svm_regressor_to_matmul(node: NodeView, build: Builder) -> Value:
 
 
 @rewrite(
-    "ai.onnx.ml::SVMClassifier",
-    removes="op:ai.onnx.ml::SVMClassifier",
-    emits=_EMITS,
-    infer=infer,
+    "ai.onnx.ml::SVMClassifier", removes="op:ai.onnx.ml::SVMClassifier", emits=_EMITS, infer=infer
 )
 def svm_classifier_to_matmul(node: NodeView, build: Builder) -> tuple[Value | None, Value | None]:
     """Replace SVMClassifier by comparing rows with all support vectors."""

@@ -12,8 +12,6 @@ References: https://onnx.ai/onnx/operators/onnx_aionnxml_DictVectorizer.html,
     onnx_aionnxml_CastMap.html, onnx_aionnxml_CategoryMapper.html
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 _INSTEAD = {

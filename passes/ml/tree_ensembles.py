@@ -27,8 +27,6 @@ References: https://onnx.ai/onnx/operators/onnx_aionnxml_TreeEnsembleRegressor.h
     onnxruntime/core/providers/cpu/ml/tree_ensemble_aggregator.h, ml_common.h
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -96,10 +94,7 @@ def tree_ensemble_regressor_to_gather(node: NodeView, build: Builder) -> Value:
 
 
 @rewrite(
-    "ai.onnx.ml::TreeEnsemble",
-    removes="op:ai.onnx.ml::TreeEnsemble",
-    emits=_EMITTED,
-    since=11,
+    "ai.onnx.ml::TreeEnsemble", removes="op:ai.onnx.ml::TreeEnsemble", emits=_EMITTED, since=11
 )
 def tree_ensemble_to_gather(node: NodeView, build: Builder) -> Value:
     """Replace TreeEnsemble by looking up which way each row goes."""

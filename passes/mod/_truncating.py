@@ -16,8 +16,6 @@ So ``a - b * trunc(a / b)`` is off by a whole divisor next to its multiples, and
 - One too large shows as a negative remainder; adding ``|b|`` is exact.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -12,8 +12,6 @@ Accuracy: Exact wherever the division gives a number, and the site says so. Ther
 References: https://onnx.ai/onnx/operators/onnx__Div.html; rknn-toolkit2 2.3.2, measured
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import EXACT, Builder, NodeView, Refuse, Value, rewrite
@@ -21,12 +19,7 @@ from graphfix.authoring import EXACT, Builder, NodeView, Refuse, Value, rewrite
 _TYPES = (np.dtype(np.int32), np.dtype(np.int64))
 
 
-@rewrite(
-    ["Div", "Mod"],
-    removes="const:Div.B const:Mod.B",
-    emits="Add Cast Div Equal Mod",
-    since=7,
-)
+@rewrite(["Div", "Mod"], removes="const:Div.B const:Mod.B", emits="Add Cast Div Equal Mod", since=7)
 def divisor_never_zero(node: NodeView, build: Builder) -> Value:
     """Add 1 where it is 0, see the module."""
     a, b = node.need(0), node.need(1)

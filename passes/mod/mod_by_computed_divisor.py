@@ -19,8 +19,6 @@ References: https://onnx.ai/onnx/operators/onnx__Mod.html;
     onnxruntime/core/providers/cpu/math/element_wise_ops.cc (Mod, Div)
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import EXACT, Builder, NodeView, Refuse, Value, rewrite

@@ -48,8 +48,6 @@ onnx/onnx-tensorrt 8.6 builtin_op_importers.cpp 3063-3112; pytorch/TensorRT issu
 onnxruntime/core/providers/cpu/math/element_wise_ops.cc (Mod).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -67,12 +65,7 @@ from graphfix.authoring import (
     rewrite,
 )
 
-from ._truncating import (
-    DIGITS,
-    differing_signs,
-    truncated_remainder,
-    with_sign_of_divisor,
-)
+from ._truncating import DIGITS, differing_signs, truncated_remainder, with_sign_of_divisor
 
 Array = np.ndarray[Any, Any]
 _WIDER = {

@@ -28,8 +28,6 @@ https://onnx.ai/onnx/operators/onnx__Mod.html; onnx/onnx-tensorrt 8.6 builtin_op
 pytorch/pytorch aten/src/ATen/native/cpu/BinaryOpsKernel.cpp (remainder_kernel).
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 from ._truncating import with_sign_of_divisor

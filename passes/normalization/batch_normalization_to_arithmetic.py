@@ -14,8 +14,6 @@ Accuracy: Exact up to rounding.
 References: https://onnx.ai/onnx/operators/onnx__BatchNormalization.html
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, need_rank, rewrite

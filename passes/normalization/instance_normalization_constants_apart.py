@@ -16,8 +16,6 @@ References: https://onnx.ai/onnx/operators/onnx__InstanceNormalization.html; ope
     modules/dnn/src/onnx/onnx_importer.cpp, parseInstanceNormalization
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 

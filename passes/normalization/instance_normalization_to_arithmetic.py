@@ -16,8 +16,6 @@ References: https://onnx.ai/onnx/operators/onnx__InstanceNormalization.html; onn
     builtin_op_importers.cpp, importInstanceNormalization
 """
 
-from __future__ import annotations
-
 from math import prod
 
 from onnx import TensorProto

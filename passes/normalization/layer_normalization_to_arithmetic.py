@@ -18,8 +18,6 @@ References: https://onnx.ai/onnx/operators/onnx__LayerNormalization.html; micros
     onnxruntime/core/graph/contrib_ops/contrib_defs.cc
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import prod
 

@@ -12,8 +12,6 @@ Accuracy: Exact up to rounding. Where all elements are 0, so is the result, as i
 References: https://onnx.ai/onnx/operators/onnx__LpNormalization.html
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, need_rank, rewrite

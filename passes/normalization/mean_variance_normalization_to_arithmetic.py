@@ -18,8 +18,6 @@ References: https://onnx.ai/onnx/operators/onnx__MeanVarianceNormalization.html;
     of onnxruntime 1.32
 """
 
-from __future__ import annotations
-
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Value, need_rank_of, need_type, rewrite

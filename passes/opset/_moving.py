@@ -1,7 +1,5 @@
 """Moving to another opset as a pass does it: what blocks a step is refused, the rest recorded."""
 
-from __future__ import annotations
-
 from graphfix.authoring import Editor, Recorded, Refused, StepBlocked, move_to
 
 

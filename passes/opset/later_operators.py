@@ -17,8 +17,6 @@ Accuracy: Exact for what the name means from the opset on that brings it; before
 References: https://onnx.ai/onnx/repo-docs/Versioning.html#operator-sets
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import (
     Editor,
     NodeView,
@@ -41,10 +39,7 @@ _BROUGHT = (
 )  # fmt: skip
 
 
-@graph_pass(
-    removes=("opset:too-low.*", *(f"op:{name}" for name in _BROUGHT)),
-    emits="*::*",
-)
+@graph_pass(removes=("opset:too-low.*", *(f"op:{name}" for name in _BROUGHT)), emits="*::*")
 def later_operators(editor: Editor) -> None:
     """Move to the opset that has every operator of the main graph."""
     model = editor.model

@@ -21,8 +21,6 @@ References: https://onnx.ai/onnx/operators/ for every form of every operator; on
     and old.cc for their function bodies.
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import NAMED, Editor, Option, graph_pass
 
 from ._moving import moved_to

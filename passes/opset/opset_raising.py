@@ -19,8 +19,6 @@ References: https://onnx.ai/onnx/operators/onnx__TopK.html; measured on tract 0.
     onnxruntime-qnn 2.7.0
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Editor, graph_pass
 
 from ._moving import moved_to

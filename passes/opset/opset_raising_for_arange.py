@@ -13,8 +13,6 @@ References: https://onnx.ai/onnx/operators/onnx__Range.html; pytorch/pytorch
     torch/onnx/symbolic_opset9.py (arange)
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Editor, NodeView, graph_pass
 
 from ._moving import moved_to

@@ -13,8 +13,6 @@ References: https://onnx.ai/onnx/operators/onnx__Upsample.html;
     https://onnx.ai/onnx/operators/onnx__Resize.html; measured on OpenVINO 2026.4.1
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Editor, NodeView, graph_pass
 
 from ._moving import moved_to

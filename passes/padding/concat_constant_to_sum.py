@@ -14,8 +14,6 @@ References: measured on ncnn 1.0.20261020 and pnnx 20261020;
     https://onnx.ai/onnx/operators/onnx__Pad.html
 """
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 
@@ -25,11 +23,7 @@ _FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE)
 
 
 @rewrite(
-    "Concat",
-    removes="form:Concat.constant",
-    emits="Add Concat Pad",
-    since=11,
-    claims="nan inf",
+    "Concat", removes="form:Concat.constant", emits="Add Concat Pad", since=11, claims="nan inf"
 )
 def concat_constant_to_sum(node: NodeView, build: Builder) -> Value:
     """Pad with zeros and add, see the module."""

@@ -12,8 +12,6 @@ Accuracy: Exact: the same numbers.
 References: https://onnx.ai/onnx/operators/onnx__Pad.html
 """
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 
@@ -23,11 +21,7 @@ _FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE)
 
 
 @rewrite(
-    "Concat",
-    removes="const:Concat.one-number",
-    emits="Concat Pad",
-    since=11,
-    claims="nan inf",
+    "Concat", removes="const:Concat.one-number", emits="Concat Pad", since=11, claims="nan inf"
 )
 def concat_number_to_pad(node: NodeView, build: Builder) -> Value:
     """Pad by what stands at the ends, see the module."""

@@ -12,8 +12,6 @@ Accuracy: Exact: elements are moved.
 References: https://onnx.ai/onnx/operators/onnx__Pad.html
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, need_rank, rewrite

@@ -13,8 +13,6 @@ Accuracy: Exact: elements are moved.
 References: https://onnx.ai/onnx/operators/onnx__Pad.html
 """
 
-from __future__ import annotations
-
 import numpy as np
 from msgspec import Struct
 from onnx import TensorProto

@@ -10,8 +10,6 @@ Accuracy: Exact: it is the default of the attribute.
 References: https://onnx.ai/onnx/operators/onnx__Pad.html
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, respell, rewrite
 
 

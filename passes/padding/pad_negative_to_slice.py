@@ -11,8 +11,6 @@ Accuracy: Exact.
 References: https://onnx.ai/onnx/operators/onnx__Pad.html; measured on MNN 3.6.1 and tract 0.23.9
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite

@@ -11,8 +11,6 @@ References: https://onnx.ai/onnx/operators/onnx__Pad.html; onnx/onnx-tensorrt 8.
     builtin_op_importers.cpp, importPad
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite

@@ -17,8 +17,6 @@ References: https://onnx.ai/onnx/operators/onnx__Conv.html, onnx__ConvTranspose.
     DistributePadding)
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import (
     Builder,
     NodeView,
@@ -36,10 +34,7 @@ _WINDOWS = ("Conv", "ConvTranspose", *_POOLS)
 
 @rewrite(
     _WINDOWS,
-    removes=(
-        *(f"attr:{op}.auto_pad" for op in _WINDOWS),
-        "attr:ConvTranspose.output_shape",
-    ),
+    removes=(*(f"attr:{op}.auto_pad" for op in _WINDOWS), "attr:ConvTranspose.output_shape"),
     emits=_WINDOWS,
     claims="nan inf",
 )

@@ -12,8 +12,6 @@ References: https://onnx.ai/onnx/operators/onnx__AveragePool.html; measured with
     2.7.0
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, respell, rewrite
 
 

@@ -14,8 +14,6 @@ Accuracy: Exact up to rounding: engines sum a window in another order.
 References: https://onnx.ai/onnx/operators/onnx__AveragePool.html, onnx__Pad.html
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, respell, rewrite
 
 

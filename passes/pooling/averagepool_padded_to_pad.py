@@ -15,8 +15,6 @@ References: https://onnx.ai/onnx/operators/onnx__AveragePool.html; measured on M
     OpenCV 4.8.1, 4.10.0 and 5.0.0
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, rewrite

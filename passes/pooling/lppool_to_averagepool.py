@@ -16,8 +16,6 @@ References: https://onnx.ai/onnx/operators/onnx__LpPool.html; builtin_op_importe
     onnx-tensorrt, release 8.6
 """
 
-from __future__ import annotations
-
 from math import prod
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite

@@ -16,8 +16,6 @@ References: https://onnx.ai/onnx/operators/onnx__MaxUnpool.html; onnxruntime
     core/providers/cpu/nn/Unpool.cc
 """
 
-from __future__ import annotations
-
 from math import prod
 
 import numpy as np

@@ -26,8 +26,6 @@ https://onnx.ai/onnx/operators/onnx__MaxPool.html;
 onnx-tensorrt onnx2trt_utils.cpp (getKernelParams), release 8.6.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 

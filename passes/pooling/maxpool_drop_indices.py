@@ -18,8 +18,6 @@ https://onnx.ai/onnx/operators/onnx__MaxPool.html; onnx-tensorrt builtin_op_impo
 release 8.6 (MaxPool).
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 

@@ -18,8 +18,6 @@ References: https://onnx.ai/onnx/operators/onnx__MaxPool.html; builtin_op_import
     onnx-tensorrt, release 8.6; NVIDIA/TensorRT issues 3761, 27
 """
 
-from __future__ import annotations
-
 from itertools import product
 from math import prod
 

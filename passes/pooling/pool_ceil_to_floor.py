@@ -12,8 +12,6 @@ References: https://onnx.ai/onnx/operators/onnx__MaxPool.html (ceil_mode: window
     right padding are left out)
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, respell, rewrite
 
 

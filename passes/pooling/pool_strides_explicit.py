@@ -11,8 +11,6 @@ Accuracy: Exact.
 References: https://onnx.ai/onnx/operators/onnx__MaxPool.html; measured on MNN 3.6.1
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite

@@ -13,8 +13,6 @@ References: https://onnx.ai/onnx/operators/onnx__MaxPool.html; measured in the s
     rknn-toolkit2 2.3.2
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, respell, rewrite
 
 

@@ -19,8 +19,6 @@ References: https://onnx.ai/onnx/operators/onnx__MaxPool.html, onnx__AveragePool
     MNN 3.6.1 and onnxruntime-qnn 2.7.0
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite

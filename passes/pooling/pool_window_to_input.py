@@ -22,8 +22,6 @@ https://onnx.ai/onnx/operators/onnx__AveragePool.html; onnxruntime core/provider
 pool_functors.h; NvInfer.h 8.6.1, PaddingMode
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 

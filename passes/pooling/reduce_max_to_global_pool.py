@@ -14,8 +14,6 @@ Accuracy: Exact: the same number.
 References: https://onnx.ai/onnx/operators/onnx__GlobalMaxPool.html, onnx__ReduceMax.html
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite

@@ -5,8 +5,6 @@ resolve_rounding_mode), trunc.py, bipolar_quant.py, floatquant.py, multithreshol
 src/qonnx/custom_op/channels_last/base_wrapped_op.py.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,20 +1,12 @@
 """What is dequantized in floating point numbers: constants, and what QuantizeLinear gave."""
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Array, Builder, NodeView, Refuse, Value
 
 from ._few_bits import FEW_BITS, rounded_to_few_bits
-from ._reading import (
-    RANGES,
-    by_element,
-    quantized_type,
-    scale_of,
-    zero_of,
-)
+from ._reading import RANGES, by_element, quantized_type, scale_of, zero_of
 
 PAIR_EMITS = "Abs Add Cast Clip Div Less Max Min Mul Not Round"
 

@@ -4,8 +4,6 @@ The step between two such numbers is found by comparing with powers of two, so t
 rounds: https://onnx.ai/onnx/technical/float8.html; qonnx/custom_op/general/floatquant.py.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Scales and zero points that are computed at run time, or given by blocks, as they broadcast."""
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value
 
 LATE_EMITS = ("Expand", "Reshape", "Slice", "Unsqueeze")

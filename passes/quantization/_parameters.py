@@ -4,8 +4,6 @@ What onnxruntime does, in what order and in which precision, was read in microso
 onnxruntime/core/mlas/lib/quantize.cpp (MlasQuantizeLinear, MlasRequantizeOutput).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from typing import Any, cast
 

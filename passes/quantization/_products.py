@@ -6,8 +6,6 @@ onnxruntime/core/providers/cpu/quantization/qlinearconv.cc and quantize_linear_m
 onnxruntime/contrib_ops/cpu/quantization/quant_gemm.cc.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from math import prod

@@ -6,8 +6,6 @@ onnxruntime/contrib_ops/cpu/quantization/qlinear_lookup_table.cc, qlinear_concat
 qlinear_where.cc.
 """
 
-from __future__ import annotations
-
 import itertools
 from functools import lru_cache
 from math import prod

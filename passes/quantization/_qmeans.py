@@ -4,8 +4,6 @@ The order in which onnxruntime adds, scales and rounds was read in microsoft/onn
 onnxruntime/contrib_ops/cpu/quantization/qlinear_pool.cc, qlinear_softmax.cc.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import product
 from math import prod

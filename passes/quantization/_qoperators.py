@@ -1,7 +1,5 @@
 """The quantized operators that are written on floating point numbers, and the types they give."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from onnx import TensorProto
@@ -57,13 +55,7 @@ OPTIONS = {
     "rounded": Option(bool, False, "Average by AveragePool, rounding next to a half: cheaper.")
 }
 # The place of the zero point of the result, which bears its type.
-_RESULT_ZERO = {
-    "QGemm": 8,
-    "QLinearAdd": 7,
-    "QLinearConcat": 1,
-    "QLinearMul": 7,
-    "QLinearWhere": 8,
-}
+_RESULT_ZERO = {"QGemm": 8, "QLinearAdd": 7, "QLinearConcat": 1, "QLinearMul": 7, "QLinearWhere": 8}
 
 
 def is_quantized_operator(node: NodeView) -> bool:

@@ -1,7 +1,5 @@
 """QLinearConv, QLinearMatMul and QGemm on floating point numbers that hold the same integers."""
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 import numpy as np

@@ -1,7 +1,5 @@
 """QuantizeLinear by arithmetic."""
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 import numpy as np
@@ -10,14 +8,7 @@ from onnx import TensorProto
 from graphfix.authoring import Builder, NodeView, Refuse, Value, listed, need_type
 
 from ._late_scales import broadcast_late
-from ._parameters import (
-    BYTES,
-    Number,
-    along,
-    requantized,
-    scale_at,
-    zero_at,
-)
+from ._parameters import BYTES, Number, along, requantized, scale_at, zero_at
 from ._reading import quantized_type
 
 # onnxruntime divides by the scale in float32 whatever the types are (measured on 1.32.0).

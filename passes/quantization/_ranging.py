@@ -1,7 +1,5 @@
 """Quantizing a tensor by the range of its own numbers, as DynamicQuantizeLinear does."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, Value

@@ -1,7 +1,5 @@
 """Reading scale and zero point of QuantizeLinear and DequantizeLinear."""
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 

@@ -1,7 +1,5 @@
 """Reading whole numbers as they were before a cast to 8 bits."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -17,8 +17,6 @@ References: https://github.com/fastmachinelearning/qonnx, docs/qonnx-custom-ops 
     src/qonnx/custom_op/general
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -36,12 +34,7 @@ from ._brevitas import (
     quantized_by_numpy,
     range_of,
 )
-from ._few_bits import (
-    FEW_EMITS,
-    FewBits,
-    rounded_by,
-    rounded_to_few_bits,
-)
+from ._few_bits import FEW_EMITS, FewBits, rounded_by, rounded_to_few_bits
 
 _MOST_EXPONENTS = 5
 
@@ -220,10 +213,7 @@ def evaluate_thresholds(
 
 @rewrite(
     (*named("MultiThreshold"), "finn.custom_op.thresholding::MultiThreshold"),
-    removes=(
-        *features("MultiThreshold"),
-        "op:finn.custom_op.thresholding::MultiThreshold",
-    ),
+    removes=(*features("MultiThreshold"), "op:finn.custom_op.thresholding::MultiThreshold"),
     emits="Add Cast Less Mul Not ReduceSum Unsqueeze",
     infer=infer_like,
     evaluate=evaluate_thresholds,

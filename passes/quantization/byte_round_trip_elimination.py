@@ -16,8 +16,6 @@ Accuracy: Exact: float32 holds every number of 8 bits. A NaN stays NaN, where th
 References: https://onnx.ai/onnx/operators/onnx__Cast.html, onnx__DequantizeLinear.html
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from graphfix.authoring import BYTE_MOVES, CANONICAL, Editor, graph_pass

@@ -12,8 +12,6 @@ References: https://onnx.ai/onnx/operators/onnx__Cast.html; onnx/onnx-tensorrt 1
     docs/operators.md (Slice, Gather)
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -17,8 +17,6 @@ Accuracy: That of qoperator-to-float. A NaN that is quantized stays NaN, where Q
 References: ModelImporter.cpp:243 of onnx-tensorrt, release 8.6 (uint8); those of qoperator-to-float
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from onnx import TensorProto
@@ -35,10 +33,7 @@ from ._round_trips import leave_out_round_trips
         "attr:QuantizeLinear.zero_point dtype:QuantizeLinear.uint8 dtype:uint8 op:QLinearConv "
         "op:QLinearMatMul"
     ),
-    emits=(
-        *WRITTEN,
-        *BYTE_MOVES,
-    ),
+    emits=(*WRITTEN, *BYTE_MOVES),
     options=OPTIONS,
 )
 def bytes_to_whole_floats(editor: Editor) -> None:

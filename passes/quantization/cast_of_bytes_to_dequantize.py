@@ -11,8 +11,6 @@ Accuracy: Exact: every number of 8 bits is one of float32.
 References: https://onnx.ai/onnx/operators/onnx__DequantizeLinear.html; NVIDIA/TensorRT issue 3919
 """
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 

@@ -11,8 +11,6 @@ Accuracy: Exact: elements are moved.
 References: https://github.com/fastmachinelearning/qonnx, src/qonnx/custom_op/channels_last
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite

@@ -16,8 +16,6 @@ References: https://onnx.ai/onnx/operators/onnx__ConvInteger.html; operators.md 
     release 8.6
 """
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 

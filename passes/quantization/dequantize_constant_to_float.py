@@ -13,8 +13,6 @@ Accuracy: Exact: (x - zero point) * scale in float32, as the operator does, with
 References: https://onnx.ai/onnx/operators/onnx__DequantizeLinear.html
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Option, Value, rewrite
 
 from ._dequantizing import constant_as_float

@@ -15,8 +15,6 @@ References: https://onnx.ai/onnx/operators/onnx__DequantizeLinear.html;
     builtin_op_importers.cpp:1155-1253 of onnx-tensorrt, release 8.6
 """
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 
@@ -30,13 +28,7 @@ _OP = "DequantizeLinear"
 
 @rewrite(
     _OP,
-    removes=(
-        f"dtype:{_OP}.*",
-        f"attr:{_OP}.*",
-        f"form:{_OP}.*",
-        f"const:{_OP}.*",
-        f"op:{_OP}",
-    ),
+    removes=(f"dtype:{_OP}.*", f"attr:{_OP}.*", f"form:{_OP}.*", f"const:{_OP}.*", f"op:{_OP}"),
     emits=("Cast", "Mul", "Sub", *LATE_EMITS),
 )
 def dequantize_to_arithmetic(node: NodeView, build: Builder) -> Value:

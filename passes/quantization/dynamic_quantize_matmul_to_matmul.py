@@ -16,8 +16,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.Dynami
     onnxruntime/contrib_ops/cpu/quantization/dynamic_quantize_matmul.cc
 """
 
-from __future__ import annotations
-
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite

@@ -19,8 +19,6 @@ References: https://onnx.ai/onnx/operators/onnx__DynamicQuantizeLinear.html; mic
     onnxruntime/core/util/qmath.h
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from onnx import TensorProto

@@ -12,8 +12,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.MatMul
     onnxruntime/contrib_ops/cpu/quantization/dynamic_quantize_matmul.cc
 """
 
-from __future__ import annotations
-
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Value, rewrite

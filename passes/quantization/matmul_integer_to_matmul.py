@@ -19,8 +19,6 @@ Accuracy: Exact: every number is whole and below 2**24 in size, which float32 ho
 References: https://onnx.ai/onnx/operators/onnx__MatMulInteger.html
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from onnx import TensorProto

@@ -16,17 +16,11 @@ References: https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html; convertDty
     onnx2trt_utils.cpp of onnx-tensorrt, release 8.6
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from graphfix.authoring import Builder, Editor, NodeView, Option, Value, graph_pass
 
-from ._dequantizing import (
-    PAIR_EMITS,
-    constant_as_float,
-    pair_as_floats,
-)
+from ._dequantizing import PAIR_EMITS, constant_as_float, pair_as_floats
 from ._reading import NARROW, NARROW_FEATURES
 
 

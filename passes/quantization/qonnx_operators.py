@@ -14,8 +14,6 @@ References: https://github.com/fastmachinelearning/qonnx, src/qonnx/custom_op/ge
     quantavgpool2d.py, im2col.py, xnorpopcount.py, debugmarker.py
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import product
 

@@ -27,8 +27,6 @@ References: https://onnx.ai/onnx/operators/onnx__QLinearConv.html, onnx__QLinear
     onnxruntime/contrib_ops/cpu/quantization
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Value, rewrite
 
 from ._qoperators import OPERATORS, OPTIONS, WRITTEN, infer, write

@@ -21,8 +21,6 @@ References: https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html;
     https://onnx.ai/onnx/operators/onnx__DequantizeLinear.html
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Value, rewrite
 
 from ._dequantizing import PAIR_EMITS, pair_as_floats

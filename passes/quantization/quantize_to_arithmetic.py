@@ -15,8 +15,6 @@ References: https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html;
     onnxruntime/core/mlas/lib/quantize.cpp
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Value, rewrite
 
 from ._late_scales import LATE_EMITS
@@ -28,12 +26,7 @@ _OP = "QuantizeLinear"
 
 @rewrite(
     _OP,
-    removes=(
-        f"attr:{_OP}.*",
-        f"dtype:{_OP}.*",
-        f"form:{_OP}.*",
-        f"op:{_OP}",
-    ),
+    removes=(f"attr:{_OP}.*", f"dtype:{_OP}.*", f"form:{_OP}.*", f"op:{_OP}"),
     emits=(*EMITTED, *LATE_EMITS),
 )
 def quantize_to_arithmetic(node: NodeView, build: Builder) -> Value:

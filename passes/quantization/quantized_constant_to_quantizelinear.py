@@ -16,8 +16,6 @@ References: https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html; NVIDIA/Ten
     tensorrt-rtx 1.7.1 builds the result
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from functools import partial
 

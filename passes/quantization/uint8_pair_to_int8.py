@@ -17,8 +17,6 @@ References: https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html;
     builtin_op_importers.cpp:1155-1253 of onnx-tensorrt, release 8.6
 """
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 

@@ -16,8 +16,6 @@ References: https://onnx.ai/onnx/operators/onnx__Bernoulli.html; Bernoulli-15 in
     onnx-tensorrt, release 8.6
 """
 
-from __future__ import annotations
-
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Value, need_elem_type, rewrite

@@ -11,8 +11,6 @@ References: https://onnx.ai/onnx/operators/onnx__RandomUniformLike.html;
     builtin_op_importers.cpp:3470, 3535 of onnx-tensorrt, release 8.6
 """
 
-from __future__ import annotations
-
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite

@@ -12,8 +12,6 @@ References: https://onnx.ai/onnx/operators/onnx__RandomNormalLike.html;
     builtin_op_importers.cpp:3499, 3562 of onnx-tensorrt, release 8.6; NVIDIA/TensorRT issue 3568
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 _PLAIN = {"RandomNormalLike": "RandomNormal", "RandomUniformLike": "RandomUniform"}

@@ -17,8 +17,6 @@ References: https://onnx.ai/onnx/operators/onnx__RandomNormalLike.html; builtin_
     of Random Normal Deviates", 1958
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Emitting a Resize in the form of the opset at hand."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a Resize or Upsample node asks for, whatever the form it is written in."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from fractions import Fraction

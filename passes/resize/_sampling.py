@@ -6,8 +6,6 @@ onnx/reference/ops/op_resize.py and onnxruntime/core/providers/cpu/tensor/upsamp
 scale that was asked for, not the ratio of the lengths.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from typing import Any

@@ -4,8 +4,6 @@ Exporters write them as Shape, Slice, Gather, Cast, Mul, Floor, Div, Concat. An 
 vector is a number, a multiple of a dimension that is known only at run time, or unknown.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction

@@ -22,8 +22,6 @@ https://onnx.ai/onnx/operators/onnx__Resize.html (opset 18);
 onnxruntime/core/providers/cpu/tensor/upsamplebase.h (AdjustOutputSizeAsPolicy).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -31,21 +29,8 @@ import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
-from ._emitting import (
-    resize,
-    sampling_attributes,
-    sizes_value,
-    whole_region,
-)
-from ._reading import (
-    CROP,
-    Form,
-    form_of,
-    resized_axes,
-    scale_elements,
-    scaled_size,
-    size_elements,
-)
+from ._emitting import resize, sampling_attributes, sizes_value, whole_region
+from ._reading import CROP, Form, form_of, resized_axes, scale_elements, scaled_size, size_elements
 from ._sampling import Axis, same_pixels
 from ._vectors import Element, dim_element
 

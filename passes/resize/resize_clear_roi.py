@@ -22,8 +22,6 @@ https://onnx.ai/onnx/operators/onnx__Resize.html (roi: "It only takes effect whe
 coordinate_transformation_mode is tf_crop_and_resize"); NVIDIA/TensorRT issue 284.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite

@@ -22,8 +22,6 @@ https://onnx.ai/onnx/operators/onnx__Resize.html; onnx-tensorrt builtin_op_impor
 release 7.0 (Resize: "This version of TensorRT only supports asymmetric resize!").
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import LOSSY, Builder, NodeView, Refuse, Value, rewrite
 
 from ._reading import CROP, form_of

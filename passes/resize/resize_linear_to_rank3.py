@@ -26,8 +26,6 @@ onnx-tensorrt builtin_op_importers.cpp, release 6.0-full-dims (Upsample, Resize)
 issue 309; https://onnx.ai/onnx/operators/onnx__Upsample.html.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -11,8 +11,6 @@ Accuracy: Exact: these are the defaults of the attributes, and only nearest roun
 References: https://onnx.ai/onnx/operators/onnx__Resize.html
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, respell, rewrite
 
 _DEFAULT = "round_prefer_floor"

@@ -23,8 +23,6 @@ https://onnx.ai/onnx/operators/onnx__Resize.html;
 onnxruntime/core/providers/cpu/tensor/upsample.h (coordinates and rounding).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite

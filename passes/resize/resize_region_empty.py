@@ -12,8 +12,6 @@ References: https://onnx.ai/onnx/operators/onnx__Resize.html (roi: "It only take
     coordinate_transformation_mode is tf_crop_and_resize")
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite

@@ -23,21 +23,13 @@ https://onnx.ai/onnx/operators/onnx__Resize.html; onnx-tensorrt builtin_op_impor
 release 8.2 (Resize).
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
-from ._reading import (
-    form_of,
-    scale_elements,
-    scales_input,
-    size_elements,
-    sizes_input,
-)
+from ._reading import form_of, scale_elements, scales_input, size_elements, sizes_input
 from ._vectors import Element
 
 

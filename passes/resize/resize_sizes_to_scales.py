@@ -24,8 +24,6 @@ https://onnx.ai/onnx/operators/onnx__Resize.html; onnxruntime/core/providers/cpu
 (ParseScalesDataFromOutputSize); onnx-tensorrt builtin_op_importers.cpp, release 7.2 (Resize).
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

@@ -37,8 +37,6 @@ onnxruntime/core/providers/cpu/tensor/upsample.cc; onnx-tensorrt builtin_op_impo
 image processing (1981), equation 4.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -92,11 +90,7 @@ def _interpolate(
                 f"have {axis.size * axis.length}"
             )
         sampling = sampler(
-            axis,
-            form.coordinates,
-            cubic=cubic,
-            antialias=form.antialias,
-            exclude_outside=exclude,
+            axis, form.coordinates, cubic=cubic, antialias=form.antialias, exclude_outside=exclude
         )
         if sampling is None:
             raise Refuse("no rounding must decide whether a point lies outside the input; it does")

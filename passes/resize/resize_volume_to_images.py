@@ -18,8 +18,6 @@ References: https://onnx.ai/onnx/operators/onnx__Resize.html measured on ncnn 1.
     onnxruntime-qnn 2.7.0 and MNN 3.6.0
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np
@@ -36,9 +34,7 @@ _PLACES = frozenset({"align_corners", "asymmetric", "half_pixel", "pytorch_half_
 
 
 @rewrite(
-    ["Resize", "Upsample"],
-    removes="rank:Resize.5 rank:Upsample.5",
-    emits="Reshape Resize Upsample",
+    ["Resize", "Upsample"], removes="rank:Resize.5 rank:Upsample.5", emits="Reshape Resize Upsample"
 )
 def resize_volume_to_images(node: NodeView, build: Builder) -> Value:
     """Resize twice, see the module."""

@@ -17,8 +17,6 @@ References: https://onnx.ai/onnx/operators/onnx__Upsample.html;
     https://onnx.ai/onnx/operators/onnx__Resize.html.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

@@ -4,8 +4,6 @@ ScatterND: https://onnx.ai/onnx/operators/onnx__ScatterND.html; ScatterElements:
 https://onnx.ai/onnx/operators/onnx__ScatterElements.html. Negative indices count from the end.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

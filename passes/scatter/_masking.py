@@ -1,7 +1,5 @@
 """Writing to constant places with Where: a mask, a map, and the updates spread by Gather."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Comparing indices computed at run time with every position: which update goes where."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Array, Builder, Refuse, Value

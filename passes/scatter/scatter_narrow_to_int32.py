@@ -18,8 +18,6 @@ NvInfer.h of TensorRT 8.6.1, lines 6275-6300 (IScatterLayer);
 https://onnx.ai/onnx/operators/onnx__Cast.html.
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 from ._indices import NARROW, narrowed, reduction_of, widened

@@ -24,8 +24,6 @@ https://onnx.ai/onnx/operators/onnx__ScatterND.html, onnx__ScatterElements.html;
 NVIDIA/TensorRT issues 3462 and 3464; onnx/onnx-tensorrt 8.6 builtin_op_importers.cpp 4401-4425.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -12,8 +12,6 @@ Accuracy: Exact: ScatterElements of opset 11 takes all that Scatter took, and ne
 References: https://onnx.ai/onnx/operators/onnx__Scatter.html, onnx__ScatterElements.html.
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Value, like_first, rewrite
 
 

@@ -24,21 +24,13 @@ References: https://onnx.ai/onnx/operators/onnx__ScatterElements.html;
     onnxruntime/core/providers/cpu/tensor/scatter.cc
 """
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, combined, rewrite
 
 from ._indices import axis_of, narrowed, reduction_of, same_dim, widened
-from ._matching import (
-    EMITS,
-    check_size,
-    counted_from_start,
-    last_match,
-    reduced,
-)
+from ._matching import EMITS, check_size, counted_from_start, last_match, reduced
 
 
 @rewrite(

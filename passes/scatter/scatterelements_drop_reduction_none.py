@@ -10,8 +10,6 @@ Accuracy: Exact.
 References: https://onnx.ai/onnx/operators/onnx__ScatterElements.html; measured on MNN 3.6.1
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 

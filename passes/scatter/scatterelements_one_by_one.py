@@ -19,19 +19,11 @@ References: https://onnx.ai/onnx/operators/onnx__ScatterElements.html;
     onnxruntime/core/providers/cpu/tensor/scatter.cc; measured on ncnn 1.0.20261020
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Option, Refuse, Value, rewrite
 
-from ._indices import (
-    axis_of,
-    combined,
-    narrowed,
-    reduction_of,
-    widened,
-)
+from ._indices import axis_of, combined, narrowed, reduction_of, widened
 from ._matching import counted_from_start
 
 

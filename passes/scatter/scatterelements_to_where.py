@@ -26,8 +26,6 @@ https://onnx.ai/onnx/operators/onnx__ScatterElements.html, onnx__Scatter.html;
 onnx/onnx-tensorrt 7.x and 8.0 builtin_op_importers.cpp (no importer); NVIDIA/TensorRT issue 3464.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -46,12 +44,7 @@ from ._indices import (
     same_dim,
     widened,
 )
-from ._masking import (
-    MAX_ELEMENTS,
-    broadcast_write,
-    masked_write,
-    refuse_large,
-)
+from ._masking import MAX_ELEMENTS, broadcast_write, masked_write, refuse_large
 
 
 @rewrite(

@@ -22,8 +22,6 @@ References: https://onnx.ai/onnx/operators/onnx__ScatterND.html;
     onnxruntime/core/providers/cpu/tensor/scatter_nd.cc
 """
 
-from __future__ import annotations
-
 from math import prod
 
 import numpy as np
@@ -31,13 +29,7 @@ import numpy as np
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 from ._indices import narrowed, reduction_of, widened
-from ._matching import (
-    EMITS,
-    check_size,
-    counted_from_start,
-    last_match,
-    reduced,
-)
+from ._matching import EMITS, check_size, counted_from_start, last_match, reduced
 
 
 @rewrite(

@@ -13,8 +13,6 @@ https://onnx.ai/onnx/operators/onnx__ScatterND.html;
 onnx/onnx-tensorrt 10.0 onnxOpCheckers.cpp (checkScatterND).
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 from ._indices import reduction_of

@@ -25,8 +25,6 @@ References: https://onnx.ai/onnx/operators/onnx__ScatterND.html; huggingface/tra
     src/transformers/models/llama/modeling_llama.py (_update_causal_mask)
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

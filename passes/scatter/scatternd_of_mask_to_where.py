@@ -16,8 +16,6 @@ References: https://onnx.ai/onnx/operators/onnx__ScatterND.html, onnx__NonZero.h
     microsoft/onnxscript onnxscript/function_libs/torch_lib/ops/core.py (index_put)
 """
 
-from __future__ import annotations
-
 from onnx import TensorProto
 
 from graphfix.authoring import CANONICAL, Builder, Editor, NodeView, Value, graph_pass

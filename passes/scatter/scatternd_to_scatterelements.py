@@ -27,23 +27,13 @@ https://onnx.ai/onnx/operators/onnx__ScatterND.html, onnx__ScatterElements.html;
 onnx/onnx-tensorrt 10.0 onnxOpCheckers.cpp (checkScatterND); NVIDIA/TensorRT issues 3462, 3464.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, reshaping, rewrite
 
-from ._indices import (
-    Array,
-    fixed,
-    known_shape,
-    reduction_of,
-    regrouped,
-    rows_of,
-    strides,
-)
+from ._indices import Array, fixed, known_shape, reduction_of, regrouped, rows_of, strides
 
 
 @rewrite(

@@ -27,23 +27,13 @@ https://onnx.ai/onnx/operators/onnx__ScatterND.html; NVIDIA/TensorRT issues 805,
 onnx/onnx-tensorrt 7.x builtin_op_importers.cpp (no importer).
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, reshaping, rewrite
 
-from ._indices import (
-    Array,
-    combined,
-    grid,
-    known_shape,
-    reduction_of,
-    regrouped,
-    rows_of,
-)
+from ._indices import Array, combined, grid, known_shape, reduction_of, regrouped, rows_of
 
 _END = np.iinfo(np.int64).max
 

@@ -27,8 +27,6 @@ https://onnx.ai/onnx/operators/onnx__ScatterND.html; NVIDIA/TensorRT issues 805,
 onnx/onnx-tensorrt 7.x builtin_op_importers.cpp (no importer).
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -45,12 +43,7 @@ from ._indices import (
     rows_of,
     widened,
 )
-from ._masking import (
-    MAX_ELEMENTS,
-    broadcast_write,
-    masked_write,
-    refuse_large,
-)
+from ._masking import MAX_ELEMENTS, broadcast_write, masked_write, refuse_large
 
 
 @rewrite(

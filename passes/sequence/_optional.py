@@ -1,7 +1,5 @@
 """What is known of the content of an optional."""
 
-from __future__ import annotations
-
 from graphfix.authoring import Refuse, Value, is_optional
 
 _UNKNOWN = "whether the optional holds something must be known; it is given at run time"

@@ -1,7 +1,5 @@
 """Following a sequence back to the tensors that it was made of."""
 
-from __future__ import annotations
-
 import numpy as np
 from msgspec import Struct
 

@@ -20,8 +20,6 @@ References: https://onnx.ai/onnx/operators/onnx__ConcatFromSequence.html;
     https://onnx.ai/onnx/operators/onnx__SequenceInsert.html
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, need_rank, rewrite
 
 from ._tracing import Listed, Pieces, axis_of, pieces, trace

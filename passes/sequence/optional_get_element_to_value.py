@@ -13,8 +13,6 @@ Accuracy: Exact.
 References: https://onnx.ai/onnx/operators/onnx__OptionalGetElement.html
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 from ._optional import held

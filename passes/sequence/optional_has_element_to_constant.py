@@ -13,8 +13,6 @@ Accuracy: Exact.
 References: https://onnx.ai/onnx/operators/onnx__OptionalHasElement.html
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Value, rewrite

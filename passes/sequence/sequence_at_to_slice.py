@@ -18,8 +18,6 @@ References: https://onnx.ai/onnx/operators/onnx__SequenceAt.html;
     https://onnx.ai/onnx/operators/onnx__SplitToSequence.html
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite

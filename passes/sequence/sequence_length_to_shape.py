@@ -13,8 +13,6 @@ Accuracy: Exact: integers.
 References: https://onnx.ai/onnx/operators/onnx__SequenceLength.html
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite

@@ -13,8 +13,6 @@ Accuracy: Exact: the same numbers in the same order.
 References: https://onnx.ai/onnx/operators/onnx__SplitToSequence.html
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from onnx import TensorProto, helper

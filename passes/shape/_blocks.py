@@ -1,7 +1,5 @@
 """Dimensions that stay side by side when a tensor is transposed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Putting a branch of an If in its place: what two passes do for different reasons."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from graphfix.authoring import (

@@ -1,7 +1,5 @@
 """Replacing a computed shape vector, the second input of a node, by a constant one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

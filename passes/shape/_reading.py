@@ -1,7 +1,5 @@
 """What the passes of this folder read from nodes: constant indices, runs of them, sizes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

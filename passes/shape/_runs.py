@@ -1,7 +1,5 @@
 """Neighbouring axes of one kind as one axis."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from itertools import groupby
 from math import prod

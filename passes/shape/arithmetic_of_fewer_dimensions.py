@@ -18,8 +18,6 @@ Accuracy: Exact: the same sums.
 References: https://onnx.ai/onnx/operators/onnx__Reshape.html
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
@@ -29,13 +27,7 @@ from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, rewrite
 _EMITS = "Add Div Mul Reshape Sub"
 
 
-@rewrite(
-    "Reshape",
-    removes="rank:Reshape.*",
-    emits=_EMITS,
-    since=7,
-    claims="nan inf",
-)
+@rewrite("Reshape", removes="rank:Reshape.*", emits=_EMITS, since=7, claims="nan inf")
 def arithmetic_of_fewer_dimensions(node: NodeView, build: Builder) -> Value:
     """Leave dimensions of size 1 out, see the module."""
     value, last = node.need(0), node.output(0)

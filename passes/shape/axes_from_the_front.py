@@ -11,8 +11,6 @@ Accuracy: Exact.
 References: https://onnx.ai/onnx/operators/text_diff_Concat_4_11.html
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, need_rank, respell, rewrite
 
 _NAMES = {"Concat": "axis", "Slice": "axes", "Squeeze": "axes"}

@@ -17,8 +17,6 @@ References: https://onnx.ai/onnx/operators/onnx__Transpose.html; measured on onn
     graphfix/engines/tflite/facts/asked.json, transposed-back
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite

@@ -12,8 +12,6 @@ Accuracy: Exact: nothing is computed on the elements.
 References: https://onnx.ai/onnx/operators/onnx__Squeeze.html, onnx__Unsqueeze.html
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import (

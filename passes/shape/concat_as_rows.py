@@ -20,8 +20,6 @@ References: https://onnx.ai/onnx/operators/onnx__Concat.html; onnx2tf 1.29.24, o
     joined-to-equal-sizes-as-rows
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import prod
 
@@ -33,11 +31,7 @@ _MATRIX = 2  # the rank
 
 
 @rewrite(
-    "Concat",
-    removes="form:Concat.equal-axes",
-    emits="Concat Reshape",
-    since=5,
-    claims="nan inf",
+    "Concat", removes="form:Concat.equal-axes", emits="Concat Reshape", since=5, claims="nan inf"
 )
 def concat_as_rows(node: NodeView, build: Builder) -> Value:
     """Join rows, see the module."""

@@ -12,8 +12,6 @@ References: https://onnx.ai/onnx/repo-docs/Broadcasting.html; measured on onnx2t
     graphfix/engines/tflite/facts/asked.json, constants-behind-conv
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, rewrite
 
 _OPS = ("Add", "Div", "Max", "Min", "Mul", "Pow", "Sub", "Where")

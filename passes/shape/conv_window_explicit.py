@@ -12,8 +12,6 @@ References: https://onnx.ai/onnx/operators/onnx__Conv.html; onnx/onnx-tensorrt 8
     onnx2trt_utils.cpp (convMultiInput); measured on OpenCV 4.10.0 and MNN 3.6.1
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, respell, rewrite
 
 

@@ -28,8 +28,6 @@ References: https://onnx.ai/onnx/repo-docs/ShapeInference.html; pytorch/pytorch
     symbolic_opset11.py (unbind); onnxruntime core/providers/cpu/sequence/sequence_ops.cc
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from onnx import GraphProto, TypeProto, ValueInfoProto

@@ -9,8 +9,6 @@ Accuracy: Exact: each number is computed alone.
 References: https://onnx.ai/onnx/operators/; measured with onnxruntime-qnn 2.7.0
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 _OPS = (

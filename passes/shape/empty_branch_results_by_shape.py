@@ -14,8 +14,6 @@ Accuracy: Exact: there is no element.
 References: asked of OpenVINO 2026.4.1 https://onnx.ai/onnx/operators/onnx__ConstantOfShape.html
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

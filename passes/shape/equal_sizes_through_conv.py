@@ -20,8 +20,6 @@ References: https://onnx.ai/onnx/operators/onnx__Conv.html; measured on onnx2tf 
     graphfix/engines/tflite/facts/asked.json, image-of-equal-sizes
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, respell, rewrite

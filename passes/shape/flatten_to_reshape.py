@@ -11,8 +11,6 @@ Accuracy: Exact.
 References: https://onnx.ai/onnx/operators/onnx__Flatten.html, onnx__Reshape.html
 """
 
-from __future__ import annotations
-
 from math import prod
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, need_rank, rewrite

@@ -13,8 +13,6 @@ References: onnx/onnx-tensorrt 7.1 builtin_op_importers.cpp:976-990
     https://onnx.ai/onnx/operators/onnx__Gather.html
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, need_rank, rewrite

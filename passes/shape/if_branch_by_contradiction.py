@@ -22,8 +22,6 @@ References: pytorch/pytorch torch/onnx/symbolic_opset11.py (squeeze);
     builtin_op_importers.cpp:2103-2158
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import onnx

@@ -18,8 +18,6 @@ References: https://onnx.ai/onnx/operators/onnx__If.html onnx/onnx-tensorrt 8.6
     builtin_op_importers.cpp:2103-2158
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import CANONICAL, Editor, Graph, Knowledge, NodeView, graph_pass, know
 
 from ._branches import counted_names, inline, misfit

@@ -17,8 +17,6 @@ Accuracy: Exact: what is chosen is what the branch gave, NaN too.
 References: https://onnx.ai/onnx/operators/onnx__If.html, onnx__Where.html
 """
 
-from __future__ import annotations
-
 from onnx import TensorProto
 
 from graphfix.authoring import (

@@ -11,8 +11,6 @@ Accuracy: Exact: each number is computed alone.
 References: https://onnx.ai/onnx/operators/onnx__Max.html; measured with onnxruntime-qnn 2.7.0
 """
 
-from __future__ import annotations
-
 import math
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite

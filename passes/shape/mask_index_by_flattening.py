@@ -22,8 +22,6 @@ References: pytorch/pytorch torch/onnx/_internal/torchscript_exporter/symbolic_o
     https://pytorch.org/docs/stable/tensor_view.html (indexing by a mask of bools)
 """
 
-from __future__ import annotations
-
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, Editor, NodeView, Refuse, Value, graph_pass

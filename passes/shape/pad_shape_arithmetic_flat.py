@@ -21,8 +21,6 @@ References: torch/onnx/symbolic_opset11.py, _prepare_onnx_paddings NVIDIA/Tensor
     2755, 2487
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -17,8 +17,6 @@ Accuracy: Exact: the same numbers are combined.
 References: https://onnx.ai/onnx/repo-docs/Broadcasting.html
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import prod
 

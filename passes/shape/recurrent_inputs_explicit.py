@@ -12,8 +12,6 @@ References: https://onnx.ai/onnx/operators/onnx__LSTM.html, onnx__GRU.html; open
     modules/dnn/src/layers/recurrent2_layers.cpp:283 (5.0.0)
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

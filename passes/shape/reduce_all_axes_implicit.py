@@ -11,8 +11,6 @@ Accuracy: Exact.
 References: https://onnx.ai/onnx/operators/onnx__ReduceMax.html
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import (

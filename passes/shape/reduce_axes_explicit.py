@@ -20,8 +20,6 @@ References: https://onnx.ai/onnx/operators/onnx__ReduceSum.html onnx/onnx-tensor
     onnx2trt_utils.cpp:1535-1560
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, need_rank, rewrite
 
 OPS = ("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd")

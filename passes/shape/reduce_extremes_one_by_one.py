@@ -15,8 +15,6 @@ References: measured on ncnn 1.0.20261020 and pnnx 20261020
     https://onnx.ai/onnx/operators/onnx__ReduceMax.html
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 

@@ -16,8 +16,6 @@ References: https://onnx.ai/onnx/operators/onnx__ReduceSum.html; importerUtils.c
     onnx-tensorrt, release 10.0
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import (
     REDUCTIONS,
     Builder,

@@ -18,8 +18,6 @@ Accuracy: Exact for maxima and minima; sums and means of floats up to the order 
 References: https://onnx.ai/onnx/operators/onnx__ReduceMax.html; measured with onnxruntime-qnn 2.7.0
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
@@ -30,10 +28,7 @@ _OPS = ("ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum")
 
 
 @rewrite(
-    _OPS,
-    removes=tuple(f"rank:{op}.*" for op in _OPS),
-    emits=(*_OPS, "Reshape"),
-    claims="nan inf",
+    _OPS, removes=tuple(f"rank:{op}.*" for op in _OPS), emits=(*_OPS, "Reshape"), claims="nan inf"
 )
 def reduction_of_fewer_dimensions(node: NodeView, build: Builder) -> Value:
     """Reduce runs of axes, see the module."""

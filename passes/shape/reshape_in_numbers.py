@@ -12,8 +12,6 @@ Accuracy: Exact.
 References: https://onnx.ai/onnx/operators/onnx__Reshape.html; measured on apache-tvm 0.27.0.post1
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, respell, rewrite

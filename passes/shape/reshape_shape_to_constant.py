@@ -24,8 +24,6 @@ References: https://onnx.ai/onnx/operators/onnx__Reshape.html
     https://onnx.ai/onnx/repo-docs/IR.html#static-tensor-shapes (symbols of dimensions)
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

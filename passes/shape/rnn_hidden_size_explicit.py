@@ -11,8 +11,6 @@ References: https://onnx.ai/onnx/operators/onnx__GRU.html; onnx/onnx-tensorrt 8.
     builtin_op_importers.cpp:1802, 2476, 3993
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, respell, rewrite
 
 OPS = ("GRU", "LSTM", "RNN")

@@ -14,8 +14,6 @@ Accuracy: Exact.
 References: https://onnx.ai/onnx/operators/onnx__GRU.html; measured on tract 0.23.9
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, is_empty, rewrite

@@ -17,8 +17,6 @@ References: onnx/onnx-tensorrt 6.0-full-dims builtin_op_importers.cpp,
     DEFINE_BUILTIN_OP_IMPORTER(Gather) https://onnx.ai/onnx/operators/onnx__Gather.html
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 from ._reading import constant_indices, cut, pieces

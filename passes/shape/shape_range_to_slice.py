@@ -14,8 +14,6 @@ References: https://onnx.ai/onnx/operators/onnx__Shape.html onnx/onnx-tensorrt 8
     builtin_op_importers.cpp:4444
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import FAR, Builder, NodeView, Refuse, Value, rewrite
 
 

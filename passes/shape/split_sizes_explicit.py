@@ -13,8 +13,6 @@ References: https://onnx.ai/onnx/operators/onnx__Split.html onnx/onnx-tensorrt 8
     builtin_op_importers.cpp:4703
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 

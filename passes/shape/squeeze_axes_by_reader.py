@@ -16,8 +16,6 @@ References: https://onnx.ai/onnx/operators/onnx__Squeeze.html; onnx/onnx-tensorr
     builtin_op_importers.cpp:4773
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from graphfix.authoring import Builder, Editor, NodeView, Value, graph_pass

@@ -13,8 +13,6 @@ References: https://onnx.ai/onnx/operators/onnx__Squeeze.html onnx/onnx-tensorrt
     builtin_op_importers.cpp:4773
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 

@@ -11,8 +11,6 @@ Accuracy: Exact.
 References: https://onnx.ai/onnx/operators/onnx__Tile.html, onnx__Concat.html
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 _MOST = 64

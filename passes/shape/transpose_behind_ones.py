@@ -14,8 +14,6 @@ Accuracy: Exact: the same numbers in the same order.
 References: https://onnx.ai/onnx/operators/onnx__Transpose.html; onnx2tf 1.29.24, ops/Transpose.py
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, need_rank, rewrite
 
 

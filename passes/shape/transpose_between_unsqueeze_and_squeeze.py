@@ -16,8 +16,6 @@ References: https://onnx.ai/onnx/operators/onnx__Transpose.html; torch/nn/functi
     _in_projection_packed
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, axes_of, need_rank, rewrite
 
 _REMOVES = "rank:Unsqueeze.* rank:Transpose.* rank:Squeeze.*"

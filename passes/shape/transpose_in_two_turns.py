@@ -18,8 +18,6 @@ Accuracy: Exact: the same numbers in the same order.
 References: https://onnx.ai/onnx/operators/onnx__Transpose.html
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import permutations
 

@@ -20,8 +20,6 @@ Accuracy: Exact: the same numbers in the same order.
 References: https://onnx.ai/onnx/operators/onnx__Transpose.html
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite

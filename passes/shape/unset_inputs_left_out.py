@@ -11,8 +11,6 @@ References: https://github.com/onnx/onnx/blob/main/docs/IR.md (optional inputs);
     8.6.1 builtin_op_importers.cpp:1649, 4749
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, respell, rewrite
 
 OPS = ("DeformConv", "Dropout", "Gemm", "QuantizeLinear", "Squeeze", "Trilu")

@@ -12,8 +12,6 @@ Accuracy: Exact.
 References: https://onnx.ai/onnx/operators/onnx__Unsqueeze.html
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, need_rank, rewrite

@@ -13,8 +13,6 @@ References: https://onnx.ai/onnx/operators/onnx__Unsqueeze.html; onnx2tf 1.29.24
     onnx2tf/ops/Unsqueeze.py
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, need_rank, rewrite

@@ -15,8 +15,6 @@ Accuracy: Exact.
 References: https://onnx.ai/onnx/repo-docs/Broadcasting.html
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, need_rank, rewrite
 
 _OPS = (

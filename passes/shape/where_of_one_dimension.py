@@ -12,8 +12,6 @@ References: https://onnx.ai/onnx/operators/onnx__Where.html; measured in the sim
     rknn-toolkit2 2.3.2
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

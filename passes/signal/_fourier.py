@@ -1,7 +1,5 @@
 """Matrices of the discrete Fourier transform on numbers written as (real, imaginary) pairs."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Array, Builder, NodeView, Refuse

@@ -17,8 +17,6 @@ Accuracy: Exact up to rounding: the angles are fractions of a turn in float32, a
 References: https://onnx.ai/onnx/operators/onnx__DFT.html
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -18,8 +18,6 @@ Accuracy: Exact up to rounding: the matrix is computed in float64 and rounded to
 References: https://onnx.ai/onnx/operators/onnx__DFT.html
 """
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 

@@ -17,8 +17,6 @@ Accuracy: Exact up to rounding: filters are computed in float64 and rounded to f
 References: https://onnx.ai/onnx/operators/onnx__STFT.html
 """
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 

@@ -18,8 +18,6 @@ Accuracy: Exact up to the rounding of folded and fused weights. The run compares
 References: https://github.com/onnxsim/onnxsim
 """
 
-from __future__ import annotations
-
 import onnx
 from onnx import ModelProto, TensorProto, ValueInfoProto
 

@@ -19,8 +19,6 @@ Accuracy: Exact: each sum has one number that is not 0, and each maximum one tha
 References: https://onnx.ai/onnx/operators/onnx__TopK.html; measured on OpenCV 4.8.1 and 4.10.0
 """
 
-from __future__ import annotations
-
 from math import prod
 from typing import Any
 

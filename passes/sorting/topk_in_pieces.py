@@ -23,8 +23,6 @@ References: NvInfer.h 8.6.1:7335; NVIDIA/TensorRT issues 3846, 4244;
     https://onnx.ai/onnx/operators/onnx__TopK.html
 """
 
-from __future__ import annotations
-
 import numpy as np
 from msgspec import Struct
 from onnx import TensorProto

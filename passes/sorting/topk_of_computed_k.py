@@ -21,8 +21,6 @@ References: https://onnx.ai/onnx/operators/onnx__TopK.html; onnx-tensorrt builti
     importTopK (8.2, 8.5); NvInfer.h 8.6.1:7335
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, listed, rewrite, upper_bound

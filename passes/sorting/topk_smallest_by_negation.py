@@ -14,8 +14,6 @@ References: https://onnx.ai/onnx/operators/onnx__TopK.html; onnx-tensorrt
     builtin_op_importers.cpp:3130 (7.0)
 """
 
-from __future__ import annotations
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 

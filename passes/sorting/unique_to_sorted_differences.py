@@ -17,8 +17,6 @@ Accuracy: Exact for numbers; NaN is not treated.
 References: https://onnx.ai/onnx/operators/onnx__Unique.html
 """
 
-from __future__ import annotations
-
 from math import prod
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Models with one ATen call in any layout, for the tests of the ATen passes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """Small models of onnxruntime's attention operators, and what they compute in numpy."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Models that compute in bfloat16."""
 
-from __future__ import annotations
-
 import ml_dtypes
 import numpy as np
 import onnx

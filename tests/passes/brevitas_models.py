@@ -1,7 +1,5 @@
 """Models of one quantizer of QONNX, Brevitas or FINN; their inputs but the first are constants."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

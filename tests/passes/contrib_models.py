@@ -1,7 +1,5 @@
 """Models of one operator of com.microsoft, and what a pass makes of each of its forms."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """Models with NonMaxSuppression, inputs for them, and the comparison up to the count of rows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What operators with factors as attributes have in common, one test after the other."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -15,13 +13,7 @@ from onnx import parser
 import graphfix
 from graphfix.authoring.declaring import Evaluate
 from graphfix.report import Verdict
-from graphfix.testing import (
-    Rewritten,
-    assert_refused,
-    assert_rewrite,
-    assert_untouched,
-    outputs_of,
-)
+from graphfix.testing import Rewritten, assert_refused, assert_rewrite, assert_untouched, outputs_of
 from tests.passes.lowering_models import PLACES, written
 
 Array = np.ndarray[Any, Any]
@@ -101,9 +93,7 @@ class FactorTests:
 
     # Each operator inherits the test, which is what the health check warns of.
     @settings(
-        max_examples=10,
-        deadline=None,
-        suppress_health_check=[HealthCheck.differing_executors],
+        max_examples=10, deadline=None, suppress_health_check=[HealthCheck.differing_executors]
     )
     @given(st.lists(st.floats(-8, 8, width=16), min_size=1, max_size=6), st.floats(-4, 4, width=16))
     def test_any_numbers(self, numbers: list[float], factor: float) -> None:
@@ -114,9 +104,7 @@ class FactorTests:
 
     def test_what_follows_is_typed(self) -> None:
         text = written(
-            "@h = " + self.body.removeprefix("@y = ") + "\n@y = Neg (@h)",
-            "float[N] x",
-            "float[N]",
+            "@h = " + self.body.removeprefix("@y = ") + "\n@y = Neg (@h)", "float[N] x", "float[N]"
         )
         assert not [f for f in graphfix.check(parser.parse_model(text), target="trt8") if f.missing]
 

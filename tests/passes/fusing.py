@@ -1,7 +1,5 @@
 """What fusions have in common: applied in every place, in each dtype, and left alone."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

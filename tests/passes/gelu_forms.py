@@ -1,7 +1,5 @@
 """GELU as exporters and authors write it."""
 
-from __future__ import annotations
-
 from tests.passes.lowering_models import written
 
 CONSTANTS = """

@@ -1,7 +1,5 @@
 """Gradients by differences, to hold the passes on gradients to, and files of one such operator."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Models of reductions of integers, and what each of their passes has to do."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Small models of one expression, in the main graph, in the branches of an If, or in a function."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any
@@ -17,13 +15,7 @@ PLACES = ("main", "branch", "function")
 
 
 def written(
-    body: str,
-    inputs: str,
-    output: str,
-    *,
-    opset: int = 17,
-    place: str = "main",
-    imports: str = "",
+    body: str, inputs: str, output: str, *, opset: int = 17, place: str = "main", imports: str = ""
 ) -> str:
     """Return the text of a model whose output is y.
 

@@ -1,7 +1,5 @@
 """Models of one operator of ai.onnx.ml, which reads rows x and gives y, and a label before it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

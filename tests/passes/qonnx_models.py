@@ -1,7 +1,5 @@
 """Models of QONNX that its passes are tried on, and what these give."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Text of quantized operators with constant scales and zero points."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Models with one Resize or Upsample, for the tests of the resize passes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

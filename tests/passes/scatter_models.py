@@ -1,7 +1,5 @@
 """Small scatter models and what ONNX says that they compute, for the tests of these passes."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator, Sequence

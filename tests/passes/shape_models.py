@@ -1,7 +1,5 @@
 """Text of small models for the tests of the shape passes."""
 
-from __future__ import annotations
-
 import onnx
 
 

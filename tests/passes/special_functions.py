@@ -1,7 +1,5 @@
 """What holds for every pass that writes functions of one number by polynomials."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

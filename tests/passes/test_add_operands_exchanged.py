@@ -1,7 +1,5 @@
 """add-operands-exchanged: the second operand of a sum first."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """add-to-sum: the same sum of two tensors."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import pytest

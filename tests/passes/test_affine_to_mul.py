@@ -1,7 +1,5 @@
 """affine-to-mul: a product and a sum."""
 
-from __future__ import annotations
-
 from passes.contrib.affine_to_mul import evaluate
 from tests.passes.factor_models import Factored, NeutralFactorTests, X
 

@@ -1,7 +1,5 @@
 """arithmetic-of-fewer-dimensions: constants are added without dimensions of size 1."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

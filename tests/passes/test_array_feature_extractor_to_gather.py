@@ -1,7 +1,5 @@
 """array-feature-extractor-to-gather: columns picked."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

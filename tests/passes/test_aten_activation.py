@@ -1,7 +1,5 @@
 """aten-activation: activations at their bends, at infinities and in every type."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """aten-argsort: places and values, ties in their order, at the ends of the integers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """aten-arithmetic: arithmetic in the type that PyTorch computes in."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

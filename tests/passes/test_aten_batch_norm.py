@@ -1,7 +1,5 @@
 """aten-batch-norm: statistics of the input, or those that are given."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """aten-bessel-i: I0 and I1 by their series, scaled and not."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """aten-bessel-j: J0, J1, Y0, Y1 and the spherical j0 by polynomials."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """aten-bessel-k: K0 and K1 by polynomials, scaled and not."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -57,11 +55,7 @@ TABLE = {
     },
 }
 SPECIAL = Special(
-    "aten-bessel-k",
-    evaluate,
-    TABLE,
-    dict.fromkeys(KINDS, (NAN, NAN, INF, INF, 0, NAN)),
-    rtol=6e-7,
+    "aten-bessel-k", evaluate, TABLE, dict.fromkeys(KINDS, (NAN, NAN, INF, INF, 0, NAN)), rtol=6e-7
 )
 
 

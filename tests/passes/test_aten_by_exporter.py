@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -45,12 +43,7 @@ def test_without_pytorch_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) 
             "attribute turns is none of the arguments of aten::rot",
         ),
         ("rot90", [np.array(1), np.array([0, 1]), np.array(3)], {}, "takes 3 inputs; 4 are given"),
-        (
-            "max",
-            [],
-            {"dim": 1, "dtype": 6},
-            "attribute dim is none of the arguments of aten::max",
-        ),
+        ("max", [], {"dim": 1, "dtype": 6}, "attribute dim is none of the arguments of aten::max"),
         # the product along the axis 1, or of all numbers, taken in the type 1
         ("prod", [np.array(1)], {}, "the overload of prod must be named"),
     ],
@@ -68,8 +61,7 @@ def test_an_argument_that_no_overload_has_is_refused_before_pytorch_is_asked(
 
 
 @pytest.mark.parametrize(
-    ("named", "asked"),
-    [(None, "Tensor"), ("Tensor", "Tensor"), ("", "Tensor")],
+    ("named", "asked"), [(None, "Tensor"), ("Tensor", "Tensor"), ("", "Tensor")]
 )
 def test_the_call_names_the_overload_that_takes_what_is_given(
     monkeypatch: pytest.MonkeyPatch, named: str | None, asked: str

@@ -1,7 +1,5 @@
 """aten-cat: tensors joined and taken apart."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """aten-clamp: limits of numbers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """aten-class-loss: what stands at the class of each target."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

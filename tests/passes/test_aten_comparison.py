@@ -1,7 +1,5 @@
 """aten-comparison: comparisons, logic and choices."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """aten-convolution: Conv and ConvTranspose."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

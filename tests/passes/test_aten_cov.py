@@ -1,7 +1,5 @@
 """aten-cov: covariance and correlation of rows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """aten-cummax: running maxima, minima and products, with places, ties and NaN."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

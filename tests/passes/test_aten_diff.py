@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -109,11 +107,7 @@ def test_other_operators_are_left_alone() -> None:
     assert_untouched(PASS, aten_model("gradient", [3, 3]))
 
 
-@given(
-    times=st.integers(0, 3),
-    axis=st.integers(-3, 2),
-    opset=st.sampled_from([7, 10, 13, 18]),
-)
+@given(times=st.integers(0, 3), axis=st.integers(-3, 2), opset=st.sampled_from([7, 10, 13, 18]))
 def test_any_difference(times: int, axis: int, opset: int) -> None:
     x = array_of(4, 5, 6)
     model = aten_model("diff", [4, 5, 6], numbers(times, axis), opset=opset)

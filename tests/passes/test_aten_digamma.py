@@ -1,7 +1,5 @@
 """aten-digamma: the logarithmic derivative of the gamma function."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

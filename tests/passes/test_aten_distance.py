@@ -1,7 +1,5 @@
 """aten-distance: distances of vectors, and losses of distances."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

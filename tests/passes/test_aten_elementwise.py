@@ -1,7 +1,5 @@
 """aten-elementwise: functions of one or two operands, written out."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

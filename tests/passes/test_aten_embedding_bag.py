@@ -1,7 +1,5 @@
 """aten-embedding-bag: rows summed bag by bag."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

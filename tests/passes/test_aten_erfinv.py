@@ -1,7 +1,5 @@
 """aten-erfinv: the inverse of the error function."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

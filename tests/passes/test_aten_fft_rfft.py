@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -157,10 +155,7 @@ def test_long_transforms_lose_nothing() -> None:
 
 def test_against_the_numpy_model() -> None:
     domain = "org.pytorch.aten"
-    evaluators = {
-        (domain, "ATen.fft_rfft"): evaluate,
-        (domain, "ATen.view_as_real"): evaluate,
-    }
+    evaluators = {(domain, "ATen.fft_rfft"): evaluate, (domain, "ATen.view_as_real"): evaluate}
     model = model_of([2, 6], 8)
     assert_rewrite(PASS, model, feeds=[{"x": array_of(2, 6)}], evaluators=evaluators, **CLOSE)
 

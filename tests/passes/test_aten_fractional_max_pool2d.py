@@ -1,7 +1,5 @@
 """aten-fractional-max-pool2d: windows at computed places."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """aten-frexp: mantissa and exponent of floats."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

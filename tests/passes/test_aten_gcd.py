@@ -1,7 +1,5 @@
 """aten-gcd: common divisors and multiples of integers by Euclid's algorithm."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import math
 from itertools import product
 from typing import Any
@@ -149,10 +147,7 @@ def test_volumes_of_opset_20_have_an_operator() -> None:
     becomes(PASS, model, feed, expected, ops=["GridSample"], **CLOSE)
 
 
-@pytest.mark.parametrize(
-    ("opset", "name"),
-    [(16, b"bicubic"), (20, b"cubic")],
-)
+@pytest.mark.parametrize(("opset", "name"), [(16, b"bicubic"), (20, b"cubic")])
 def test_cubic(opset: int, name: bytes) -> None:
     feed = feeds(2, 3, 5, 6)
     for padding in (0, 1):

@@ -1,7 +1,5 @@
 """aten-histogram: numbers in bins."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

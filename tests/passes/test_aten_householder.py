@@ -1,7 +1,5 @@
 """aten-householder: reflections made, multiplied and applied."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """aten-index-put: lists of indices in every spelling, masks, and values that broadcast."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """aten-linalg-lu: LAPACK's pivots, and systems that are solved with them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

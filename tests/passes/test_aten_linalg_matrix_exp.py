@@ -1,7 +1,5 @@
 """aten-linalg-matrix-exp: halved, summed and squared."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

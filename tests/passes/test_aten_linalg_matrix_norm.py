@@ -1,7 +1,5 @@
 """aten-linalg-matrix-norm: sums, and iterations for singular values."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

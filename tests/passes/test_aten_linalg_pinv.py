@@ -1,7 +1,5 @@
 """aten-linalg-pinv: the pseudo-inverse by iteration, against numpy's."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

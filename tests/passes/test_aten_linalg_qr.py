@@ -1,7 +1,5 @@
 """aten-linalg-qr: factors with LAPACK's signs and pivots."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

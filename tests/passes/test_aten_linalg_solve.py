@@ -1,7 +1,5 @@
 """aten-linalg-solve: systems, triangles, Cholesky factors and powers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """aten-linalg-tensorsolve: systems of tensors."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """aten-linspace: lines and powers between ends that are tensors."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -72,8 +70,7 @@ def test_infinities(opset: int) -> None:
         dtype=np.float32,
     )
     expected = np.array(
-        [[-inf, -inf, 1, 1], [inf, inf, inf, inf], [0, inf, inf, inf], [-inf] * 4],
-        dtype=np.float32,
+        [[-inf, -inf, 1, 1], [inf, inf, inf, inf], [0, inf, inf, inf], [-inf] * 4], dtype=np.float32
     )
     becomes(PASS, model_of([4, 4], opset=opset), {"x": x}, expected)
 

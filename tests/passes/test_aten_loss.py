@@ -1,7 +1,5 @@
 """aten-loss: what each element costs, joined or not."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """aten-lu-unpack: halves of matrices, and the exchanges of rows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

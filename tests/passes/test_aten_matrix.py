@@ -1,7 +1,5 @@
 """aten-matrix: the trace, and the matrix of Vandermonde."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

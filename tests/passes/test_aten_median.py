@@ -1,7 +1,5 @@
 """aten-median: the lower middle, NaN, the most common number, and the places."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

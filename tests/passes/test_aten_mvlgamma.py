@@ -1,7 +1,5 @@
 """aten-mvlgamma: the multivariate log-gamma function as a sum."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """aten-nextafter: the neighbour of a float in a direction."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """aten-nonzero: as many elements as there are that count."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """aten-normal-tail: erfcx, the normal distribution, its logarithm and its inverse."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

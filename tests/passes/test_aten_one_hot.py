@@ -1,7 +1,5 @@
 """aten-one-hot: numbers of classes as rows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

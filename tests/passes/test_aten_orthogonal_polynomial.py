@@ -1,7 +1,5 @@
 """aten-orthogonal-polynomial: polynomials of Chebyshev, Hermite, Laguerre and Legendre."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

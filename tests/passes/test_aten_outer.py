@@ -1,7 +1,5 @@
 """aten-outer: products of vectors and matrices, crossed, repeated and measured."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """aten-places: moves whose places are known."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

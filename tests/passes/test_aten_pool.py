@@ -1,7 +1,5 @@
 """aten-pool: means and maxima of windows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

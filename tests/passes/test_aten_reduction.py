@@ -1,7 +1,5 @@
 """aten-reduction: reductions in the type that PyTorch computes in."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -84,11 +82,7 @@ def test_infinite_sums_of_exponentials() -> None:
 
 def test_a_number_without_axes() -> None:
     x = np.array(-2.5, np.float32)
-    calls: list[tuple[str, list[Any]]] = [
-        ("sum", [None]),
-        ("amax", [[], 0]),
-        ("argmax", [None, 0]),
-    ]
+    calls: list[tuple[str, list[Any]]] = [("sum", [None]), ("amax", [[], 0]), ("argmax", [None, 0])]
     for operator, arguments in calls:
         replaced(PASS, FAMILY.evaluate, operator, [x, *arguments])
 

@@ -1,7 +1,5 @@
 """aten-rot90: elements that change their places alone."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

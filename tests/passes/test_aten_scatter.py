@@ -1,7 +1,5 @@
 """aten-scatter: what is written to places."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

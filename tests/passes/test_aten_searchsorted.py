@@ -1,7 +1,5 @@
 """aten-searchsorted: places in sorted sequences on either side, and counts."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

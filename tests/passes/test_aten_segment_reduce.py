@@ -1,7 +1,5 @@
 """aten-segment-reduce: rows reduced segment by segment."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

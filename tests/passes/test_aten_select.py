@@ -1,7 +1,5 @@
 """aten-select: parts that are read and written."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """aten-softmax: what works along one axis."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """aten-to: casts, and tensors of one number."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

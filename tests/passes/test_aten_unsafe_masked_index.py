@@ -1,7 +1,5 @@
 """aten-unsafe-masked-index: elements at places, another number where a mask is not set."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """aten-upsample-antialiased: filters as products."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

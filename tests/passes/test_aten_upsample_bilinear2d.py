@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -107,10 +105,7 @@ def test_the_output_size_of_a_factor_stored_in_float32() -> None:
 
 @pytest.mark.parametrize(
     ("operator", "shape", "output"),
-    [
-        ("upsample_linear1d", (2, 3, 5), (9,)),
-        ("upsample_trilinear3d", (1, 2, 3, 4, 5), (6, 3, 8)),
-    ],
+    [("upsample_linear1d", (2, 3, 5), (9,)), ("upsample_trilinear3d", (1, 2, 3, 4, 5), (6, 3, 8))],
 )
 @pytest.mark.parametrize("align", [True, False])
 def test_other_ranks(

@@ -1,7 +1,5 @@
 """aten-view: the same elements in another shape."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """aten-zeta: Hurwitz' zeta function and the derivatives of digamma."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

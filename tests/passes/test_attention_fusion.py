@@ -1,7 +1,5 @@
 """attention-fusion: scores scaled where exporters scale them, with a mask and without."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -20,10 +18,7 @@ FORMS = {
     "divided": (TURNED + "m = MatMul (q, t) s = Div (m, two)" + END, 0.5),
     "multiplied": (TURNED + "m = MatMul (q, t) s = Mul (part, m)" + END, 0.25),
     "plain": (TURNED + "s = MatMul (q, t)" + END, 1.0),
-    "both operands": (
-        TURNED + "a = Mul (q, root) b = Mul (t, root) s = MatMul (a, b)" + END,
-        0.5,
-    ),
+    "both operands": (TURNED + "a = Mul (q, root) b = Mul (t, root) s = MatMul (a, b)" + END, 0.5),
     "the queries": (TURNED + "a = Mul (part, q) s = MatMul (a, t)" + END, 0.25),
     "masked": (TURNED + "m = MatMul (q, t) d = Div (m, two) s = Add (d, mask)" + END, 0.5),
     "mask first": (

@@ -1,7 +1,5 @@
 """attention-to-matmul: heads, masks and past as onnxruntime computes them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """averagepool-ceil-to-pads: windows beyond the end over padding that does not count."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

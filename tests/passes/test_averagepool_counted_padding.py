@@ -1,7 +1,5 @@
 """averagepool-counted-padding: zeros put in before the average."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

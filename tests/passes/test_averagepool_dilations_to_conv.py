@@ -1,7 +1,5 @@
 """averagepool-dilations-to-conv: sums over gaps, divided by what counts."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import pytest

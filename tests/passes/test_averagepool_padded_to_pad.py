@@ -1,7 +1,5 @@
 """averagepool-padded-to-pad: the padding in a node of its own."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import pytest

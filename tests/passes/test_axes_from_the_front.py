@@ -1,7 +1,5 @@
 """axes-from-the-front: axes that are counted from the end."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from onnx import helper

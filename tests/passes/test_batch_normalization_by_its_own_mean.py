@@ -1,7 +1,5 @@
 """batch-normalization-by-its-own-mean: statistics of the input itself, as training takes them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """batch-normalization-folding: into Conv, ConvTranspose and Gemm."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -26,12 +24,7 @@ LINEAR: dict[str, tuple[str, tuple[int, ...], dict[str, Any]]] = {
 
 
 def model(
-    name: str,
-    *,
-    bias: bool = True,
-    opset: int = 15,
-    variance: float = 0.5,
-    dtype: str = "float",
+    name: str, *, bias: bool = True, opset: int = 15, variance: float = 0.5, dtype: str = "float"
 ) -> ModelProto:
     op, shape, attributes = LINEAR[name]
     rank = 2 if op == "Gemm" else 4

@@ -1,7 +1,5 @@
 """batch-normalization-to-arithmetic: subtract, divide, scale and shift."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """bernoulli-to-random-uniform: 1 where a number between 0 and 1 is less."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from onnx import parser

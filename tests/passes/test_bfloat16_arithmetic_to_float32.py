@@ -1,7 +1,5 @@
 """bfloat16-arithmetic-to-float32: by consent, though other numbers come out."""
 
-from __future__ import annotations
-
 import onnx
 
 import graphfix

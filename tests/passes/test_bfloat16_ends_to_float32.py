@@ -1,7 +1,5 @@
 """bfloat16-ends-to-float32: inputs and outputs of bfloat16, by consent."""
 
-from __future__ import annotations
-
 import onnx
 import pytest
 

@@ -1,7 +1,5 @@
 """bfloat16-to-float32: what stands between nodes as bfloat16."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 

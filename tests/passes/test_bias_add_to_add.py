@@ -1,7 +1,5 @@
 """bias-add-to-add: take BiasAdd and the dropouts of onnxruntime's training apart."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from benchmarks.coverage.contrib.form import const

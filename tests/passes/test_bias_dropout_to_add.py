@@ -1,7 +1,5 @@
 """bias-dropout-to-add: take BiasDropout apart: a sum, where nothing is trained."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from benchmarks.coverage.contrib.form import const

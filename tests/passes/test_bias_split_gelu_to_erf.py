@@ -1,7 +1,5 @@
 """bias-split-gelu-to-erf: take BiasSplitGelu and GemmFastGelu apart."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from benchmarks.coverage.contrib.form import const

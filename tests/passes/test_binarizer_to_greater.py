@@ -1,7 +1,5 @@
 """binarizer-to-greater: above the threshold or not."""
 
-from __future__ import annotations
-
 from onnx import TensorProto
 
 from graphfix.testing import assert_refused, assert_rewrite

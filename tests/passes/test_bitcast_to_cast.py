@@ -1,7 +1,5 @@
 """bitcast-to-cast: the bits of whole numbers stay as they are."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

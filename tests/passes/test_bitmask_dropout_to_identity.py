@@ -1,7 +1,5 @@
 """bitmask-dropout-to-identity: take BitmaskDropout apart: nothing, where it is not trained."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from benchmarks.coverage.contrib.form import const

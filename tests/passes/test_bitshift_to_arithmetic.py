@@ -1,7 +1,5 @@
 """bitshift-to-arithmetic: every shift of every small number."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """bitwise-to-bits: every operator, every sign."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

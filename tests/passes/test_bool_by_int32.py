@@ -1,7 +1,5 @@
 """bool-by-int32: bools moved and compared as numbers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -9,13 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphfix.testing import (
-    assert_refused,
-    assert_rewrite,
-    assert_untouched,
-    outputs_of,
-    run_pass,
-)
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "bool-by-int32"

@@ -1,7 +1,5 @@
 """bool-ends-to-float32: inputs and outputs of bools, by consent."""
 
-from __future__ import annotations
-
 import onnx
 import pytest
 

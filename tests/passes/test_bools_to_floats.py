@@ -1,7 +1,5 @@
 """bools-to-floats: comparisons, logic and choices in the floats 0 and 1."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from onnx import TensorProto, parser

@@ -1,7 +1,5 @@
 """branchwise-rms-norm-to-mul: take BranchwiseRMSNorm apart: a norm of every branch."""
 
-from __future__ import annotations
-
 from tests.passes.contrib_models import forms_test
 
 PASS = "branchwise-rms-norm-to-mul"

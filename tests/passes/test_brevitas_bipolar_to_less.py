@@ -1,7 +1,5 @@
 """brevitas-bipolar-to-less: BipolarQuant."""
 
-from __future__ import annotations
-
 from graphfix.testing import assert_rewrite
 from tests.passes.brevitas_models import EVALUATORS, NUMBERS, number, quantizer
 

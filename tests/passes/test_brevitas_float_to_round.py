@@ -1,7 +1,5 @@
 """brevitas-float-to-round: FloatQuant."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import pytest

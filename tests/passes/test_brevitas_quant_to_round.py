@@ -1,7 +1,5 @@
 """brevitas-quant-to-round: Quant and IntQuant of QONNX and Brevitas."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """brevitas-trunc-to-floor: Trunc."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """byte-round-trip-elimination: whole numbers are not cast to 8 bits and back."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """bytes-cast-early: uint8 is cast before it is moved."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

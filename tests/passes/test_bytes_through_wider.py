@@ -1,7 +1,5 @@
 """bytes-through-wider: limits, remainders and maxima of 8 bits."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """bytes-to-floats-through-int32: every byte, held to numpy."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

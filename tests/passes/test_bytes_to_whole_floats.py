@@ -1,7 +1,5 @@
 """bytes-to-whole-floats: quantized models of uint8 without uint8 inside."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

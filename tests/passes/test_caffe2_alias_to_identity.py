@@ -1,7 +1,5 @@
 """caffe2-alias-to-identity: what renames or moves a tensor."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """cast-before-gather: the same numbers, cast before they are taken."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

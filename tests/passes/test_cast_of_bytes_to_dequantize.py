@@ -1,7 +1,5 @@
 """cast-of-bytes-to-dequantize: constant bytes become float32 by a scale of one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """cast-to-bool-by-equal: what is not zero is true."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """cast-to-integer-by-floor: nothing is left behind the point before the cast."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """castlike-to-cast: the type is written down."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

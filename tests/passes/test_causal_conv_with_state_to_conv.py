@@ -1,7 +1,5 @@
 """causal-conv-with-state-to-conv."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """celu-to-elu: both parts written out."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """channels-first-of-joined-axes: three axes are transposed instead of four."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

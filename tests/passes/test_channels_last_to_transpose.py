@@ -1,7 +1,5 @@
 """channels-last-to-transpose: images whose channels stand last."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from onnx import TensorProto, helper

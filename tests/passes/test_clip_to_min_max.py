@@ -1,7 +1,5 @@
 """clip-to-min-max: the bounds of integers one after the other."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

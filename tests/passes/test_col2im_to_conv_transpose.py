@@ -1,7 +1,5 @@
 """col2im-to-conv-transpose: columns back into images."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

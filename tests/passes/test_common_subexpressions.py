@@ -1,7 +1,5 @@
 """common-subexpressions: what is computed twice from the same values is computed once."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import pytest

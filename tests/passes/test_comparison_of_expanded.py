@@ -1,7 +1,5 @@
 """comparison-of-expanded: the first operand gets the sizes of both."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

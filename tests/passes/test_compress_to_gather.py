@@ -1,7 +1,5 @@
 """compress-to-gather: what a condition selects."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

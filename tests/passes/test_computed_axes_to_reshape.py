@@ -1,7 +1,5 @@
 """computed-axes-to-reshape: Squeeze and Unsqueeze of axes that are an input, against numpy."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

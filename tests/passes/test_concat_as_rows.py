@@ -1,7 +1,5 @@
 """concat-as-rows: the same numbers in the same order, joined along the last of two axes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

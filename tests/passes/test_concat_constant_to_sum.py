@@ -1,7 +1,5 @@
 """concat-constant-to-sum: constants at the ends of a Concat, added to what is padded."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """concat-from-sequence-to-concat: sequences of known tensors joined without a sequence."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

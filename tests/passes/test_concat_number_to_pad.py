@@ -1,7 +1,5 @@
 """concat-number-to-pad: constants of one number at the ends of a Concat."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

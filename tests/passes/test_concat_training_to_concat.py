@@ -1,7 +1,5 @@
 """concat-training-to-concat: Concat, and the sizes of its parts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """constant-of-shape-value-explicit: the zero that is meant is written down."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

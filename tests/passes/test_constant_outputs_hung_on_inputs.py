@@ -1,7 +1,5 @@
 """constant-outputs-hung-on-inputs: a constant and what is false of an input."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

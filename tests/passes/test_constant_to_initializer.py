@@ -1,7 +1,5 @@
 """constant-to-initializer: every form of Constant, with its value."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

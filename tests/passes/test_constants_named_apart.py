@@ -1,7 +1,5 @@
 """constants-named-apart: no copy of a constant has the name of another tensor."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from onnx import parser

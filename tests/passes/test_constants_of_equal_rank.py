@@ -1,7 +1,5 @@
 """constants-of-equal-rank: axes of size 1 before those of constants."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

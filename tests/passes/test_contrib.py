@@ -1,7 +1,5 @@
 """Operators of com.microsoft for language models: inside of branches, and in half precision."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

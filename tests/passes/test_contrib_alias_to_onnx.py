@@ -1,7 +1,5 @@
 """contrib-alias-to-onnx: replace what onnxruntime had before ONNX did by ONNX's operator."""
 
-from __future__ import annotations
-
 from tests.passes.contrib_models import forms_test
 
 PASS = "contrib-alias-to-onnx"

@@ -1,7 +1,5 @@
 """contrib-gelu-to-erf: Gelu, BiasGelu and QuickGelu as arithmetic."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """contrib-grid-sample-to-onnx."""
 
-from __future__ import annotations
-
 from tests.passes.contrib_models import forms_test
 
 PASS = "contrib-grid-sample-to-onnx"

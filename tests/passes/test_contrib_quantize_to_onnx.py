@@ -1,7 +1,5 @@
 """contrib-quantize-to-onnx."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from benchmarks.coverage.contrib.form import const

@@ -1,7 +1,5 @@
 """contrib-unique-to-onnx."""
 
-from __future__ import annotations
-
 from tests.passes.contrib_models import forms_test
 
 PASS = "contrib-unique-to-onnx"

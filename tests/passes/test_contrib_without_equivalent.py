@@ -1,7 +1,5 @@
 """contrib-without-equivalent: a reason, and what can be done, for all that nothing replaces."""
 
-from __future__ import annotations
-
 import pytest
 
 from benchmarks.coverage.contrib.registered import read

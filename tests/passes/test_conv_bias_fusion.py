@@ -1,7 +1,5 @@
 """conv-bias-fusion: a constant for each channel, behind Conv and ConvTranspose."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """conv-dilations-into-weights: zeros between the weights."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

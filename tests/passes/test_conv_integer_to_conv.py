@@ -1,7 +1,5 @@
 """conv-integer-to-conv: sums of whole numbers."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import pytest
@@ -9,13 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import numpy_helper
 
-from graphfix.testing import (
-    assert_refused,
-    assert_rewrite,
-    assert_untouched,
-    outputs_of,
-    run_pass,
-)
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
 from tests.passes.lowering_models import written
 
 PASS = "conv-integer-to-conv"

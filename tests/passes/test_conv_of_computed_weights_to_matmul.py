@@ -1,7 +1,5 @@
 """conv-of-computed-weights-to-matmul: weights that are no initializers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

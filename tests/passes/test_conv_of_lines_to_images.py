@@ -1,7 +1,5 @@
 """conv-of-lines-to-images: one axis of size 1 more."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """conv-padding-fusion: zeros around the spatial axes."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -37,8 +35,7 @@ def pads_after(model: str) -> list[int]:
 
 
 @pytest.mark.parametrize(
-    "pad",
-    ["p = Pad (x, s)", "p = Pad (x, s, zero)", 'p = Pad <mode = "constant"> (x, s, zero)'],
+    "pad", ["p = Pad (x, s)", "p = Pad (x, s, zero)", 'p = Pad <mode = "constant"> (x, s, zero)']
 )
 def test_pads_are_added_up(pad: str) -> None:
     assert pads_after(text(pad=pad)) == [1, 0, 2, 3]

@@ -1,7 +1,5 @@
 """conv-transpose-bias-to-add: the bias behind the product."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from onnx import parser

@@ -1,7 +1,5 @@
 """conv-window-explicit: kernel_shape where the weight is computed."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import pytest

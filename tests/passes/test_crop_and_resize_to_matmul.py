@@ -1,7 +1,5 @@
 """crop-and-resize-to-matmul: take CropAndResize apart."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tests.passes.contrib_models import Form, assert_form_refused, forms_of, forms_test

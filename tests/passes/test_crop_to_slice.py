@@ -1,7 +1,5 @@
 """crop-to-slice: the border of the last two axes taken off."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

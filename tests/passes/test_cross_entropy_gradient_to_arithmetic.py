@@ -1,7 +1,5 @@
 """cross-entropy-gradient-to-arithmetic: held to differences, and to PyTorch's autograd."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

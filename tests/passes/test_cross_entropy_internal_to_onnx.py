@@ -1,7 +1,5 @@
 """cross-entropy-internal-to-onnx: held to the loss as its page has it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -27,12 +25,7 @@ def test_values(reduction: str, weighted: bool, ignored: int | None) -> None:
         text = text.replace("{ y", f"<int64 i = {{{ignored}}}> {{ y")
     feed = {"x": X, "l": LABELS} | ({"w": WEIGHTS} if weighted else {})
     done = assert_rewrite(
-        PASS,
-        text,
-        feeds=[feed],
-        evaluators={("com.microsoft", OP): numbers},
-        rtol=1e-5,
-        atol=1e-6,
+        PASS, text, feeds=[feed], evaluators={("com.microsoft", OP): numbers}, rtol=1e-5, atol=1e-6
     )
     weights = WEIGHTS if weighted else None
     expected = loss(X, LABELS, weights, reduction, -9 if ignored is None else ignored)

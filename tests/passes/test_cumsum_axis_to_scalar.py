@@ -1,7 +1,5 @@
 """cumsum-axis-to-scalar: the axis as a number."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

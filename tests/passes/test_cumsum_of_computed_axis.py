@@ -1,7 +1,5 @@
 """cumsum-of-computed-axis: the sum along the axis that a number names."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

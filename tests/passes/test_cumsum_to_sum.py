@@ -1,7 +1,5 @@
 """cumsum-to-sum: what comes before each position, summed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """dead-code: nodes whose results nothing uses."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """declared-shape-correction: what the graph proves, where the file declares something else."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """declared-symbols-left-out: declarations with symbols between nodes."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 

@@ -1,7 +1,5 @@
 """declared-type-correction: what a file says of inner tensors gives way to what nodes prove."""
 
-from __future__ import annotations
-
 import pytest
 from onnx import ModelProto, TensorProto, helper
 
@@ -95,11 +93,7 @@ def test_a_tensor_that_is_declared_twice_is_noted() -> None:
     model = declared(("t", FLOAT, [2, 3]), ("t", FLOAT, [2, 3]), ("w", INT64, [3]))
     found = graphfix.check(model, "trt8.6")
     assert [(f.rule, str(f.severity), f.message) for f in found] == [
-        (
-            "repeated-declaration",
-            "note",
-            "value_info of main declares t more than once",
-        ),
+        ("repeated-declaration", "note", "value_info of main declares t more than once"),
         (
             "repeated-declaration",
             "note",

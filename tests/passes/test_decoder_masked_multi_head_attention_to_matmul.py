@@ -1,7 +1,5 @@
 """decoder-masked-multi-head-attention-to-matmul."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """dequantize-constant-to-float: constants are dequantized ahead of time."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

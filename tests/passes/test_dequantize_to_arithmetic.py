@@ -1,7 +1,5 @@
 """dequantize-to-arithmetic: numbers less their zero point, times the scale."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """dft-of-computed-length: matrices computed at run time."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """dft-to-matmul: spectra by a product, against numpy's."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """divisor-never-zero: the same quotients and remainders, and no division by 0."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """dynamic-quantize-matmul-to-matmul: take DynamicQuantizeMatMul apart."""
 
-from __future__ import annotations
-
 from tests.passes.contrib_models import forms_test
 
 PASS = "dynamic-quantize-matmul-to-matmul"

@@ -1,7 +1,5 @@
 """dynamic-quantize-to-arithmetic: the range of the numbers gives scale and zero point."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """dynamic-slice-to-slice: Slice under the name that it had as an experiment."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """einsum-plain-equation: lower-case letters, no ellipsis, the result written out."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """einsum-to-matmul: products and sums of two operands at a time."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

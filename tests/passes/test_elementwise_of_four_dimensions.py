@@ -1,7 +1,5 @@
 """elementwise-of-four-dimensions: two dimensions joined around an operator of each number."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

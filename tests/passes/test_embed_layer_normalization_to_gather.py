@@ -1,7 +1,5 @@
 """embed-layer-normalization-to-gather: looked up, added, normalised."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

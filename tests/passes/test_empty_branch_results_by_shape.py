@@ -1,7 +1,5 @@
 """empty-branch-results-by-shape: what a branch gives without elements, by its shape."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import pytest

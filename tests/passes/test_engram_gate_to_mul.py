@@ -1,7 +1,5 @@
 """engram-gate-to-mul."""
 
-from __future__ import annotations
-
 from tests.passes.contrib_models import forms_test
 
 PASS = "engram-gate-to-mul"

@@ -1,7 +1,5 @@
 """equal-batches-to-one: constants whose batches are all the same."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """equal-of-floats-to-comparisons: Equal of types that it takes from opset 11 on alone."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

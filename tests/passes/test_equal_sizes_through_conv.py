@@ -1,7 +1,5 @@
 """equal-sizes-through-conv: a Conv and a Mul behind a Reshape."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """expand-of-fewer-dimensions: repeated patches, held to numpy."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """expand-shape-to-constant: a size of the input needs no expanding."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """expanded-divisor-left-out: a division broadcasts by itself."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import pytest

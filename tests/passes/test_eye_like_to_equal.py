@@ -1,7 +1,5 @@
 """eye-like-to-equal: a diagonal of ones, as a constant or compared at run time."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """fast-gelu-to-tanh: the arithmetic behind the name."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

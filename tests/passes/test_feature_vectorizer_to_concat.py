@@ -1,7 +1,5 @@
 """feature-vectorizer-to-concat: features side by side."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """filled-weights-to-constant: weights that ConstantOfShape fills are written out."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """flatten-to-reshape: the two sizes written down."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """float16-ends-to-float32: inputs and outputs of float16, by consent."""
 
-from __future__ import annotations
-
 import onnx
 
 import graphfix

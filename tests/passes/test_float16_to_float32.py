@@ -1,7 +1,5 @@
 """float16-to-float32: what stands between nodes as float16."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 from onnx import TensorProto

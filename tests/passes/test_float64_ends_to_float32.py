@@ -1,7 +1,5 @@
 """float64-ends-to-float32: inputs and outputs of float64, by consent to both things it costs."""
 
-from __future__ import annotations
-
 import onnx
 import pytest
 

@@ -1,7 +1,5 @@
 """float64-to-float32: what stands between nodes as float64."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import pytest

@@ -1,7 +1,5 @@
 """floor-of-quotient: the nearest whole number, corrected by the remainder."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """floor-to-round: the nearest whole number, corrected by a comparison."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

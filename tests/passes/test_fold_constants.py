@@ -1,7 +1,5 @@
 """fold-constants: what is folded, what must not be, and that no file grows by it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """fused-conv-to-conv: the product, what is added, and the activation."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """fused-matmul-to-matmul: transpositions and a factor around a product."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

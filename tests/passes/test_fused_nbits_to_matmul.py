@@ -1,7 +1,5 @@
 """fused-nbits-to-matmul: take MatMulNBitsQkv, MatMulNBitsMlp and MatMulNBitsQLoRA apart."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

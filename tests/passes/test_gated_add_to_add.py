@@ -1,7 +1,5 @@
 """gated-add-to-add: take GatedAdd apart: x + y gate."""
 
-from __future__ import annotations
-
 from tests.passes.contrib_models import forms_test
 
 PASS = "gated-add-to-add"

@@ -1,7 +1,5 @@
 """gated-delta-net-to-matmul."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """gated-rms-norm-to-mul."""
 
-from __future__ import annotations
-
 from tests.passes.contrib_models import forms_test
 
 PASS = "gated-rms-norm-to-mul"

@@ -1,7 +1,5 @@
 """gather-axis-left-out: an axis that a Gather has anyway."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """gather-block-quantized-to-gather: write a lookup in a quantized table out."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from benchmarks.coverage.contrib.form import const

@@ -1,7 +1,5 @@
 """gather-by-constants-to-slices: runs of indices cut out and joined."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from onnx import parser

@@ -1,7 +1,5 @@
 """gather-elements-to-gather: numbers of elements of the flattened data."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

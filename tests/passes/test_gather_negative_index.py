@@ -1,7 +1,5 @@
 """gather-negative-index: indices counted from the front."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """gathernd-negative-index: indices counted from the front."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from onnx import numpy_helper

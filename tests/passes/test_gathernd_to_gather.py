@@ -1,7 +1,5 @@
 """gathernd-to-gather: tuples become numbers of rows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """gathers-of-own-indices: indices that several Gathers read."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -30,10 +28,7 @@ def _text(body: str, opset: int = 17, kind: str = "int64", size: str = "3", y: s
 def test_two_tables(size: str, kind: str, opset: int) -> None:
     feed = {"i": FEED["i"].astype(kind)}
     done = assert_rewrite(
-        PASS,
-        _text(TWO, opset, kind, size),
-        feeds=[feed],
-        after=["Gather", "Max", "Gather", "Sub"],
+        PASS, _text(TWO, opset, kind, size), feeds=[feed], after=["Gather", "Max", "Gather", "Sub"]
     )
     assert outputs_of(done.after, feed)["y"].tolist() == [-4, 1, -2]
 

@@ -1,7 +1,5 @@
 """gelu-add-to-sub: one is added by subtracting minus one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """gelu-gradients-to-arithmetic: held to differences of the curves."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """gelu-tanh-fusion: the arithmetic as exporters and authors write it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """gemm-fast-gelu-to-matmul: take GemmFastGelu apart: a product, a bias and Gelu by tanh."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from benchmarks.coverage.contrib.form import const

@@ -1,7 +1,5 @@
 """gemm-fusion: a product of two matrices and a constant row."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """gemm-to-matmul: product, factors and bias in nodes of their own."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from onnx import parser

@@ -1,7 +1,5 @@
 """gemma-rotary-to-mul."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tests.passes.contrib_models import Form, forms_test, result_of

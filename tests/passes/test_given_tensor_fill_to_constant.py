@@ -1,7 +1,5 @@
 """given-tensor-fill-to-constant: what attributes describe, written out."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

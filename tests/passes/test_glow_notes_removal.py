@@ -1,7 +1,5 @@
 """glow-notes-removal: what Glow notes on nodes for itself."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.api import run

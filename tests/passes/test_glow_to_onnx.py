@@ -1,7 +1,5 @@
 """glow-to-onnx: operators that Glow writes for itself."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

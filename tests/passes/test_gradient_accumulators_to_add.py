@@ -1,7 +1,5 @@
 """gradient-accumulators-to-add: sums held to numbers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

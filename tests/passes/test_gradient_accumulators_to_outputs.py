@@ -1,7 +1,5 @@
 """gradient-accumulators-to-outputs: what was written into an input is given out, by consent."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

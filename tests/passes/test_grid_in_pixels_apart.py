@@ -1,7 +1,5 @@
 """grid-in-pixels-apart: places that are scaled before what is added to them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

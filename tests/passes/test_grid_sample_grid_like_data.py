@@ -1,7 +1,5 @@
 """grid-sample-grid-like-data: the grid cast to the type of the image."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """grid-sample-nan-to-corner: -1 for what of a grid is no number."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from onnx import numpy_helper

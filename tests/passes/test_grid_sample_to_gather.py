@@ -1,7 +1,5 @@
 """grid-sample-to-gather: neighbours gathered and weighed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """group-norm-to-arithmetic: take GroupNorm and SkipGroupNorm apart."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from benchmarks.coverage.contrib.form import const

@@ -1,7 +1,5 @@
 """group-normalization-fusion: what both exporters of PyTorch write."""
 
-from __future__ import annotations
-
 import pytest
 
 from graphfix.testing import assert_refused, assert_unmatched

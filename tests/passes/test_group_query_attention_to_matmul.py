@@ -1,7 +1,5 @@
 """group-query-attention-to-matmul: take onnxruntime's GroupQueryAttention apart."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """hardmax-to-equal: the first largest element along an axis."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

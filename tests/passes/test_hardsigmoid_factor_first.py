@@ -1,7 +1,5 @@
 """hardsigmoid-factor-first: a number times its own HardSigmoid, exchanged."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

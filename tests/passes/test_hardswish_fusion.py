@@ -1,7 +1,5 @@
 """hardswish-fusion: both definitions, in any order of their products."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

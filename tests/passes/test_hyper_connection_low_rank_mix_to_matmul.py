@@ -1,7 +1,5 @@
 """hyper-connection-low-rank-mix-to-matmul."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

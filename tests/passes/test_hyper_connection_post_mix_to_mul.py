@@ -1,7 +1,5 @@
 """hyper-connection-post-mix-to-mul."""
 
-from __future__ import annotations
-
 from tests.passes.contrib_models import forms_test
 
 PASS = "hyper-connection-post-mix-to-mul"

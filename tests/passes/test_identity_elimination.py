@@ -1,7 +1,5 @@
 """identity-elimination: operators that do nothing where they stand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

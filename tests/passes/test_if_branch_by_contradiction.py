@@ -1,7 +1,5 @@
 """if-branch-by-contradiction: the branch that the rest of the model can go on with."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """if-elimination: the branch that is taken, in place of the If."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """if-to-where: both branches computed, and one of the results chosen."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """image-scaler-to-arithmetic: a factor, and a bias for each channel."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """imputer-to-where: what stands in for what is missing."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from onnx import TensorProto

@@ -1,7 +1,5 @@
 """initializer-in-its-own-bits: raw_data where each number has 32 bits, held to numpy."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

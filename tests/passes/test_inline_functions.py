@@ -1,7 +1,5 @@
 """inline-functions: calls of local functions become their bodies."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import pytest

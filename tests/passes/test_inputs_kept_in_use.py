@@ -1,7 +1,5 @@
 """inputs-kept-in-use: an output hangs on an input that nothing reads."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -100,6 +98,5 @@ def test_outputs_that_nothing_is_added_to() -> None:
 
 def test_leaves_others_alone() -> None:
     assert_untouched(
-        PASS,
-        HEAD.format(opset=17) + "(float[3] x, float[3] u) => (float[3] y) { y = Add (x, u) }",
+        PASS, HEAD.format(opset=17) + "(float[3] x, float[3] u) => (float[3] y) { y = Add (x, u) }"
     )

@@ -1,7 +1,5 @@
 """instance-normalization-constants-apart: the same numbers, of constants of its own."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from onnx import parser

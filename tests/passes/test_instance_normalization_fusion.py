@@ -1,7 +1,5 @@
 """instance-normalization-fusion: means over all axes behind the channels."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

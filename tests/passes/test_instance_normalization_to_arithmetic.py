@@ -1,7 +1,5 @@
 """instance-normalization-to-arithmetic: means, a deviation, a scale and a bias."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

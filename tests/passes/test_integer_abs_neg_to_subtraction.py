@@ -1,7 +1,5 @@
 """integer-abs-neg-to-subtraction: sizes and signs of integers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """integer-div-through-float: quotients cut off towards zero."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import pytest

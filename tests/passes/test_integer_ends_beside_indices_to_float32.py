@@ -1,7 +1,5 @@
 """integer-ends-beside-indices-to-float32: what is fed as rows to take stays an integer."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

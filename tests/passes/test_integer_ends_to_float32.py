@@ -1,7 +1,5 @@
 """integer-ends-to-float32: inputs and outputs of int32 and int64, by consent to both things."""
 
-from __future__ import annotations
-
 import onnx
 import pytest
 

@@ -1,7 +1,5 @@
 """integer-ends-to-wider: inputs and outputs of 16 bits and uint32, by consent."""
 
-from __future__ import annotations
-
 import onnx
 import pytest
 

@@ -1,7 +1,5 @@
 """integer-pow-through-float: whole powers, rounded, and said so."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """integer-relu-to-where: zero where an integer is below it."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.testing import assert_refused, assert_rewrite, outputs_of

@@ -1,17 +1,9 @@
 """integer-resize-through-float: means of integers without their fractions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
-from graphfix.testing import (
-    assert_refused,
-    assert_rewrite,
-    assert_untouched,
-    outputs_of,
-    run_pass,
-)
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "integer-resize-through-float"

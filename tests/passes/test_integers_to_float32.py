@@ -1,7 +1,5 @@
 """integers-to-float32: integers that are shown to be small, computed as floats."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """ir-version-lowering: one number of the file."""
 
-from __future__ import annotations
-
 import onnx
 import pytest
 from onnx import TensorProto, helper

@@ -1,7 +1,5 @@
 """is-all-finite-to-equal: take IsAllFinite apart."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

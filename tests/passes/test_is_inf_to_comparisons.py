@@ -1,7 +1,5 @@
 """is-inf-to-comparisons: which infinities are looked for."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

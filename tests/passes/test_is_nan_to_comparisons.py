@@ -1,7 +1,5 @@
 """is-nan-to-comparisons: what is neither below 1 nor above -1."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """label-encoder-to-gather: numbers for numbers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """large-integers-to-float32: integers of any size computed as floats, by consent."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import pytest

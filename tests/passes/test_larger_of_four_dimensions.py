@@ -1,7 +1,5 @@
 """larger-of-four-dimensions: Max and Min of five dimensions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

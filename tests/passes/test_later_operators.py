@@ -1,7 +1,5 @@
 """later-operators: operators that the imported opset does not have yet."""
 
-from __future__ import annotations
-
 import onnx
 import pytest
 from onnx import parser

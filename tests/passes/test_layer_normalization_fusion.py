@@ -1,7 +1,5 @@
 """layer-normalization-fusion: each way to write square and root, scale and bias or not."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -58,12 +56,7 @@ def test_wherever_they_stand_and_in_other_dtypes() -> None:
 
 @pytest.mark.parametrize(
     ("end", "inputs"),
-    [
-        (AFFINE, 3),
-        ("@y = Mul (@w, @n)", 2),
-        ("@y = Add (@n, @b)", 3),
-        ("@y = Identity (@n)", 2),
-    ],
+    [(AFFINE, 3), ("@y = Mul (@w, @n)", 2), ("@y = Add (@n, @b)", 3), ("@y = Identity (@n)", 2)],
 )
 def test_scale_and_bias_are_optional(end: str, inputs: int) -> None:
     feeds = [{"x": np.linspace(-3, 5, 24, dtype=np.float32).reshape(2, 3, 4)}]

@@ -1,7 +1,5 @@
 """layer-normalization-gradients-to-arithmetic: held to differences of the normalisation."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """layer-normalization-to-arithmetic: means and arithmetic, and types where there is no schema."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

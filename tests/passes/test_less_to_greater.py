@@ -1,7 +1,5 @@
 """less-to-greater: the operands change places."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

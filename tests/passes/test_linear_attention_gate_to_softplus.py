@@ -1,7 +1,5 @@
 """linear-attention-gate-to-softplus."""
 
-from __future__ import annotations
-
 from tests.passes.contrib_models import forms_test
 
 PASS = "linear-attention-gate-to-softplus"

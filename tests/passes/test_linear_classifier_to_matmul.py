@@ -1,7 +1,5 @@
 """linear-classifier-to-matmul: scores and the label of the highest."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """linear-regressor-to-matmul: coefficients, intercepts and what becomes of the sums."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """logic-to-comparisons: And, Or and Xor by comparing floats."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """loop-counter-to-state: the number of the round is carried along."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import pytest

@@ -1,7 +1,5 @@
 """loop-sequence-to-scan-output: a list that a loop fills becomes a scan output."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import pytest

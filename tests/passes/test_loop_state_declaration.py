@@ -1,7 +1,5 @@
 """loop-state-declaration: types that the body of a Loop leaves out."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import pytest

@@ -1,7 +1,5 @@
 """loop-to-rounds: every loop with a known number of rounds written out."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """loop-to-scan: loops that count, along the numbers of their rounds."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """loop-unrolling: the rounds one after the other."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,7 +1,5 @@
 """loops-named-apart: no inner Loop gives what is called as what an outer one gives."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import pytest

@@ -1,7 +1,5 @@
 """lp-normalization-to-div: by the norm, and 0 where there is none."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

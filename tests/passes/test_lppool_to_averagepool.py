@@ -1,7 +1,5 @@
 """lppool-to-averagepool: roots of sums of powers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

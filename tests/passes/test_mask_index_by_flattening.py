@@ -1,7 +1,5 @@
 """mask-index-by-flattening: x[mask] as PyTorch's exporter writes it for masks of any rank."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """matmul-bnb4-to-matmul: write a product with weights of FP4 or NF4 out."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from benchmarks.coverage.contrib.form import const

@@ -1,7 +1,5 @@
 """matmul-by-number-to-mul: matrices of one number."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

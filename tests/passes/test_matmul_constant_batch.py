@@ -1,7 +1,5 @@
 """matmul-constant-batch: a constant with all batches of the product."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """matmul-integer-to-float: take MatMulIntegerToFloat apart."""
 
-from __future__ import annotations
-
 from tests.passes.contrib_models import forms_test
 
 PASS = "matmul-integer-to-float"

@@ -1,7 +1,5 @@
 """matmul-integer-to-matmul: whole numbers in float32, split where sums grow."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """matmul-leading-one: an axis of one that is repeated along that of the other operand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """matmul-nbits-to-matmul: write products with packed weights out."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from benchmarks.coverage.contrib.form import const

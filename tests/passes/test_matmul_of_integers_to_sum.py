@@ -1,7 +1,5 @@
 """matmul-of-integers-to-sum: products of all pairs, summed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -109,8 +107,7 @@ def test_other_operators_are_left_alone() -> None:
 @pytest.mark.parametrize("kind", ["int32", "int64"])
 @pytest.mark.parametrize("target", ["trt8.6", "trt8.0", "trt7.1"])
 @pytest.mark.parametrize(
-    ("inputs", "out"),
-    [("{0}[n, 4] v, {0}[4, 3] w", "{0}[n, 3]"), ("{0}[k] v, {0}[k] w", "{0}")],
+    ("inputs", "out"), [("{0}[n, 4] v, {0}[4, 3] w", "{0}[n, 3]"), ("{0}[k] v, {0}[k] w", "{0}")]
 )
 def test_for_targets(inputs: str, out: str, target: str, kind: str) -> None:
     text = written("@y = MatMul (v, w)", inputs.format(kind), out.format(kind), opset=11)

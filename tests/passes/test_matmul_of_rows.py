@@ -1,7 +1,5 @@
 """matmul-of-rows: a tensor of many dimensions by a constant matrix."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """matmul-vector-to-matrix: a vector is a matrix of one row or one column."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

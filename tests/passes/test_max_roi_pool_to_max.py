@@ -1,7 +1,5 @@
 """max-roi-pool-to-max: the largest number of each bin of known regions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

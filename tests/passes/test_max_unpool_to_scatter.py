@@ -1,7 +1,5 @@
 """max-unpool-to-scatter: values back to where they were the largest."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -33,12 +31,7 @@ def pool_model(
 @pytest.mark.parametrize("pads", [[0, 0, 0, 0], [1, 0, 2, 1]])
 def test_two_dimensions(opset: int, pads: list[int]) -> None:
     model = pool_model(
-        [2, 3, 9, 8],
-        opset=opset,
-        kernel_shape=[3, 2],
-        dilations=[2, 3],
-        strides=[1, 2],
-        pads=pads,
+        [2, 3, 9, 8], opset=opset, kernel_shape=[3, 2], dilations=[2, 3], strides=[1, 2], pads=pads
     )
     done = assert_rewrite(PASS, model, feeds=[ramp(2, 3, 9, 8)])
     padding = ["Pad"] if any(pads) else []

@@ -1,7 +1,5 @@
 """maxpool-indices-to-argmax: where in the input each maximum lies."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import pytest

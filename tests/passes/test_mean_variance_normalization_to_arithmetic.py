@@ -1,7 +1,5 @@
 """mean-variance-normalization-to-arithmetic: away from the mean, by the root of the square."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """mish-fusion: x * tanh(softplus(x))."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

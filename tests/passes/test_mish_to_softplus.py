@@ -1,7 +1,5 @@
 """mish-to-softplus: the definition written out."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """missing-opset-import: domains that are used and not declared."""
 
-from __future__ import annotations
-
 import onnx
 from hypothesis import given
 from hypothesis import strategies as st

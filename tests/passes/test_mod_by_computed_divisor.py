@@ -1,7 +1,5 @@
 """mod-by-computed-divisor: the remainder by Div, for divisors that are not constants."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

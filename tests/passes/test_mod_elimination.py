@@ -1,7 +1,5 @@
 """mod-elimination: integers to their extremes, floats against C's fmod, and what it refuses."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -13,13 +11,7 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
 from graphfix.report import APPROXIMATE, EXACT, Status
-from graphfix.testing import (
-    assert_refused,
-    assert_rewrite,
-    assert_untouched,
-    outputs_of,
-    run_pass,
-)
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
 
 Array = np.ndarray[Any, Any]
 PASS = "mod-elimination"

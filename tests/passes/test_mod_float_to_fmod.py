@@ -1,7 +1,5 @@
 """mod-float-to-fmod: the remainder with the sign of the divisor, in the form ONNX allows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """moe-group-router-to-topk."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """moe-to-matmul: take MoE and QMoE apart."""
 
-from __future__ import annotations
-
 from tests.passes.contrib_models import Form, assert_form_refused, forms_of, forms_test
 
 PASS = "moe-to-matmul"

@@ -1,7 +1,5 @@
 """mul-constant-last: the operands of a product exchanged."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """mul-integer-to-mul: take MulInteger apart: a product of whole numbers, which float32 holds."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from benchmarks.coverage.contrib.form import const

@@ -1,7 +1,5 @@
 """multi-head-attention-to-matmul: separate queries, keys and values, as onnxruntime has them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

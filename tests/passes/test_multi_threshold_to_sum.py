@@ -1,7 +1,5 @@
 """multi-threshold-to-sum: MultiThreshold of FINN."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

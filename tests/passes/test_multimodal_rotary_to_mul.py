@@ -1,7 +1,5 @@
 """multimodal-rotary-to-mul: take MRotaryEmbedding and GemmaRotaryEmbedding apart."""
 
-from __future__ import annotations
-
 from tests.passes.contrib_models import Form, assert_form_refused, forms_of, forms_test
 
 PASS = "multimodal-rotary-to-mul"

@@ -1,7 +1,5 @@
 """narrow-integers-to-int32: what stands between nodes as 8 or 16 bits."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import pytest
@@ -9,13 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto
 
-from graphfix.testing import (
-    assert_refused,
-    assert_rewrite,
-    assert_untouched,
-    outputs_of,
-    run_pass,
-)
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "narrow-integers-to-int32"
@@ -64,10 +56,7 @@ def test_moves_keep_their_order() -> None:
         "@c = Concat <axis = 0> (@t, @t)\n@y = Cast <to = 1> (@c)"
     )
     ops = ops_of(
-        body,
-        "int64[2, 3] x",
-        "float[6, 2]",
-        {"x": np.array([[0, 1, 255], [256, 300, -1]])},
+        body, "int64[2, 3] x", "float[6, 2]", {"x": np.array([[0, 1, 255], [256, 300, -1]])}
     )
     assert ops == ["Cast", "Mod", "Transpose", "Concat", "Cast"]
 

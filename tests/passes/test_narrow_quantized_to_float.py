@@ -1,7 +1,5 @@
 """narrow-quantized-to-float: 4 and 16 bits and float8 in floating point numbers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

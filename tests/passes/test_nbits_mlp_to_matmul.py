@@ -1,7 +1,5 @@
 """nbits-mlp-to-matmul."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from benchmarks.coverage.contrib.form import const

@@ -1,7 +1,5 @@
 """negative-log-likelihood-to-gather: picked, weighed, ignored, reduced."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -53,9 +51,7 @@ def test_two_dimensions(place: str) -> None:
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=5))
 def test_any_targets(targets: list[int]) -> None:
     text = written(
-        "@y = NegativeLogLikelihoodLoss (x, t, w)",
-        "float[N, 5] x, int64[N] t, float[5] w",
-        "float",
+        "@y = NegativeLogLikelihoodLoss (x, t, w)", "float[N, 5] x, int64[N] t, float[5] w", "float"
     )
     x = np.random.default_rng(1).standard_normal((len(targets), 5)).astype(np.float32)
     feed = {"x": x, "t": np.array(targets), "w": WEIGHTS}

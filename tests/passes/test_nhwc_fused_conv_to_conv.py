@@ -1,7 +1,5 @@
 """nhwc-fused-conv-to-conv."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from benchmarks.coverage.contrib.form import const

@@ -1,7 +1,5 @@
 """nhwc-max-pool-to-max-pool."""
 
-from __future__ import annotations
-
 from tests.passes.contrib_models import forms_test
 
 PASS = "nhwc-max-pool-to-max-pool"

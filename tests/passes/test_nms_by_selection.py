@@ -1,7 +1,5 @@
 """Selection is compared with onnxruntime up to the count; what lies after it says nothing."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import pytest
@@ -58,10 +56,7 @@ ROWS = {
         "z = Add (w, half)",
         "float[n] z",
     ),
-    "with a size in front": (
-        "c = Cast <to = 1> (y)  z = Unsqueeze (c, zero)",
-        "float[1, n, 3] z",
-    ),
+    "with a size in front": ("c = Cast <to = 1> (y)  z = Unsqueeze (c, zero)", "float[1, n, 3] z"),
     "of a shape that is computed": (
         "c = Gather <axis = 1> (y, two)  h = Shape (c)  q = Concat <axis = 0> (h, one) "
         "z = Reshape (c, q)",

@@ -1,7 +1,5 @@
 """The plugin runs as its numpy model; rows are compared with onnxruntime up to the count."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import pytest

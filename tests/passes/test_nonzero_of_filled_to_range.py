@@ -1,7 +1,5 @@
 """nonzero-of-filled-to-range: the places of a vector of ones, counted."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

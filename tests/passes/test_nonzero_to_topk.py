@@ -1,7 +1,5 @@
 """nonzero-to-topk: the places of what is not zero, sorted."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

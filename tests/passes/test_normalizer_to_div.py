@@ -1,7 +1,5 @@
 """normalizer-to-div: rows by what they come to."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from onnx import helper

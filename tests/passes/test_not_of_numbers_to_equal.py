@@ -1,7 +1,5 @@
 """not-of-numbers-to-equal: true where a number is zero."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

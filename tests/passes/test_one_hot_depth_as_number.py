@@ -1,7 +1,5 @@
 """one-hot-depth-as-number: vectors, floats and other integers, at every opset."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """one-hot-encoder-to-equal: numbers compared with categories."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

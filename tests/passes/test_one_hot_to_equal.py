@@ -1,7 +1,5 @@
 """one-hot-to-equal: an index compared with the numbers of the classes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -9,13 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphfix.testing import (
-    assert_refused,
-    assert_rewrite,
-    assert_untouched,
-    outputs_of,
-    run_pass,
-)
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "one-hot-to-equal"

@@ -1,7 +1,5 @@
 """The pass that walks the chain."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """opset-import-correction: the number follows the forms of the nodes."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import pytest

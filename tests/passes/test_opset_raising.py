@@ -1,7 +1,5 @@
 """opset-raising: older forms in the words of opset 11."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from onnx import parser
@@ -9,13 +7,7 @@ from onnx import parser
 import graphfix
 from graphfix.api import run
 from graphfix.report import Verdict
-from graphfix.testing import (
-    assert_refused,
-    assert_rewrite,
-    assert_untouched,
-    outputs_of,
-    parse,
-)
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, parse
 from tests.passes.lowering_models import written
 
 PASS = "opset-raising"

@@ -1,7 +1,5 @@
 """opset-raising-for-arange: opset 11 where NonZero counts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -25,8 +23,7 @@ def test_a_filled_vector(opset: int, place: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "inputs", "opset"),
-    [(FILLED, "int64[1] n", 11), ("@y = NonZero (n)", "int64[3] n", 9)],
+    ("body", "inputs", "opset"), [(FILLED, "int64[1] n", 11), ("@y = NonZero (n)", "int64[3] n", 9)]
 )
 def test_nothing_to_gain(body: str, inputs: str, opset: int) -> None:
     assert_untouched(PASS, written(body, inputs, "int64[1, N]", opset=opset))

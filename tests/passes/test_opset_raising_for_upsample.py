@@ -1,7 +1,5 @@
 """opset-raising-for-upsample: opset 10 where scales of Upsample are computed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

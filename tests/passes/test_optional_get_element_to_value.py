@@ -1,7 +1,5 @@
 """optional-get-element-to-value: the value that an optional holds."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from onnx import parser

@@ -1,7 +1,5 @@
 """optional-has-element-to-constant: the answer where it is known."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from onnx import parser

@@ -1,7 +1,5 @@
 """or-equal-to-or: two comparisons."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """outer-constants-into-bodies: a body stores what it reads of the graph around it."""
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import parser
 

@@ -1,7 +1,5 @@
 """output-shape-declared: the shape that inference finds for an output without one."""
 
-from __future__ import annotations
-
 import onnx
 
 from graphfix.api import run

@@ -1,7 +1,5 @@
 """output-type-correction: an output is declared as what it is, by consent."""
 
-from __future__ import annotations
-
 import pytest
 from onnx import TensorProto
 

@@ -1,7 +1,5 @@
 """output-type-declaration: an output without a type gets the one that its nodes give."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """own-transpose-apart: the same products, Max before one operand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

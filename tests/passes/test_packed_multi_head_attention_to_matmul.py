@@ -1,7 +1,5 @@
 """packed-multi-head-attention-to-matmul."""
 
-from __future__ import annotations
-
 from tests.passes.contrib_models import forms_test
 
 PASS = "packed-multi-head-attention-to-matmul"

@@ -1,7 +1,5 @@
 """pad-by-repeating: reflect, edge and wrap by Gather and Concat."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """pad-constant-to-concat: blocks of the value beside the data."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 
@@ -59,10 +57,7 @@ def test_pads_as_attribute(opset: int) -> None:
 @pytest.mark.parametrize("opset", [11, 13, 18])
 def test_pads_at_run_time(opset: int) -> None:
     text = written(
-        "@y = Pad (x, p, v)",
-        "float[M, N] x, int64[4] p, float v",
-        "float[A, B]",
-        opset=opset,
+        "@y = Pad (x, p, v)", "float[M, N] x, int64[4] p, float v", "float[A, B]", opset=opset
     )
     feeds = [
         {"x": DATA, "p": np.array(pads), "v": np.array(2.5, np.float32)}

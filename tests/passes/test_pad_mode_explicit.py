@@ -1,7 +1,5 @@
 """pad-mode-explicit: the mode that ONNX lets out."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

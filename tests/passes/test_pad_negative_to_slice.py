@@ -1,7 +1,5 @@
 """pad-negative-to-slice: what is cut off, by Slice."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """pad-outer-dims-by-transpose: padded axes come last."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

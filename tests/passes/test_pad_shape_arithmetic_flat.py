@@ -1,7 +1,5 @@
 """pad-shape-arithmetic-flat: elements of a vector moved without a matrix."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

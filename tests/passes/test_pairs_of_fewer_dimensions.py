@@ -1,7 +1,5 @@
 """pairs-of-fewer-dimensions: sums of tensors of five dimensions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

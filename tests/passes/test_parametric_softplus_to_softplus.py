@@ -1,7 +1,5 @@
 """parametric-softplus-to-softplus: Softplus between two products."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from passes.contrib.parametric_softplus_to_softplus import evaluate

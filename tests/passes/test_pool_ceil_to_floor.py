@@ -1,7 +1,5 @@
 """pool-ceil-to-floor: ceil_mode left out where it adds no window."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

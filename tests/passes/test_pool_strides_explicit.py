@@ -1,7 +1,5 @@
 """pool-strides-explicit: the strides of 1 that are meant."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """pool-unreached-pads: padding that no window reaches."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """pool-volume-to-images: pools of five axes by those of four."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

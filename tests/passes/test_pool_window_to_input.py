@@ -1,7 +1,5 @@
 """pool-window-to-input: one window over the whole padded input."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """pow-by-multiplying: small powers as products."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """pow-exponent-like-base: operands of one type."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import pytest

@@ -1,7 +1,5 @@
 """pow-of-integers-by-squaring: every power that fits, to the last digit."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

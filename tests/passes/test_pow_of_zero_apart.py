@@ -1,7 +1,5 @@
 """pow-of-zero-apart: powers of roots that are never 0."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """powers-of-two-past-weights: small weights and the factor behind all that follows."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import pytest

@@ -1,7 +1,5 @@
 """q-attention-to-matmul."""
 
-from __future__ import annotations
-
 from tests.passes.contrib_models import forms_test
 
 PASS = "q-attention-to-matmul"

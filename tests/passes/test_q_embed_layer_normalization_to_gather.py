@@ -1,7 +1,5 @@
 """q-embed-layer-normalization-to-gather."""
 
-from __future__ import annotations
-
 from tests.passes.contrib_models import forms_test
 
 PASS = "q-embed-layer-normalization-to-gather"

@@ -1,7 +1,5 @@
 """q-linear-reduce-mean-to-float: take QLinearReduceMean apart: a mean, quantized."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from benchmarks.coverage.contrib.form import const

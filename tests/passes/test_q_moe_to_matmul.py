@@ -1,7 +1,5 @@
 """q-moe-to-matmul: take QMoE apart: every expert, its weights unpacked."""
 
-from __future__ import annotations
-
 from tests.passes.contrib_models import forms_test
 
 PASS = "q-moe-to-matmul"

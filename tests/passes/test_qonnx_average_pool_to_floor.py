@@ -1,7 +1,5 @@
 """qonnx-average-pool-to-floor: QuantAvgPool2d by its definition."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

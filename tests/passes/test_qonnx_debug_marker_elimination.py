@@ -1,7 +1,5 @@
 """qonnx-debug-marker-elimination: the marker is left out."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphfix.testing import outputs_of, run_pass

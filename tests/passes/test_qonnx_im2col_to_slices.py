@@ -1,7 +1,5 @@
 """qonnx-im2col-to-slices: Im2Col by its definition."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """qonnx-xnor-to-matmul: XnorPopcountMatMul by its definition."""
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto, helper
 

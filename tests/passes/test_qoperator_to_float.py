@@ -1,7 +1,5 @@
 """qoperator-to-float: quantized operators in float32, equal to onnxruntime bit for bit."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -10,13 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.report import Accuracy, Status
-from graphfix.testing import (
-    assert_refused,
-    assert_rewrite,
-    assert_untouched,
-    outputs_of,
-    run_pass,
-)
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
 from tests.passes.lowering_models import PLACES, written
 from tests.passes.quantized_models import constant, every, numbers, parameters, quantized
 

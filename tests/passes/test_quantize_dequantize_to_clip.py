@@ -1,7 +1,5 @@
 """quantize-dequantize-to-clip: the pair in floating point numbers, to the last bit."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """quantize-to-arithmetic: divided, rounded half to even, limited, cast."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

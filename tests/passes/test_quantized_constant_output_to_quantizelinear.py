@@ -1,7 +1,5 @@
 """quantized-constant-output-to-quantizelinear: constant bytes that a model gives out."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

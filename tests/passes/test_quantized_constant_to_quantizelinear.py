@@ -1,7 +1,5 @@
 """quantized-constant-to-quantizelinear: constant bytes are quantized where the node is."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """random-in-float32: drawn in float32, converted."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """random-like-to-random: the shape becomes an attribute."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

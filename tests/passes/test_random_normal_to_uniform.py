@@ -1,7 +1,5 @@
 """random-normal-to-uniform: the method of Box and Muller."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

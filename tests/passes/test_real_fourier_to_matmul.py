@@ -1,7 +1,5 @@
 """real-fourier-to-matmul: take Rfft and Irfft apart."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tests.passes.contrib_models import Form, assert_form_refused, forms_test, result_of

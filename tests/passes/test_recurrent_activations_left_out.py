@@ -1,7 +1,5 @@
 """recurrent-activations-left-out: names of activations that a node has anyway."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """recurrent-inputs-explicit: zeros for what ONNX lets out."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

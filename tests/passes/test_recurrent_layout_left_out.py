@@ -1,7 +1,5 @@
 """recurrent-layout-left-out: a layout of 0, which is the default, is not written."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from onnx import parser

@@ -1,7 +1,5 @@
 """recurrent-layout-to-transpose: the batch as the first axis."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from onnx import parser

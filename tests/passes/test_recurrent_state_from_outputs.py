@@ -1,7 +1,5 @@
 """recurrent-state-from-outputs: the last hidden state as the last step."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from onnx import parser

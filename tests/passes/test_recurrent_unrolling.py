@@ -1,7 +1,5 @@
 """recurrent-unrolling: LSTM, GRU and RNN step by step."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import hypothesis

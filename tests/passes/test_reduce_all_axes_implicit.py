@@ -1,7 +1,5 @@
 """reduce-all-axes-implicit: no axes where all are meant."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

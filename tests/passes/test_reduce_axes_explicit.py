@@ -1,7 +1,5 @@
 """reduce-axes-explicit: no axes means nothing or everything."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

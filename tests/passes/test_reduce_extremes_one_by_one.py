@@ -1,7 +1,5 @@
 """reduce-extremes-one-by-one: a node for each axis."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from onnx import parser

@@ -1,7 +1,5 @@
 """reduce-l2-of-integers: rounded down, at every edge."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

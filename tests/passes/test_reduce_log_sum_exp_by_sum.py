@@ -1,7 +1,5 @@
 """reduce-log-sum-exp-by-sum: axes of each form, large and infinite numbers, held to numpy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,15 +1,10 @@
 """reduce-log-sum-exp-of-integers: exponentials of differences are whole."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 from graphfix.testing import assert_refused, assert_rewrite, outputs_of
-from tests.passes.integer_reductions import (
-    model_of,
-    rows_of,
-)
+from tests.passes.integer_reductions import model_of, rows_of
 
 PASS = "reduce-log-sum-exp-of-integers"
 

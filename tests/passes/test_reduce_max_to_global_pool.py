@@ -1,7 +1,5 @@
 """reduce-max-to-global-pool: the largest number of each image."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

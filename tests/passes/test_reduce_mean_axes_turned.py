@@ -1,7 +1,5 @@
 """reduce-mean-axes-turned: the same mean, its axes in the other order."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """reduce-sum-integer-to-sum: take ReduceSumInteger apart: a sum of int32, see the module."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tests.passes.contrib_models import Form, forms_test, result_of

@@ -1,7 +1,5 @@
 """reduction-of-computed-axes: one If for each axis, against numpy."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

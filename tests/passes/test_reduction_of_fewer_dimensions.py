@@ -1,7 +1,5 @@
 """reduction-of-fewer-dimensions: pooled patches, held to numpy."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """reduction-of-nothing: the constant that an empty tensor is reduced to."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """reductions-by-sum: float64 and int64, held to numpy."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

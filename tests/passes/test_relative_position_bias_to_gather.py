@@ -1,7 +1,5 @@
 """relative-position-bias-to-gather."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from passes.contrib.relative_position_bias_to_gather import buckets

@@ -1,7 +1,5 @@
 """relu-gradient-to-where: what was positive is let through."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

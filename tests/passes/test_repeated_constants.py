@@ -1,7 +1,5 @@
 """repeated-constants: of constants with one name the last one is kept."""
 
-from __future__ import annotations
-
 from onnx import helper, numpy_helper
 
 import graphfix

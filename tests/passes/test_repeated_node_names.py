@@ -1,7 +1,5 @@
 """repeated-node-names: each node of a graph gets a name of its own."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from onnx import ModelProto, parser

@@ -1,7 +1,5 @@
 """repeated-outputs-apart: an output that another is already, given through Max."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """reshape-in-numbers: sizes that are inferred or kept, as numbers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from onnx import numpy_helper

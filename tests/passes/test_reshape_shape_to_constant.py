@@ -1,7 +1,5 @@
 """reshape-shape-to-constant: computed shapes of which enough is known."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -134,11 +132,7 @@ def test_refusals() -> None:
         PASS, plain, "there must be axes or an aspect policy to spell out; there are none"
     )
     dynamic = resize_model(
-        [1, 1, "h", 4],
-        sizes=[8, 8],
-        axes=[2, 3],
-        opset=18,
-        keep_aspect_ratio_policy="not_larger",
+        [1, 1, "h", 4], sizes=[8, 8], axes=[2, 3], opset=18, keep_aspect_ratio_policy="not_larger"
     )
     assert_refused(PASS, dynamic, "aspect ratio")
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -35,10 +33,7 @@ def test_bicubic_becomes_two_products(mode: str, a: float, opset: int) -> None:
 
 def test_weights_are_those_of_keys() -> None:
     model = resize_model(
-        [1, 1, 1, 4],
-        sizes=[1, 1, 1, 8],
-        mode="cubic",
-        coordinate_transformation_mode="asymmetric",
+        [1, 1, 1, 4], sizes=[1, 1, 1, 8], mode="cubic", coordinate_transformation_mode="asymmetric"
     )
     feed = {"x": np.array([[[[0.0, 0.0, 1.0, 0.0]]]], dtype=np.float32)}
     row = outputs_of(run_pass(PASS, model).after, feed)["y"][0, 0, 0]
@@ -111,9 +106,6 @@ def test_leaves_upsample_alone() -> None:
 )
 def test_any_size(size: tuple[int, int], out: tuple[int, int], mode: str) -> None:
     model = resize_model(
-        [1, 2, *size],
-        sizes=[1, 2, *out],
-        mode="cubic",
-        coordinate_transformation_mode=mode,
+        [1, 2, *size], sizes=[1, 2, *out], mode="cubic", coordinate_transformation_mode=mode
     )
     assert_rewrite(PASS, model, feeds=[ramp(1, 2, *size)], **CLOSE)

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -17,13 +15,7 @@ from graphfix.testing import (
     outputs_of,
     run_pass,
 )
-from tests.passes.resize_models import (
-    in_branch,
-    ramp,
-    reference,
-    resize_model,
-    upsample_model,
-)
+from tests.passes.resize_models import in_branch, ramp, reference, resize_model, upsample_model
 
 PASS = "resize-linear-to-matmul"
 COORDINATES = ("half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric")
@@ -55,10 +47,7 @@ def test_weights_are_those_of_the_formula() -> None:
 @pytest.mark.parametrize("scale", [0.5, 0.6, 1.5, 2.0, 2.3])
 def test_scales_are_used_as_given(mode: str, scale: float) -> None:
     model = resize_model(
-        [1, 2, 7, 6],
-        scales=[1, 1, scale, 2],
-        mode="linear",
-        coordinate_transformation_mode=mode,
+        [1, 2, 7, 6], scales=[1, 1, scale, 2], mode="linear", coordinate_transformation_mode=mode
     )
     assert_rewrite(PASS, model, feeds=[ramp(1, 2, 7, 6)], **CLOSE)
 

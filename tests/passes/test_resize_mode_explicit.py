@@ -1,7 +1,5 @@
 """resize-mode-explicit: the mode that ONNX lets out, and roundings that nothing reads."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

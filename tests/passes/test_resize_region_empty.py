@@ -1,7 +1,5 @@
 """resize-region-empty: a region of interest that nothing reads."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

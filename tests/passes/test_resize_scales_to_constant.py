@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -36,10 +34,7 @@ def floor_model(opset: int, *, height: int | str, factor: float = 2.0) -> ModelP
         nodes.append(make("Resize", ["x", "scales"], ["y"], mode="linear"))
     else:
         nodes.append(make("Resize", ["x", "ones", "scales"], ["y"], mode="linear"))
-    constants = {
-        "factor": np.array(factor, dtype=np.float32),
-        "ones": np.ones(2, dtype=np.float32),
-    }
+    constants = {"factor": np.array(factor, dtype=np.float32), "ones": np.ones(2, dtype=np.float32)}
     if opset >= 10:
         constants |= {"two": np.array([2]), "four": np.array([4])}
     return model_of(

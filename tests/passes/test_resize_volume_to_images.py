@@ -1,7 +1,5 @@
 """resize-volume-to-images: height and width, then depth."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

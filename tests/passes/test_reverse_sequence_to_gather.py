@@ -1,7 +1,5 @@
 """reverse-sequence-to-gather: each sequence from its end, what is beyond it as it is."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

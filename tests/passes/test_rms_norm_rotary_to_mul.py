@@ -1,7 +1,5 @@
 """rms-norm-rotary-to-mul."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

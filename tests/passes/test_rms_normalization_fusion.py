@@ -1,7 +1,5 @@
 """rms-normalization-fusion: x / sqrt(mean(x * x) + epsilon) * scale."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -3,8 +3,6 @@
 What is compared with is therefore what the reference evaluator computes without it.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

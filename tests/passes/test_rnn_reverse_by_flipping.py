@@ -1,7 +1,5 @@
 """rnn-reverse-by-flipping: the steps in reverse order, forward."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """roi-align-to-matmul: what bins take of rows and of columns."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

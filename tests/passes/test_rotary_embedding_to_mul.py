@@ -1,7 +1,5 @@
 """rotary-embedding-to-mul: pairs turned by the angle of their position."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

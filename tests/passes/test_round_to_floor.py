@@ -1,7 +1,5 @@
 """round-to-floor: halves go to the even neighbour."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

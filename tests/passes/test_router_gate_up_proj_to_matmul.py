@@ -1,7 +1,5 @@
 """router-gate-up-proj-to-matmul."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

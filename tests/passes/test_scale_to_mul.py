@@ -1,7 +1,5 @@
 """scale-to-mul: a product."""
 
-from __future__ import annotations
-
 from passes.contrib.scale_to_mul import evaluate
 from tests.passes.factor_models import Factored, NeutralFactorTests, X
 

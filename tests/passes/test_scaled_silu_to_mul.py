@@ -1,7 +1,5 @@
 """scaled-silu-to-mul: take ScaledSiLU apart: a scale, and x sigmoid (x)."""
 
-from __future__ import annotations
-
 from tests.passes.contrib_models import forms_test
 
 PASS = "scaled-silu-to-mul"

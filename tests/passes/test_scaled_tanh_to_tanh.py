@@ -1,7 +1,5 @@
 """scaled-tanh-to-tanh: Tanh between two products."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from passes.contrib.scaled_tanh_to_tanh import evaluate

@@ -1,7 +1,5 @@
 """scaler-to-arithmetic: offset off, times scale."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

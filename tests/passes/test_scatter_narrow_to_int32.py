@@ -1,7 +1,5 @@
 """scatter-narrow-to-int32: bools and narrow integers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

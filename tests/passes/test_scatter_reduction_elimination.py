@@ -1,7 +1,5 @@
 """scatter-reduction-elimination: gather, combine, write."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -11,13 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.report import EXACT, Status
-from graphfix.testing import (
-    assert_refused,
-    assert_rewrite,
-    assert_untouched,
-    outputs_of,
-    run_pass,
-)
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
 from tests.passes.scatter_models import (
     NUMBERS,
     PLACES,

@@ -1,7 +1,5 @@
 """scatter-to-scatterelements: the new name of an operator that opset 11 deprecated."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """scatterelements-by-matching: indices compared with positions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

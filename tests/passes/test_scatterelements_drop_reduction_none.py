@@ -1,7 +1,5 @@
 """scatterelements-drop-reduction-none: the attribute that says nothing."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -32,8 +30,7 @@ def test_values(opset: int, dtype: str, place: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "reason"),
-    [('reduction = "add"', "it is add"), ("axis = 1", "it is left out")],
+    ("words", "reason"), [('reduction = "add"', "it is add"), ("axis = 1", "it is left out")]
 )
 def test_others_are_refused(words: str, reason: str) -> None:
     text = written(body(words), INPUTS.format("float"), "float[2,3]")

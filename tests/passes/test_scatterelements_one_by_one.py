@@ -1,7 +1,5 @@
 """scatterelements-one-by-one: few updates at computed places, one after the other."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

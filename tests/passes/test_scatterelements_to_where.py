@@ -1,7 +1,5 @@
 """scatterelements-to-where: whole lines and single elements, Scatter too."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -12,13 +10,7 @@ from hypothesis import strategies as st
 from onnx import helper
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
-from tests.passes.scatter_models import (
-    NUMBERS,
-    PLACES,
-    feed_of,
-    scatter_elements,
-    scatter_model,
-)
+from tests.passes.scatter_models import NUMBERS, PLACES, feed_of, scatter_elements, scatter_model
 
 Array = np.ndarray[Any, Any]
 PASS = "scatterelements-to-where"

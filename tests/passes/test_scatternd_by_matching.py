@@ -1,7 +1,5 @@
 """scatternd-by-matching: numbers of rows compared with every row."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """scatternd-drop-reduction-none: the default is not written."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

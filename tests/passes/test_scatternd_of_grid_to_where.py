@@ -1,7 +1,5 @@
 """scatternd-of-grid-to-where: grids of indices, one axis after the other."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -66,10 +64,7 @@ def test_rows_and_columns(opset: int, place: str) -> None:
         np.testing.assert_array_equal(outputs_of(done.after, each)["y"], assigned(each))
 
 
-@given(
-    st.lists(st.integers(-3, 2), max_size=4),
-    st.lists(st.integers(-4, 3), max_size=4),
-)
+@given(st.lists(st.integers(-3, 2), max_size=4), st.lists(st.integers(-4, 3), max_size=4))
 def test_of_updates_of_one_element_the_last_stays(rows: list[int], columns: list[int]) -> None:
     text = written(WRITE, INPUTS, "float[A, B, 2]")
     each = feed(rows, columns, 3, 4)

@@ -1,7 +1,5 @@
 """scatternd-of-mask-to-where: x[mask] = value as PyTorch's exporter writes it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

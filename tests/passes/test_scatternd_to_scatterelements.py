@@ -1,7 +1,5 @@
 """scatternd-to-scatterelements: linear positions, computed and constant, with reductions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """scatternd-to-slice-concat: assignments to a block."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """sequence-at-to-slice: one tensor of a sequence without the sequence."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """sequence-length-to-shape: counted without the sequence."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

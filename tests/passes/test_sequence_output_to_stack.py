@@ -1,7 +1,5 @@
 """sequence-output-to-stack: one tensor instead of a list of them."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import pytest

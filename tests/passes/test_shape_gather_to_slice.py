@@ -1,7 +1,5 @@
 """shape-gather-to-slice: elements of shape vectors by Slice."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """shape-range-to-slice: the same sizes for every start and end."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """shrink-to-where: moved towards 0 beyond a limit."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

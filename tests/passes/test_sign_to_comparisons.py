@@ -1,7 +1,5 @@
 """sign-to-comparisons: above 0 less below 0."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """signed-bitshift-to-arithmetic: arithmetic shifts, as onnx defines them from opset 28 on."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

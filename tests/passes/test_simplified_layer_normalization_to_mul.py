@@ -1,7 +1,5 @@
 """simplified-layer-normalization-to-mul: divided by the root mean square."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

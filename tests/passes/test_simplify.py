@@ -1,7 +1,5 @@
 """simplify: onnxsim behind guards."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """skip-group-norm-to-arithmetic: take SkipGroupNorm apart: a sum, normalised by groups."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from benchmarks.coverage.contrib.form import const

@@ -1,7 +1,5 @@
 """skip-layer-normalization-to-add: a sum and its normalisation."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """slice-axes-explicit: the leading axes by name."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

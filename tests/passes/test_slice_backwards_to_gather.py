@@ -1,7 +1,5 @@
 """slice-backwards-to-gather: what a Slice takes backwards, by its indices."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """slice-bounds-to-int32: what int32 cannot hold, as a bound that cuts the same."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

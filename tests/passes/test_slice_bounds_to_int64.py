@@ -1,7 +1,5 @@
 """slice-bounds-to-int64: computed bounds of int32."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """slice-steps-by-blocks: each n-th element as the first of a block."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """slope-to-where: PRelu of integers and float64, LeakyRelu of float64, against numpy."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """softmax-axis-explicit: the axis that is meant."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

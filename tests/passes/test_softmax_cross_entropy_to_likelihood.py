@@ -1,7 +1,5 @@
 """softmax-cross-entropy-to-likelihood: the loss and the logarithms."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

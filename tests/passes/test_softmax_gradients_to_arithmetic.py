@@ -1,7 +1,5 @@
 """softmax-gradients-to-arithmetic: held to differences of Softmax and LogSoftmax."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

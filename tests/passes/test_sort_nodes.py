@@ -1,7 +1,5 @@
 """sort-nodes: every node after what it uses, captured values included."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import pytest

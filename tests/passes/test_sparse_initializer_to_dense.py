@@ -1,7 +1,5 @@
 """sparse-initializer-to-dense: every layout of places and every type, held to numpy."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """split-sizes-explicit: Split-18 in unequal parts, with its sizes written out."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

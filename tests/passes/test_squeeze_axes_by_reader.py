@@ -1,7 +1,5 @@
 """squeeze-axes-by-reader: what reads the result says how many axes go."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

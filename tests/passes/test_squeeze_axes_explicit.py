@@ -1,7 +1,5 @@
 """squeeze-axes-explicit: the axes that go are the ones that the sizes say."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """stft-to-conv: frames and their spectra by one convolution."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """stored-inputs-last: the order of inputs of which some are stored."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from onnx import ModelProto, helper, parser

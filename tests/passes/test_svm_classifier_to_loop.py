@@ -1,7 +1,5 @@
 """svm-classifier-to-loop: probabilities of classes in as many rounds as onnxruntime does."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """svm-classifier-to-matmul: pairs of classes, their votes and probabilities."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

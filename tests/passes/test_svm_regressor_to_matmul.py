@@ -1,7 +1,5 @@
 """svm-regressor-to-matmul: every kernel."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """swiglu-to-mul: take SwiGLU apart: x sigmoid (alpha x), limited, times the other half."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tests.passes.contrib_models import Form, assert_form_refused, forms_test, result_of

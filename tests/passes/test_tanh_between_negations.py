@@ -1,7 +1,5 @@
 """tanh-between-negations: a Tanh that is not joined to the product before it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """text-form-to-binary: the message that a text says, written as one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from google.protobuf import text_format

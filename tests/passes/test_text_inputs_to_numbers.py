@@ -1,7 +1,5 @@
 """text-inputs-to-numbers: the number of a text instead of the text."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

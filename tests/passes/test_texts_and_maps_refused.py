@@ -1,7 +1,5 @@
 """texts-and-maps-refused: why, and what to do before the model."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import onnx

@@ -1,7 +1,5 @@
 """texts-to-class-numbers: the place of a label instead of its text."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

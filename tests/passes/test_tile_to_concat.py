@@ -1,7 +1,5 @@
 """tile-to-concat: copies joined along each axis."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

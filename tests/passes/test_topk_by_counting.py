@@ -1,7 +1,5 @@
 """topk-by-counting: the place of each element by comparing it with all others."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """topk-in-pieces: one piece after the other, in order."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """topk-of-computed-k: as many as there can be, then those that are wanted."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """topk-smallest-by-negation: the order turned round, and back."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """transpose-behind-ones: the same numbers, the first dimension kept where it is."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

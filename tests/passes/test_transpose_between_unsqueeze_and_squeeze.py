@@ -1,7 +1,5 @@
 """transpose-between-unsqueeze-and-squeeze: axes of size 1 that come and go are left out."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

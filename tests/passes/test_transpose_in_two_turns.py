@@ -1,7 +1,5 @@
 """transpose-in-two-turns: five and six dimensions transposed as four, twice."""
 
-from __future__ import annotations
-
 from math import prod
 
 import numpy as np

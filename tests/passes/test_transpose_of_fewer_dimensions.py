@@ -1,7 +1,5 @@
 """transpose-of-fewer-dimensions: what stays side by side is transposed as one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """tree-ensemble-classifier-to-gather: scores, and the label of the class that wins."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """tree-ensemble-regressor-to-gather: all trees walked a level at a time."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

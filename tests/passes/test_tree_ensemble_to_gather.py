@@ -1,7 +1,5 @@
 """tree-ensemble-to-gather: trees in the form of ai.onnx.ml 5."""
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import numpy_helper
 

@@ -1,7 +1,5 @@
 """trilu-to-where: a triangle by a mask."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

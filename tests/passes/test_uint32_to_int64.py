@@ -1,7 +1,5 @@
 """uint32-to-int64: what stands between nodes as uint32."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import pytest
@@ -9,13 +7,7 @@ from onnx import TensorProto
 
 import graphfix
 from graphfix.report import APPROXIMATE, EXACT, Status
-from graphfix.testing import (
-    assert_refused,
-    assert_rewrite,
-    assert_untouched,
-    outputs_of,
-    run_pass,
-)
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "uint32-to-int64"

@@ -1,7 +1,5 @@
 """uint64-through-int64: sums, products, comparisons and parts of uint64, against numpy."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """uint8-ends-to-int32: bytes that come in and go out, by consent."""
 
-from __future__ import annotations
-
 import onnx
 import pytest
 

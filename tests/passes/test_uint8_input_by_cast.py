@@ -1,7 +1,5 @@
 """uint8 inputs that are only cast: changed by consent, reported, compared on the same values."""
 
-from __future__ import annotations
-
 import onnx
 
 import graphfix

@@ -1,7 +1,5 @@
 """uint8-pair-to-int8: exact around 128, with a stated loss elsewhere."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

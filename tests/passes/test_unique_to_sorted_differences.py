@@ -1,7 +1,5 @@
 """unique-to-sorted-differences: neighbours of what is sorted."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -27,10 +25,7 @@ def test_each_result(names: str, place: str) -> None:
     assert_rewrite(PASS, text, feeds=[feed])
 
 
-@given(
-    st.lists(st.integers(-3, 3), min_size=1, max_size=9),
-    st.sampled_from(["int64", "double"]),
-)
+@given(st.lists(st.integers(-3, 3), min_size=1, max_size=9), st.sampled_from(["int64", "double"]))
 def test_any_numbers(numbers: list[int], kind: str) -> None:
     size = len(numbers)
     text = f'<ir_version: 8, opset_import: ["" : 13]> g ({kind}[{size}] x) => '

@@ -1,7 +1,5 @@
 """unset-inputs-left-out: optional inputs at the end that are empty names."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -9,13 +7,7 @@ import onnx
 import pytest
 
 from graphfix.api import run
-from graphfix.testing import (
-    assert_refused,
-    assert_rewrite,
-    assert_untouched,
-    outputs_of,
-    run_pass,
-)
+from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
 from tests.passes.shape_models import in_branch, text
 
 PASS = "unset-inputs-left-out"

@@ -1,7 +1,5 @@
 """unsqueeze-one-by-one: each axis in a node of its own."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """unsqueeze-to-reshape: the sizes that it gives."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

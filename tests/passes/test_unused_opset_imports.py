@@ -1,7 +1,5 @@
 """unused-opset-imports: domains that are imported and not used."""
 
-from __future__ import annotations
-
 import onnx
 from onnx import helper
 

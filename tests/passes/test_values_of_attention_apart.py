@@ -1,7 +1,5 @@
 """values-of-attention-apart: the same products, Max before the values."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import pytest

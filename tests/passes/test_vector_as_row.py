@@ -1,7 +1,5 @@
 """vector-as-row: a vector is a matrix of one row to what chooses and normalises."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """vector-matmul-turned: the transposed matrix by the vector."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """vectors-as-rows: vectors as matrices of one row."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """where-of-constant-to-limits: a constant mask by Max and Min."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

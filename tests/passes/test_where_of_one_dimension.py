@@ -1,7 +1,5 @@
 """where-of-one-dimension: numbers of many dimensions that are chosen in a row."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

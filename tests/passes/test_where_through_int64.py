@@ -1,7 +1,5 @@
 """where-through-int64: integers that are chosen as int64."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

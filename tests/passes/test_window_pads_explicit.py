@@ -1,7 +1,5 @@
 """window-pads-explicit: the pads that auto_pad and output_shape come to."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

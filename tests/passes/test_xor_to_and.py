@@ -1,7 +1,5 @@
 """xor-to-and: one and not both."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

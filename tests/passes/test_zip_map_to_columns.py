@@ -1,7 +1,5 @@
 """zip-map-to-columns: a column for each class instead of a map for each row."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

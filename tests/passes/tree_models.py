@@ -1,7 +1,5 @@
 """Forests of ai.onnx.ml: two small trees, as a regressor, a classifier, and in the form of 5."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 
