@@ -1,7 +1,7 @@
-"""What a profile alone says, for engines of every family.
+"""Rules that follow from the profile of a target, for engines of every family.
 
-A family whose own rules know the engine's words and exceptions says these things itself; all other
-profiles, a user's own among them, are judged here, in words that belong to no engine.
+Families with rules of their own for these facts use the messages and exceptions of their engine.
+All other profiles, including those of users, are checked here.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ def given_inputs(model: Model) -> Iterator[Variable]:
 
 
 def undeclared_outputs(model: Model) -> list[Answer]:
-    """Return what is to be said of graph outputs that are declared without an element type."""
+    """Return a message for each graph output that is declared without an element type."""
     return [
-        f"graph output {tensor.name} is declared without a type"
+        f"graph output {tensor.name} is declared without an element type"
         for tensor in model.graph.outputs
         if isinstance(tensor, Variable)
         and tensor.info is not None
@@ -54,19 +54,19 @@ def undeclared_outputs(model: Model) -> list[Answer]:
 
 
 def weights_in_files(model: Model) -> Answer:
-    """Return what is to be said of weights that lie in files of their own."""
+    """Return a message where weights are stored in external data files."""
     for graph in model.graph.walk():
         for constant in graph.initializers:
             proto = constant.weights.proto
             if isinstance(proto, TensorProto) and is_external(proto):
-                return f"weights such as {constant.name} lie in a file of their own"
+                return f"weights such as {constant.name} are stored in an external data file"
     return None
 
 
 def empty_outputs(model: Model) -> list[Answer]:
-    """Return what is to be said of outputs of the graph that have no elements, or say so."""
+    """Return a message for each graph output that is empty or declared as such."""
     return [
-        Yes(message=f"{end.name} has no elements")
+        Yes(message=f"graph output {end.name} has no elements")
         for end in model.graph.outputs
         if isinstance(end, Variable)
         and (0 in (Value(end).static_shape or ()) or _is_declared_empty(end))
@@ -82,10 +82,10 @@ def _is_declared_empty(end: Variable) -> bool:
 
 @model_rule(feature="opset:too-high", versions="*", severity=REJECT, source=f"{_PROFILE}: opset")
 def stated_opset(model: Model, target: Target) -> Answer:
-    """The opset is newer than the engine takes."""
+    """The engine supports no opset as new as the model's."""
     if model.opset <= target.opset_max or not target.rejects_above:
         return None
-    return f"opset {model.opset} is newer than the {target.opset_max} that {target.title} takes"
+    return f"{target.title} supports opsets up to {target.opset_max}; the model has {model.opset}"
 
 
 @model_rule(
@@ -95,12 +95,12 @@ def stated_opset(model: Model, target: Target) -> Answer:
     source=f"{_PROFILE}: opset",
 )
 def stated_opset_unknown(model: Model, target: Target) -> Answer:
-    """The opset is newer than the engine knows, which does not refuse the number."""
+    """The engine supports older opsets; it accepts this one but may misread operators."""
     if model.opset <= target.opset_max or target.rejects_above:
         return None
     return (
-        f"opset {model.opset} is newer than the {target.opset_max} that {target.title} knows; "
-        "the number is not refused, newer forms may be misread"
+        f"{target.title} supports opsets up to {target.opset_max}; it accepts {model.opset} "
+        "but may misread operators that changed"
     )
 
 
@@ -111,18 +111,18 @@ def stated_opset_unknown(model: Model, target: Target) -> Answer:
     source=f"{_PROFILE}: opset",
 )
 def stated_oldest_opset(model: Model, target: Target) -> Answer:
-    """The opset is older than the engine takes."""
+    """The engine supports no opset as old as the model's."""
     if target.opset_min is None or not 0 < model.opset < target.opset_min:
         return None
-    return f"opset {model.opset} is older than the {target.opset_min} that {target.title} takes"
+    return f"{target.title} supports opsets from {target.opset_min} on; the model has {model.opset}"
 
 
 @model_rule(feature="ir:too-high", versions="*", severity=REJECT, source=f"{_PROFILE}: ir_max")
 def stated_ir(model: Model, target: Target) -> Answer:
-    """The IR version is newer than the engine reads."""
+    """The engine supports no IR version as new as the model's."""
     if target.ir_max is None or model.ir_version <= target.ir_max:
         return None
-    return f"IR version {model.ir_version} is newer than the {target.ir_max} of {target.title}"
+    return f"{target.title} reads IR version {target.ir_max}; the file has {model.ir_version}"
 
 
 @model_rule(
@@ -132,11 +132,11 @@ def stated_ir(model: Model, target: Target) -> Answer:
     source=f"{_PROFILE}: domain_opsets",
 )
 def stated_domain_version(model: Model, target: Target) -> list[Answer]:
-    """A domain is imported in a newer version than the engine takes."""
+    """The engine supports no version of a domain as new as the model imports."""
     return [
         Yes(
             feature=f"domain:too-high.{domain}",
-            message=f"{domain} {version} is newer than the {highest} that {target.title} takes",
+            message=f"{target.title} supports {domain} {highest}; the model imports {version}",
         )
         for domain, version in model.graph.opsets.items()
         if domain and (highest := target.domain_opsets.get(domain, version)) < version
@@ -156,19 +156,19 @@ def _io(tensor: Variable) -> str:
     source=f"{_PROFILE}: io_dtypes",
 )
 def stated_io_types(model: Model, target: Target) -> list[Answer]:
-    """An input or output of the graph has an element type that the engine does not bind."""
+    """The engine does not support the element type of a graph input or output."""
     return unbound_ends(model, target)
 
 
 def unbound_ends(
     model: Model, target: Target, *, but: AbstractSet[str] = frozenset()
 ) -> list[Answer]:
-    """Return what is to be said of inputs and outputs of types that the profile does not name.
+    """Return a message for each graph input or output of a type that the profile does not list.
 
     Args:
         model: The model.
-        target: The target; nothing is said where its profile names no types.
-        but: Names of inputs that are bound all the same.
+        target: The target; no message where its profile lists no types.
+        but: Names of inputs that are supported all the same.
     """
     if target.io_dtypes is None:
         return []
@@ -177,7 +177,7 @@ def unbound_ends(
     return [
         Yes(
             feature=f"io:{name}-{side}",
-            message=f"graph {side} {tensor.name} is {name}, which {target.title} does not bind",
+            message=f"{target.title} does not support {name} of graph {side} {tensor.name}",
         )
         for side, tensor in ends
         if (name := _io(tensor)) not in target.io_dtypes and name != "unknown"
@@ -191,13 +191,13 @@ def unbound_ends(
     source=f"{_PROFILE}: static_shapes",
 )
 def stated_static_shapes(model: Model, target: Target) -> list[Answer]:
-    """An input of the graph has open sizes, and the engine takes static shapes alone."""
+    """The engine requires static shapes, and a graph input has dynamic sizes."""
     if not target.static_shapes:
         return []
     return [
         Yes(
-            message=f"input {tensor.name} has open sizes, and {target.title} takes static shapes "
-            f"alone: fix them, --shape {tensor.name}={_dims(tensor.shape)}",
+            message=f"{target.title} requires static shapes; fix those of input {tensor.name}: "
+            f"--shape {tensor.name}={_dims(tensor.shape)}",
             severity=FALLBACK if target.fallback else None,
         )
         for tensor in given_inputs(model)
@@ -216,20 +216,20 @@ def _dims(shape: Iterable[int | str | None]) -> str:
     source=f"{_PROFILE}: functions",
 )
 def stated_function(node: NodeView, target: Target) -> Answer:
-    """The node calls a local function of the model, and the engine reads none."""
+    """The engine does not support local functions, and the node calls one."""
     return not target.functions and is_function(node)
 
 
 @rule(feature="op:unknown", versions="*", severity=REJECT, source=f"{_PROFILE}: ops")
 def stated_operator(node: NodeView, target: Target) -> Answer:
-    """{op} is not among the operators of the engine."""
+    """The engine does not support the operator {op}."""
     if is_function(node) or node.op in target.plugins or _is_had(node, target):
         return None
     feature = operator_feature(node.op, node.domain, aten_name(node))
     if node.domain and node.domain not in target.domains:
         return Yes(
             feature=feature,
-            message=f"{target.title} does not know the domain of {node.domain}::{node.op}",
+            message=f"{target.title} does not support the domain of {node.domain}::{node.op}",
         )
     return Yes(feature=feature, message=f"{target.title} has no {feature.removeprefix('op:')}")
 
@@ -260,7 +260,7 @@ def aten_name(node: NodeView) -> str:
     source=f"{_PROFILE}: lacks of the operator",
 )
 def stated_form(node: NodeView, target: Target) -> Answer:
-    """{op} is lacking in the form of this opset."""
+    """The engine does not support {op} of this opset."""
     known = target.ops.get(node.op)
     if node.domain or known is None or not known.lacks or is_function(node):
         return None
@@ -269,7 +269,7 @@ def stated_form(node: NodeView, target: Target) -> Answer:
         return None
     return Yes(
         feature=f"form:{node.op}.{form.since}",
-        message=f"{target.title} has no {node.op} as it is since opset {form.since}",
+        message=f"{target.title} has no {node.op} of opset {form.since}",
     )
 
 
@@ -280,7 +280,7 @@ def stated_form(node: NodeView, target: Target) -> Answer:
     source=f"{_PROFILE}: dtypes and lacks of the operator",
 )
 def stated_types(node: NodeView, target: Target) -> Answer:
-    """{op} does not take an element type."""
+    """The engine does not support an element type of {op}."""
     known = target.ops.get(node.op)
     if node.domain or known is None or not known.supported or is_function(node):
         return None
@@ -310,7 +310,7 @@ def stated_types(node: NodeView, target: Target) -> Answer:
 
 
 def main_type(form: Form | None) -> str:
-    """Return the type parameter that the element types of an operator in a profile speak of.
+    """Return the type parameter that the element types of an operator in a profile refer to.
 
     That is the one of the first output, where an input has it as well; otherwise that of the first
     input: T of Where, T1 of Cast, T of Gather, whose indices have a type of their own.

@@ -1,4 +1,4 @@
-"""What the ``limits`` of a profile say of a node, for engines of every family."""
+"""Rules from the ``limits`` of a profile, for engines of every family."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ def _given(node: NodeView, form: Form, name: str) -> Value | None:
 
 @rule(feature="const:{op}", versions="*", severity=REJECT, source=_SOURCE)
 def stated_constant(node: NodeView, target: Target) -> Answer:
-    """{op} takes an input as a constant alone."""
+    """The engine requires an input of {op} to be constant."""
     engine = engine_of(target.family)
     for form, limit in _limits(node, target, "constant"):
         value = _given(node, form, limit.name)
         if value is not None and not engine.is_constant(value):
             return Yes(
                 feature=f"const:{node.op}.{limit.name}",
-                message=f"{target.title} takes {limit.name} of {node.op} as a constant alone",
+                message=f"{target.title} requires a constant {limit.name} of {node.op}",
             )
     return None
 
 
 @rule(feature="rank:{op}", versions="*", severity=REJECT, source=_SOURCE)
 def stated_rank(node: NodeView, target: Target) -> Answer:
-    """{op} does not take an input of this rank."""
+    """The engine does not support the rank of an input of {op}."""
     unknown: Unknown | None = None
     for form, limit in _limits(node, target, "rank"):
         value = _given(node, form, limit.name)
@@ -58,21 +58,21 @@ def stated_rank(node: NodeView, target: Target) -> Answer:
         elif str(value.rank) not in limit.values:
             return Yes(
                 feature=f"rank:{node.op}.{value.rank}",
-                message=f"{target.title} takes {limit.name} of {node.op} of rank "
-                f"{' or '.join(limit.values)}; it is of rank {value.rank}",
+                message=f"{target.title} supports {limit.name} of {node.op} of rank "
+                f"{' or '.join(limit.values)}; the rank is {value.rank}",
             )
     return unknown
 
 
 @rule(feature="attr:{op}", versions="*", severity=REJECT, source=_SOURCE)
 def stated_attribute(node: NodeView, target: Target) -> Answer:
-    """{op} does not take an attribute of this value."""
+    """The engine does not support the value of an attribute of {op}."""
     for form, limit in _limits(node, target, "attribute"):
         found = _text(node.attr(limit.name, default_of(form, limit.name)))
         if found and found not in limit.values:
             return Yes(
                 feature=f"attr:{node.op}.{limit.name}={found}",
-                message=f"{target.title} takes {limit.name} of {node.op} as "
+                message=f"{target.title} supports {limit.name} of {node.op} "
                 f"{' or '.join(limit.values)}; it is {found}",
             )
     return None
@@ -80,7 +80,7 @@ def stated_attribute(node: NodeView, target: Target) -> Answer:
 
 @rule(feature="form:{op}", versions="*", severity=REJECT, source=_SOURCE)
 def stated_absence(node: NodeView, target: Target) -> Answer:
-    """{op} does not take something that is given."""
+    """The engine does not support an optional input, output or attribute of {op}."""
     for form, limit in _limits(node, target, "without"):
         outputs = dict(zip(form.outputs, node.outputs, strict=False))
         output = outputs.get(limit.name)
@@ -88,7 +88,7 @@ def stated_absence(node: NodeView, target: Target) -> Answer:
         if used or node.has(limit.name) or _given(node, form, limit.name) is not None:
             return Yes(
                 feature=f"form:{node.op}.{limit.name.lower()}",
-                message=f"{target.title} takes {node.op} without {limit.name} alone",
+                message=f"{target.title} does not support {limit.name} of {node.op}",
             )
     return None
 

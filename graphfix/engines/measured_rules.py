@@ -1,7 +1,7 @@
-"""What real engines were measured to do with forms, types, ranks and attributes of an operator.
+"""Rules from measurements of engines: opsets, types, ranks and attributes of an operator.
 
-`graphfix.engines.common_rules` says which forms and types are lacking; here are ranks and values of
-attributes, and what an engine takes without a word and computes otherwise.
+`graphfix.engines.common_rules` has the opsets and types that are not supported; here are ranks,
+values of attributes, and operators that an engine accepts and computes wrongly.
 """
 
 from __future__ import annotations
@@ -22,36 +22,36 @@ _SOURCE = "the profile of the target: models of one operator, run in the engine"
 
 @rule(feature="rank:{op}", versions="*", severity=REJECT, source=_SOURCE)
 def measured_rank(node: NodeView, target: Target) -> Answer:
-    """{op} does not take a first input of this rank."""
+    """The engine does not support the rank of the first input of {op}."""
     known = None if node.domain else target.ops.get(node.op)
     if known is None or not known.lacks or is_function(node):
         return None
     _, kinds = _of_form(node, known.lacks)
-    return _ranked(node, kinds, f"{target.title} does not take {node.op}")
+    return _ranked(node, kinds, f"{target.title} does not support {node.op}")
 
 
 @rule(feature="attr:{op}", versions="*", severity=REJECT, source=_SOURCE)
 def measured_attribute(node: NodeView, target: Target) -> Answer:
-    """{op} does not take a value of an attribute."""
+    """The engine does not support the value of an attribute of {op}."""
     known = None if node.domain else target.ops.get(node.op)
     if known is None or not known.lacks or is_function(node):
         return None
     form, kinds = _of_form(node, known.lacks)
-    return _valued(node, form, kinds, f"{target.title} does not take {node.op}")
+    return _valued(node, form, kinds, f"{target.title} does not support {node.op}")
 
 
 @rule(feature="op:{op}", versions="*", severity=WRONG, source=_SOURCE)
 def measured_wrong(node: NodeView, target: Target) -> Answer:
-    """{op} computes something else than ONNX says, and the engine does not say so."""
+    """The engine accepts {op} and computes it differently from ONNX."""
     known = None if node.domain else target.ops.get(node.op)
     if known is None or not known.wrong or is_function(node):
         return None
     form, kinds = _of_form(node, known.wrong)
     if form is None or kinds is None:
         return None
-    what = f"{target.title} computes wrong numbers for {node.op}"
+    start = f"{target.title} computes wrong values for {node.op}"
     if not kinds:
-        return Yes(message=what)
+        return Yes(message=start)
     unknown: Unknown | None = None
     for parameter, value in typed_values(node, form):
         if parameter not in kinds or value.tensor.opaque is not None:
@@ -60,8 +60,8 @@ def measured_wrong(node: NodeView, target: Target) -> Answer:
             unknown = Unknown(f"dtype of {value.name}")
         elif value.type_name in kinds[parameter]:
             name = value.type_name
-            return Yes(feature=f"dtype:{node.op}.{name}", message=f"{what} of {name}")
-    return unknown or _valued(node, form, kinds, what) or _ranked(node, kinds, what)
+            return Yes(feature=f"dtype:{node.op}.{name}", message=f"{start} of {name}")
+    return unknown or _valued(node, form, kinds, start) or _ranked(node, kinds, start)
 
 
 def _of_form(
@@ -72,7 +72,7 @@ def _of_form(
 
 
 def _valued(
-    node: NodeView, form: Form | None, kinds: Mapping[str, frozenset[str]] | None, what: str
+    node: NodeView, form: Form | None, kinds: Mapping[str, frozenset[str]] | None, start: str
 ) -> Answer:
     for name, values in (kinds or {}).items():
         if form is None or name not in form.attributes:
@@ -80,11 +80,11 @@ def _valued(
         value = node.attr(name, default_of(form, name))
         if value is not None and str(value) in values:
             feature = f"attr:{node.op}.{name}={value}"
-            return Yes(feature=feature, message=f"{what} with {name}={value}")
+            return Yes(feature=feature, message=f"{start} with {name}={value}")
     return None
 
 
-def _ranked(node: NodeView, kinds: Mapping[str, frozenset[str]] | None, what: str) -> Answer:
+def _ranked(node: NodeView, kinds: Mapping[str, frozenset[str]] | None, start: str) -> Answer:
     ranks = (kinds or {}).get(RANK)
     value = node.input(0)
     if not ranks or value is None:
@@ -93,4 +93,4 @@ def _ranked(node: NodeView, kinds: Mapping[str, frozenset[str]] | None, what: st
         return Unknown(f"rank of {value.name}")
     if str(value.rank) not in ranks:
         return None
-    return Yes(feature=f"rank:{node.op}.{value.rank}", message=f"{what} of rank {value.rank}")
+    return Yes(feature=f"rank:{node.op}.{value.rank}", message=f"{start} of rank {value.rank}")

@@ -210,7 +210,18 @@ def _rules_of(engine: Engine) -> tuple[Rule, ...]:
     package = importlib.import_module(name)
     below = pkgutil.walk_packages(getattr(package, "__path__", ()), f"{name}.")
     names = (name, *(info.name for info in below))
-    return tuple(dict.fromkeys(each for module in names for each in _declared(module)))
+    found = dict.fromkeys(each for module in names for each in _declared(module))
+    # Families that share their rules share the messages, which name the first of them.
+    alike = (each.title for each in engines() if each.package == engine.package)
+    title = next(alike, engine.title)
+    return tuple(_of_engine(each, title) for each in found)
+
+
+def _of_engine(known: Rule, title: str) -> Rule:
+    """Return a rule whose message names its engine instead of ``{engine}``."""
+    if "{engine}" not in known.message:
+        return known
+    return replace(known, message=known.message.replace("{engine}", title))
 
 
 def _declared(module: str) -> Iterator[Rule]:

@@ -1,4 +1,4 @@
-"""Rules that many operators and engines share, made from a line each."""
+"""Factories of rules that many operators and engines share."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def refused_type(
         refused: Element types as the engine sees them, in ONNX's names.
         indices: The inputs that are looked at.
         text: The engine's own error text.
-        unknown: Whether a type that is not known is told.
+        unknown: Whether an unknown type is reported.
     """
     engine, open_one = engine_of(target.family), None
     for index in indices:
@@ -86,7 +86,7 @@ def needs_constant(
         return not since or engine.opset_of(node) >= since
 
     check.__name__ = f"{op}_{name}_constant".lower()
-    check.__doc__ = f"Input {name} of {op} has to be an initializer."
+    check.__doc__ = f"{{engine}} requires input {name} of {op} to be constant."
     return rule(
         op,
         feature=f"const:{op}.{name}",
@@ -120,7 +120,7 @@ def refuses_types(
         source: File and line.
         indices: The inputs that are looked at; None for all.
         severity: What the engine does.
-        unknown: Whether a type that is not known is told.
+        unknown: Whether an unknown type is reported.
     """
     types = frozenset(refused)
 
@@ -129,7 +129,7 @@ def refuses_types(
         return refused_type(node, target, types, seen, text, unknown=unknown)
 
     check.__name__ = id.replace("-", "_")
-    check.__doc__ = f"{{op}} does not take the element type: {', '.join(refused)} are refused."
+    check.__doc__ = f"{{engine}} does not support {{op}} of {' or '.join(refused)}."
     return rule(
         ops, feature="dtype:{op}", versions=versions, severity=severity, text=text, source=source
     )(check)
@@ -156,10 +156,13 @@ def refuses_rank(
             return Unknown(f"rank of {value.name}")
         if found in allowed:
             return None
-        return Yes(feature=f"rank:{op}.{found}", message=f"{op} does not take rank {found}")
+        return Yes(
+            feature=f"rank:{op}.{found}",
+            message=f"{target.title} does not support rank {found} of {op}",
+        )
 
     check.__name__ = f"{op.lower()}_rank_of_input_{index}"
-    check.__doc__ = f"{op} does not take a tensor of this rank as input {index}."
+    check.__doc__ = f"{{engine}} does not support the rank of input {index} of {op}."
     return rule(
         op, feature=f"rank:{op}", versions=versions, severity=severity, text=text, source=source
     )(check)
@@ -175,9 +178,9 @@ def ignores_sparse_initializers(*, versions: str, source: str, text: str = "") -
     """
 
     def sparse_initializer(model: Model, target: Target) -> list[Answer]:
-        """A sparse initializer is not read."""
+        """{engine} does not support sparse initializers."""
         return [
-            Yes(message=f"{stored.name} is a sparse initializer")
+            Yes(message=f"{target.title} does not support the sparse initializer {stored.name}")
             for stored in model.graph.initializers
             if isinstance(stored.weights.proto, SparseTensorProto)
         ]
@@ -192,7 +195,7 @@ def ignores_sparse_initializers(*, versions: str, source: str, text: str = "") -
 
 
 def wants_nodes_in_order(*, versions: str, text: str, source: str) -> Rule:
-    """Return the rule that nodes have to stand in order; feature ``model:unsorted``.
+    """Return the rule that nodes must be in topological order; feature ``model:unsorted``.
 
     Args:
         versions: The range of targets.
@@ -201,7 +204,7 @@ def wants_nodes_in_order(*, versions: str, text: str, source: str) -> Rule:
     """
 
     def unsorted_nodes(model: Model, target: Target) -> Answer:
-        """A node stands before the one that makes what it reads."""
+        """{engine} requires nodes in topological order."""
         return first_misplaced(model.graph) is not None
 
     return model_rule(
@@ -219,7 +222,7 @@ def refuses_empty_outputs(*, versions: str, text: str, source: str) -> Rule:
     """
 
     def empty_output(model: Model, target: Target) -> list[Answer]:
-        """An output of the graph has no elements."""
+        """{engine} does not support a graph output without elements."""
         return empty_outputs(model)
 
     return model_rule(

@@ -118,7 +118,7 @@ def found(target: Target, text: str) -> list[tuple[str, str, Severity, str, bool
 
 
 def test_wrong_forms_types_and_ranks_are_found(target: Target) -> None:
-    said = "Acme 1 computes wrong numbers for"
+    said = "Acme 1 computes wrong values for"
     assert found(target, "g (double[2, 3] x) => (double[2, 3] y) { y = Relu (x) }") == [
         ("measured-wrong", "dtype:Relu.float64", Severity.WRONG, f"{said} Relu of float64", True)
     ]
@@ -133,8 +133,8 @@ def test_wrong_forms_types_and_ranks_are_found(target: Target) -> None:
 
 def test_values_of_attributes_are_found(target: Target) -> None:
     text = "g (float[2, 3] x) => (float[2, 3] y) {{ y = Softmax <axis = {}> (x) }}"
-    wrong = "Acme 1 computes wrong numbers for Softmax with axis=0"
-    refused = "Acme 1 does not take Softmax with axis=1"
+    wrong = "Acme 1 computes wrong values for Softmax with axis=0"
+    refused = "Acme 1 does not support Softmax with axis=1"
     assert found(target, text.format(0)) == [
         ("measured-wrong", "attr:Softmax.axis=0", Severity.WRONG, wrong, True)
     ]
@@ -152,7 +152,7 @@ def test_a_rank_that_is_not_taken_is_found_or_unknown(target: Target) -> None:
             "measured-rank",
             "rank:Relu.5",
             Severity.REJECT,
-            "Acme 1 does not take Relu of rank 5",
+            "Acme 1 does not support Relu of rank 5",
             True,
         )
     ]

@@ -43,7 +43,7 @@ LACKING = [
          REJECT, "ONNX Runtime Web 1.30, WebGL has no Acosh"),
     Case("webgl1.30", "(float[2,2] x, int64[1] a) => (float[r] y) "
          "{ y = ReduceSum <keepdims = 0> (x, a) }", "stated-form", "form:ReduceSum.13", REJECT,
-         "ONNX Runtime Web 1.30, WebGL has no ReduceSum as it is since opset 13"),
+         "ONNX Runtime Web 1.30, WebGL has no ReduceSum of opset 13"),
     Case("webgpu1.30", IMAGE + "{ a = Relu (x) y = Elu (a) }", "stated-form", "form:Elu.22",
          FALLBACK, ORT, 22),
     Case("webgpu1.30", "(int64[2] x) => (int64[2] y) { a = Concat <axis = 0> (x) y = Add (a, a) }",
@@ -52,12 +52,12 @@ LACKING = [
          FALLBACK, ORT, 18),
     Case("webgpu-jsep1.30", "(float[1,1,4,4,4] x) => (float[1,1,4,4,4] y) "
          "<float[1,1,1,1,1] w = {2}> { y = Conv (x, w) }", "stated-rank", "rank:Conv.5", FALLBACK,
-         "takes X of Conv of rank 3 or 4; it is of rank 5: ONNX Runtime 1.30"),
+         "supports X of Conv of rank 3 or 4; the rank is 5: ONNX Runtime 1.30"),
     Case("webnn1.30", "(float[4] x, int64[k] s) => (float[a] y) { y = Reshape (x, s) }",
          "stated-constant", "const:Reshape.shape", FALLBACK, ORT),
     Case("webnn1.30", "(float[1,1,4,4] x, float[n,2] u, int64[n,4] i) => (float[1,1,4,4] y) "
          '{ y = ScatterND <reduction = "add"> (x, i, u) }', "stated-attribute",
-         "attr:ScatterND.reduction=add", FALLBACK, "reduction of ScatterND as none; it is add"),
+         "attr:ScatterND.reduction=add", FALLBACK, "reduction of ScatterND none; it is add"),
     Case("xnnpack1.30", IMAGE + "{ a = GlobalAveragePool (x) y = Add (x, a) }", "stated-operator",
          "op:GlobalAveragePool", FALLBACK, ORT),
     Case("nnapi1.31", '(float[1,4,2,2] x) => (float[1,1,4,4] y) '
@@ -82,7 +82,7 @@ LACKING = [
     Case("migraphx2.16", IMAGE + "{ a = Relu (x) y = Mish (a) }", "stated-operator", "op:Mish",
          REJECT, "MIGraphX 2.16 has no Mish", 18),
     Case("migraphx2.16", "(float[2,2] x, int64[2] r) => (float[a,b] y) { y = Tile (x, r) }",
-         "stated-constant", "const:Tile.repeats", REJECT, "takes repeats of Tile as a constant"),
+         "stated-constant", "const:Tile.repeats", REJECT, "requires a constant repeats of Tile"),
 ]  # fmt: skip
 
 TAKEN = {

@@ -64,7 +64,7 @@ NOTE = Finding(
     feature="opset:too-high",
     severity=Severity.NOTE,
     node=NodeRef(),
-    message="opset 18 is newer than the 17 that TensorRT 8.6 reads",
+    message="TensorRT 8.6 supports opsets up to 17; it accepts 18 but may misread it",
 )
 
 

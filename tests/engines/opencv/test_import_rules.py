@@ -188,7 +188,9 @@ def test_an_output_without_elements(target: str) -> None:
         " { y = Slice (x, s, s, a) }"
     )
     found = [f for f in check(model_of(graph), target) if f.rule == "empty-output"]
-    assert [(f.feature, f.message) for f in found] == [("io:empty-output", "y has no elements")]
+    assert [(f.feature, f.message) for f in found] == [
+        ("io:empty-output", "graph output y has no elements")
+    ]
     given = model_of("(float[2,0] x) => (float[2,0] y) { y = Relu (x) }")
     assert not [f for f in check(given, target) if f.rule == "empty-output"]
 

@@ -31,7 +31,7 @@ def test_a_constant_beside_a_turned_tensor_is_found_and_another_tensor_is_not(
         z = Concat <axis = 1> ({order})
     }}"""
     found = [f for f in check(model_of(graph), NAME) if f.rule == "constant-beside-equal-sizes"]
-    said = [f"{name} is joined to r, whose sizes behind the first are equal" for name in joined]
+    said = [f"onnx2tf joins {name} to r, of equal sizes, along the wrong axis" for name in joined]
     assert [f.message for f in found] == said
 
 
@@ -46,6 +46,6 @@ def test_of_several_tensors_those_of_other_sizes_are_found(order: str, joined: l
         z = Concat <axis = 1> ({order})
     }}"""
     found = [f for f in check(model_of(graph), NAME) if f.rule == "constant-beside-equal-sizes"]
-    said = [f"{name} is joined to r, whose sizes behind the first are equal" for name in joined]
+    said = [f"onnx2tf joins {name} to r, of equal sizes, along the wrong axis" for name in joined]
     assert [f.message for f in found] == said
     assert {f.feature for f in found} <= {"form:Concat.equal-axes"}

@@ -42,7 +42,7 @@ def _joined(shape: str, axis: int, result: str, before: str = "", names: str = "
 def test_the_axis_is_found_that_the_engine_takes(graph: str, axis: int, size: int) -> None:
     assert_yes(Yes(graph, RULE, FEATURE, "wrong", "", T))
     (found,) = (finding for finding in check(model_of(graph), T) if finding.rule == RULE)
-    assert found.message == f"it is joined along axis {axis}, whose size is {size} as well"
+    assert found.message == f"onnx2tf joins along axis {axis}, which has size {size} too"
 
 
 CONSTANT = "k = Constant <value_floats = [1.0, 2.0]> () u = Constant <value_ints = [1, 1, 2]> ()"

@@ -30,7 +30,7 @@ _SHOWS = Unknown("whether 5e-4 shows in what the network gives out")
     source=f"{WHEEL}: off by 4.7e-4 at -2.7; with approximate = tanh by 1.8e-4",
 )
 def gelu_by_tanh(node: NodeView, target: Target) -> Answer:
-    """Gelu is computed by its approximation with tanh, which is off by up to 5e-4."""
+    """MNN approximates Gelu with tanh, with an error of up to 5e-4."""
     return _SHOWS if node.attr("approximate", "none") == "none" else None
 
 
@@ -42,7 +42,7 @@ def gelu_by_tanh(node: NodeView, target: Target) -> Answer:
     source=f"{WHEEL}: x * (Erf (x / sqrt 2) + 1) * 0.5 is off by 4.7e-4 at -2.7",
 )
 def gelu_of_erf(node: NodeView, target: Target) -> Answer:
-    """A Gelu of Erf is computed by its approximation with tanh, which is off by up to 5e-4."""
+    """MNN fuses this Gelu of Erf and approximates it with tanh, with an error of up to 5e-4."""
     x = _scaled(_maker(node.input(0), "Erf"))
     if x is None or not _is(node.input(1), 1):
         return None

@@ -19,12 +19,12 @@ _PARAMETERS = ("scale", "B", "mean", "var")
     source=f"{WHEEL}: each of the four alone, and all of them",
 )
 def computed_parameters(node: NodeView, target: Target) -> Answer:
-    """A parameter of BatchNormalization is computed, which ends the process."""
+    """MNN crashes when a parameter of BatchNormalization is not constant."""
     for place, name in enumerate(_PARAMETERS, 1):
         value = node.input(place)
         if value is not None and not value.is_constant:
             return Yes(
                 feature=f"const:BatchNormalization.{name}",
-                message=f"the {name} of BatchNormalization is computed, which ends the process",
+                message=f"MNN crashes: {name} of BatchNormalization is not constant",
             )
     return None

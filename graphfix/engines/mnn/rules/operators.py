@@ -30,7 +30,7 @@ _DEEPEST = 20
     source=f"{WHEEL}: fmod of -5 and 3 gives 1",
 )
 def mod_truncated(node: NodeView, target: Target) -> Answer:
-    """Mod with fmod of floats gives the sign of the divisor."""
+    """MNN's Mod with fmod=1 takes the sign of the divisor; ONNX takes that of the dividend."""
     return is_fmod_of_floats(node)
 
 
@@ -42,7 +42,7 @@ def mod_truncated(node: NodeView, target: Target) -> Answer:
     source=f"{WHEEL}: 0.5, 2.5 and -0.5 become 1, 3 and -1",
 )
 def halves_away_from_zero(node: NodeView, target: Target) -> Answer:
-    """Round takes halves to the number further from 0, and ONNX to the even one."""
+    """MNN rounds halves away from zero; ONNX rounds them to the nearest even integer."""
     return True
 
 
@@ -54,7 +54,7 @@ def halves_away_from_zero(node: NodeView, target: Target) -> Answer:
     source=f"{WHEEL}: it gives 0 or reads other memory; Gather counts from the end",
 )
 def negative_indices(node: NodeView, target: Target) -> Answer:
-    """Indices below 0 read something else."""
+    """MNN does not support negative indices of {op}; ONNX counts them from the end."""
     return holds_negatives(node.input(1))
 
 
@@ -66,7 +66,7 @@ def negative_indices(node: NodeView, target: Target) -> Answer:
     source=WHEEL,
 )
 def scatter_reductions(node: NodeView, target: Target) -> Answer:
-    """What is scattered replaces the data instead of being added to it or compared with it."""
+    """MNN ignores the reduction of {op} and overwrites the data with the updates."""
     how = node.attr("reduction", "none")
     if how == "none":
         return None
@@ -81,7 +81,7 @@ def scatter_reductions(node: NodeView, target: Target) -> Answer:
     source=f"{WHEEL}: equal where the axis stands first, or there is no reduction",
 )
 def scatter_axis_behind_reduction(node: NodeView, target: Target) -> Answer:
-    """An axis that is written behind the reduction is forgotten."""
+    """MNN ignores axis of ScatterElements if it is listed after the attribute reduction."""
     names = list(node.node.attrs)
     if "axis" not in names or "reduction" not in names or not int(node.attr("axis")):
         return None
@@ -97,7 +97,7 @@ def scatter_axis_behind_reduction(node: NodeView, target: Target) -> Answer:
     source=WHEEL,
 )
 def scatter_negative_indices(node: NodeView, target: Target) -> Answer:
-    """Indices below 0 write somewhere else."""
+    """MNN does not support negative indices of {op}; ONNX counts them from the end."""
     return holds_negatives(node.input(1))
 
 
@@ -109,7 +109,7 @@ def scatter_negative_indices(node: NodeView, target: Target) -> Answer:
     source=WHEEL,
 )
 def last_of_the_largest(node: NodeView, target: Target) -> Answer:
-    """ArgMax gives the first of several largest, also where the last is asked for."""
+    """MNN ignores select_last_index of ArgMax and returns the first maximum."""
     return bool(node.attr("select_last_index", 0))
 
 
@@ -121,7 +121,7 @@ def last_of_the_largest(node: NodeView, target: Target) -> Answer:
     source=f"{WHEEL}: [6, 1] with [1, 4]; integers are equal, and so is one operand alone",
 )
 def broadcast_comparison(node: NodeView, target: Target) -> Answer:
-    """{op} of floats is wrong where each operand is broadcast along an axis of the other."""
+    """MNN computes {op} of floats wrongly if both operands are broadcast."""
     x, z = node.input(0), node.input(1)
     if x is None or z is None or (x.dtype is not None and x.dtype.kind != "f"):
         return None
@@ -142,7 +142,7 @@ def broadcast_comparison(node: NodeView, target: Target) -> Answer:
     " where an operand is not negative it is equal",
 )
 def order_by_bits(node: NodeView, target: Target) -> Answer:
-    """Floats are ordered by their bits, which is another order where both are negative."""
+    """MNN compares floats by their bits, so Less is wrong where both are negative."""
     x, z = node.input(0), node.input(1)
     if x is None or z is None or (x.dtype is not None and x.dtype.kind != "f"):
         return None
@@ -168,7 +168,7 @@ def _aligned(value: Value, rank: int) -> list[int | str | None]:
     source=f"{WHEEL}: of [0.6, 0.1, 0.1] it gives 0, 2, 1; ONNX wants the lower index first",
 )
 def order_of_equal_elements(node: NodeView, target: Target) -> Answer:
-    """Indices of elements that are equal come in another order."""
+    """MNN orders equal elements of TopK differently; ONNX returns the lower index first."""
     indices = node.output(1)
     if indices is None or not (indices.is_used or indices.is_graph_output):
         return None
@@ -183,7 +183,7 @@ def order_of_equal_elements(node: NodeView, target: Target) -> Answer:
     source=f"{WHEEL}: axes that are an input are not read; ReduceMax, Mean, Min, Prod, Sum are",
 )
 def axes_as_an_input(node: NodeView, target: Target) -> Answer:
-    """{op} of opset 18 goes over all axes, whichever are given."""
+    """MNN ignores the axes input of {op} from opset 18 on and reduces all axes."""
     return node.opset >= 18 and node.input(1) is not None
 
 
@@ -196,7 +196,7 @@ def axes_as_an_input(node: NodeView, target: Target) -> Answer:
     " condition of a Where is right",
 )
 def cast_to_bool(node: NodeView, target: Target) -> Answer:
-    """A number that is cast to bool stays the number, and what follows computes with it."""
+    """MNN keeps the value of a number cast to bool; ONNX converts it to 0 or 1."""
     x, y = node.input(0), node.output(0)
     if x is None or y is None or y.type_name != "bool" or not _counts(y):
         return None
@@ -232,7 +232,7 @@ def _counts(truth: Value, depth: int = _DEEPEST) -> bool:
     source=f"{WHEEL}: Softmax before opset 13 takes the last axis, LogSoftmax ends the process",
 )
 def no_axis(node: NodeView, target: Target) -> Answer:
-    """The axis is left out, and another one is taken."""
+    """MNN uses a different default axis for {op} than ONNX."""
     x = node.input(0)
     if node.has("axis") or (node.op == "Softmax" and node.opset >= 13):
         return None
@@ -249,7 +249,7 @@ def no_axis(node: NodeView, target: Target) -> Answer:
     source=f"{WHEEL}: it gives what the memory held",
 )
 def no_value(node: NodeView, target: Target) -> Answer:
-    """The value to fill with is missing, and anything is filled in."""
+    """MNN fills ConstantOfShape with uninitialised memory if it has no value; ONNX uses 0."""
     return "value" not in node.node.attrs
 
 
@@ -261,7 +261,7 @@ def no_value(node: NodeView, target: Target) -> Answer:
     source=f"{WHEEL}: of any type; a vector is filled",
 )
 def single_number(node: NodeView, target: Target) -> Answer:
-    """A single number is asked for, and it is what the memory held."""
+    """MNN returns uninitialised memory from a ConstantOfShape that makes a scalar."""
     return Unknown("what the memory holds") if node.need(0).static_shape == (0,) else None
 
 
@@ -273,7 +273,7 @@ def single_number(node: NodeView, target: Target) -> Answer:
     source=f"{WHEEL}: forward and bidirectional are equal",
 )
 def reverse_direction(node: NodeView, target: Target) -> Answer:
-    """A cell that runs in reverse computes something else."""
+    """MNN computes {op} with direction=reverse wrongly."""
     return bool(node.attr("direction", "forward") == "reverse")
 
 
@@ -286,7 +286,7 @@ def reverse_direction(node: NodeView, target: Target) -> Answer:
     source=f"{WHEEL}: one after the other is not loaded, or ends the process, with any type",
 )
 def quantized_in_place(node: NodeView, target: Target) -> Answer:
-    """What is quantized in the graph is not loaded."""
+    """MNN does not load a model with {op}."""
     return True
 
 
@@ -298,7 +298,7 @@ def quantized_in_place(node: NodeView, target: Target) -> Answer:
     source=f"{WHEEL}: of int32, int64 and bool; floats are equal, with keepdims or not",
 )
 def sequence_of_integers(node: NodeView, target: Target) -> Answer:
-    """What is split into a sequence is read as floats, whatever it is."""
+    """MNN reads the elements of SplitToSequence as float32, whatever their type."""
     x = node.input(0)
     if x is None:
         return None
@@ -313,7 +313,7 @@ def sequence_of_integers(node: NodeView, target: Target) -> Answer:
     source=f"{WHEEL}: of int32, int64 and bool",
 )
 def reads_split_integers(node: NodeView, target: Target) -> Answer:
-    """What a sequence was split to is read as floats, whatever it is."""
+    """MNN reads the elements of a split sequence as float32, whatever their type."""
     sequence = node.input(0)
     made = None if sequence is None else sequence.producer
     x = made.input(0) if made is not None and made.op == "SplitToSequence" else None
@@ -329,7 +329,7 @@ def reads_split_integers(node: NodeView, target: Target) -> Answer:
     source=f"{WHEEL}: with new_axis and without; counted from the front it is equal",
 )
 def joined_along_axis_from_behind(node: NodeView, target: Target) -> Answer:
-    """A sequence is joined along an axis that is counted from behind."""
+    """MNN crashes when the axis of ConcatFromSequence is negative."""
     return int(node.attr("axis", 0)) < 0
 
 
@@ -341,10 +341,10 @@ def joined_along_axis_from_behind(node: NodeView, target: Target) -> Answer:
     source=WHEEL,
 )
 def constant_output(model: Model, target: Target) -> list[Answer]:
-    """A constant is an output of the model."""
+    """MNN cannot convert a model with a constant output."""
     constants = {constant.name for constant in model.graph.initializers}
     return [
-        Yes(message=f"{tensor.name} is a constant and an output of the model")
+        Yes(message=f"MNN cannot convert the constant output {tensor.name}")
         for tensor in model.graph.outputs
         if tensor.name in constants
     ]
@@ -375,7 +375,7 @@ EMPTY_OUTPUT = refuses_empty_outputs(
     source=f"{WHEEL}: it ends with SIGSEGV; what is carried alone is equal",
 )
 def loop_that_reads_halves(node: NodeView, target: Target) -> Answer:
-    """The body of Loop reads a tensor of float16 from outside."""
+    """MNN crashes when a Loop body reads a float16 tensor from outside the Loop."""
     bodies = [graph for _, body in node.node.graphs() for graph in body.walk()]
     inner = {id(t) for body in bodies for t in (*body.inputs, *body.initializers)}
     inner |= {id(t) for body in bodies for made in body.nodes for t in made.outputs}
@@ -392,5 +392,5 @@ def loop_that_reads_halves(node: NodeView, target: Target) -> Answer:
     source=f"{WHEEL}: a body is known by that name; other names may be alike",
 )
 def loop_named_as_its_outer(node: NodeView, target: Target) -> Answer:
-    """What a Loop gives first is called as what a Loop around it gives."""
+    """MNN crashes when a Loop and a Loop around it share the name of their first output."""
     return outer_namesake(node.node) is not None

@@ -20,7 +20,7 @@ _VOLUME = 5
     source=f"{WHEEL}: of volumes it is not read; of others the odd pad is put at the end",
 )
 def shape_of_the_output(node: NodeView, target: Target) -> Answer:
-    """A transposed convolution pads otherwise than output_shape says."""
+    """MNN pads ConvTranspose differently from what output_shape requires."""
     return _misplaced(node) if node.has("output_shape") else None
 
 
@@ -33,7 +33,7 @@ def shape_of_the_output(node: NodeView, target: Target) -> Answer:
     " averages that count pads do not count these",
 )
 def automatic_padding(node: NodeView, target: Target) -> Answer:
-    """{op} pads otherwise than auto_pad says."""
+    """MNN pads {op} differently from what auto_pad requires."""
     if node.attr("auto_pad", "NOTSET") not in SAME or node.has("output_shape"):
         return None
     return _misplaced(node)
@@ -47,7 +47,7 @@ def automatic_padding(node: NodeView, target: Target) -> Answer:
     source=f"{WHEEL}: [0, 0, 0, 1]; [1, 0, 0, 0] and [1, 1, 1, 1] are equal",
 )
 def counted_behind(node: NodeView, target: Target) -> Answer:
-    """{op} does not count pads that are wider at the end than at the beginning."""
+    """MNN's {op} does not count pads that are larger at the end than at the beginning."""
     pads = [int(pad) for pad in node.attr("pads", ())]
     half = len(pads) // 2
     counts = node.op == "LpPool" or node.attr("count_include_pad", 0)

@@ -19,7 +19,7 @@ _CONVOLUTIONS = ("Conv", "ConvTranspose")
     source=f"{WHEEL}: half of the places lack it; without one it is equal, whatever the group",
 )
 def bias_of_a_volume(node: NodeView, target: Target) -> Answer:
-    """A transposed convolution over three dimensions adds its bias at some places alone."""
+    """MNN adds the bias of a 3D ConvTranspose to only some of the elements."""
     return has_rank(node, 5) if node.input(2) is not None else None
 
 
@@ -31,7 +31,7 @@ def bias_of_a_volume(node: NodeView, target: Target) -> Answer:
     source=f"{WHEEL}: [2, 1, 1]; [1, 2, 2] is equal, and [2, 1, 1] of a window of depth 1",
 )
 def dilated_in_depth(node: NodeView, target: Target) -> Answer:
-    """{op} over three dimensions is wrong where it is dilated along the first of them."""
+    """MNN computes 3D {op} wrongly if it is dilated along the first spatial axis."""
     steps, weights = node.attr("dilations", ()), node.input(1)
     if not steps or int(steps[0]) == 1 or weights is None or weights.dim(2) == 1:
         return None
@@ -47,7 +47,7 @@ def dilated_in_depth(node: NodeView, target: Target) -> Answer:
     source=f"{WHEEL}: of images and lines it is read from the weights",
 )
 def window_left_out(node: NodeView, target: Target) -> Answer:
-    """{op} over three dimensions does not say its window."""
+    """MNN requires the attribute kernel_shape of 3D {op}."""
     return None if node.has("kernel_shape") else has_rank(node, 5)
 
 
@@ -60,7 +60,7 @@ def window_left_out(node: NodeView, target: Target) -> Answer:
     " of pads in depth alone it is right",
 )
 def padded_average_in_space(node: NodeView, target: Target) -> Answer:
-    """An average over three dimensions with padding is divided by something else."""
+    """MNN divides a padded 3D AveragePool by a different count than ONNX."""
     pads = [int(pad) for pad in node.attr("pads", ())]
     half = len(pads) // 2
     return any(pads[1:half] + pads[half + 1 :]) and has_rank(node, 5)
@@ -74,7 +74,7 @@ def padded_average_in_space(node: NodeView, target: Target) -> Answer:
     source=f"{WHEEL}: of two in a batch the second is wrong, with any window",
 )
 def batch_of_volumes(node: NodeView, target: Target) -> Answer:
-    """{op} over three dimensions is right for the first of a batch alone."""
+    """MNN computes 3D {op} correctly only for the first item of the batch."""
     x = node.input(0)
     return None if x is None or x.dim(0) == 1 else has_rank(node, 5)
 
@@ -87,7 +87,7 @@ def batch_of_volumes(node: NodeView, target: Target) -> Answer:
     source=f"{WHEEL}: pads at one end alone give another shape; even ones are equal",
 )
 def uneven_window_in_space(node: NodeView, target: Target) -> Answer:
-    """{op} over three dimensions pads both ends alike and does not round up."""
+    """MNN's 3D {op} ignores ceil_mode and uses equal pads at both ends of an axis."""
     pads = [int(pad) for pad in node.attr("pads", ())]
     half = len(pads) // 2
     if pads[:half] == pads[half:] and not node.attr("ceil_mode", 0):
@@ -104,7 +104,7 @@ def uneven_window_in_space(node: NodeView, target: Target) -> Answer:
     source=f"{WHEEL}: it divides by strides of 0, and reads pads that are missing",
 )
 def no_strides(node: NodeView, target: Target) -> Answer:
-    """The strides, or pads over three dimensions, are left out, and the process ends."""
+    """MNN crashes when {op} has no strides, or a 3D {op} no pads."""
     if not node.has("strides"):
         return True
     x = node.input(0)

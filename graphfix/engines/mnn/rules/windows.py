@@ -18,7 +18,7 @@ from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
     source=f"{WHEEL}: bilinear and nearest with zeros or the border are equal",
 )
 def grid_sample_modes(node: NodeView, target: Target) -> Answer:
-    """Cubic GridSample, and one that reflects, are computed as linear ones with the border."""
+    """MNN computes cubic or reflected GridSample as linear with border padding."""
     mode, padding = node.attr("mode", "linear"), node.attr("padding_mode", "zeros")
     if mode in ("bicubic", "cubic"):
         return Yes(feature="attr:GridSample.mode=cubic")
@@ -35,7 +35,7 @@ def grid_sample_modes(node: NodeView, target: Target) -> Answer:
     source=f"{WHEEL}: ceil and round_prefer_ceil are taken for others",
 )
 def resize_nearest_mode(node: NodeView, target: Target) -> Answer:
-    """Nearest Resize that rounds up takes other elements."""
+    """MNN ignores nearest_mode values of Resize that round up."""
     how = node.attr("nearest_mode", "round_prefer_floor")
     if node.attr("mode", "nearest") != "nearest" or how in ("floor", "round_prefer_floor"):
         return None
@@ -50,7 +50,7 @@ def resize_nearest_mode(node: NodeView, target: Target) -> Answer:
     source=WHEEL,
 )
 def resize_crop(node: NodeView, target: Target) -> Answer:
-    """Resize of a region computes something else."""
+    """MNN computes Resize with tf_crop_and_resize wrongly."""
     mode = node.attr("coordinate_transformation_mode", "half_pixel")
     return bool(mode == "tf_crop_and_resize")
 
@@ -63,7 +63,7 @@ def resize_crop(node: NodeView, target: Target) -> Answer:
     source=f"{WHEEL}: from opset 16 on both coordinate modes are equal",
 )
 def regions_of_opset_10(node: NodeView, target: Target) -> Answer:
-    """RoiAlign of opset 10 moves the regions by half a pixel."""
+    """MNN shifts the regions of RoiAlign of opset 10 by half a pixel; ONNX does not."""
     return node.opset < 16
 
 
@@ -75,7 +75,7 @@ def regions_of_opset_10(node: NodeView, target: Target) -> Answer:
     source=f"{WHEEL}: asymmetric and align_corners are equal, and so is what changes no size",
 )
 def resize_cubic(node: NodeView, target: Target) -> Answer:
-    """Cubic Resize with pixels at half places computes something else."""
+    """MNN computes cubic Resize with half-pixel coordinates wrongly."""
     where = node.attr("coordinate_transformation_mode", "half_pixel")
     if node.attr("mode", "nearest") != "cubic" or "half_pixel" not in where:
         return None
@@ -93,7 +93,7 @@ def resize_cubic(node: NodeView, target: Target) -> Answer:
     source=f"{WHEEL}: of rank 3 it gives zeros, of rank 5 nothing or heap corruption",
 )
 def resize_linear_rank(node: NodeView, target: Target) -> Answer:
-    """Linear Resize takes images alone."""
+    """MNN supports linear Resize of rank 4 only."""
     x = node.input(0)
     if x is None or node.attr("mode", "nearest") == "nearest":
         return None
@@ -110,7 +110,7 @@ def resize_linear_rank(node: NodeView, target: Target) -> Answer:
     source=WHEEL,
 )
 def max_indices(node: NodeView, target: Target) -> Answer:
-    """The indices of the largest are other numbers."""
+    """MNN returns different MaxPool indices than ONNX."""
     return len(node.outputs) > 1 and node.outputs[1] is not None
 
 
@@ -122,7 +122,7 @@ def max_indices(node: NodeView, target: Target) -> Answer:
     source=f"{WHEEL}: the shape is that without dilations",
 )
 def dilated_maximum(node: NodeView, target: Target) -> Answer:
-    """Windows are not dilated."""
+    """MNN ignores dilations of MaxPool."""
     return any(int(step) != 1 for step in node.attr("dilations", ()))
 
 
@@ -134,7 +134,7 @@ def dilated_maximum(node: NodeView, target: Target) -> Answer:
     source=WHEEL,
 )
 def negative_padding(node: NodeView, target: Target) -> Answer:
-    """What negative pads cut off is cut somewhere else."""
+    """MNN crops the wrong elements for negative pads."""
     return has_negative_pads(node)
 
 
@@ -146,7 +146,7 @@ def negative_padding(node: NodeView, target: Target) -> Answer:
     source=f"{WHEEL}: the output has a fourth axis; what reads it in the graph knows",
 )
 def convolved_line_as_output(node: NodeView, target: Target) -> Answer:
-    """A convolution along one dimension gives an output of the model one axis more."""
+    """MNN adds a fourth axis to a 1D {op} that is an output of the model."""
     x, y = node.input(0), node.output(0)
     if x is None or y is None or not y.tensor.output_count or node.graph.parent is not None:
         return None
@@ -163,7 +163,7 @@ def convolved_line_as_output(node: NodeView, target: Target) -> Answer:
     source=WHEEL,
 )
 def resize_of_opset_10(node: NodeView, target: Target) -> Answer:
-    """Resize of opset 10 takes other elements, as if pixels stood at half places."""
+    """MNN computes Resize of opset 10 with half-pixel coordinates; ONNX uses asymmetric."""
     return node.opset == 10
 
 
@@ -176,6 +176,6 @@ def resize_of_opset_10(node: NodeView, target: Target) -> Answer:
     source=f"{WHEEL}: sizes may be computed",
 )
 def computed_scales(node: NodeView, target: Target) -> Answer:
-    """The scales must be constants."""
+    """MNN requires constant scales of {op}."""
     scales = node.input(1 if node.op == "Upsample" or node.opset < 11 else 2)
     return scales is not None and not scales.is_constant

@@ -30,7 +30,7 @@ _FAR = 9  # nodes between a Conv and what its result is joined with
     " knows; equal with a number for a table, and where any of the operands stand in another order",
 )
 def rotation_of_halves(node: NodeView, target: Target) -> Answer:
-    """Halves of several heads are rotated: x * c + concat(-x[n/2:], x[:n/2]) * s."""
+    """ncnn's RotaryEmbed misreads this rotation: x * c + concat(-x[n/2:], x[:n/2]) * s."""
     first, second = _maker(node.input(0), "Mul"), _maker(node.input(1), "Mul")
     if first is None or second is None:
         return False
@@ -82,7 +82,7 @@ def _is_half(value: Value | None, x: Value) -> bool:
     " with a mask that is computed, of one batch, or in front, and where one factor scales",
 )
 def mask_of_several_batches(node: NodeView, target: Target) -> Answer:
-    """A constant mask of several batches is added in front of a Softmax of attention."""
+    """ncnn applies the attention mask of the first batch to all batches."""
     product, mask = _maker(node.input(0), "MatMul"), node.input(1)
     if product is None or mask is None or not mask.is_constant or mask.rank != RANK:
         return False
@@ -98,7 +98,7 @@ def mask_of_several_batches(node: NodeView, target: Target) -> Answer:
     source=f"{MEASURED}: a class token [2,1,16] in front of patches that a Conv makes",
 )
 def constant_of_several_batches(node: NodeView, target: Target) -> Answer:
-    """A constant of several batches is joined to what a Conv makes, whose batch is left out."""
+    """pnnx drops the batch axis of the Conv output but not that of this constant."""
     values = [value for value in node.inputs if value is not None]
     several = any(known_with_sizes(value) and (value.dim(0) or 0) > 1 for value in values)
     return several and any(_is_of_conv(value) for value in values)
@@ -113,7 +113,7 @@ def constant_of_several_batches(node: NodeView, target: Target) -> Answer:
     " there and not in the constant; a constant of one batch is equal",
 )
 def operand_of_several_batches(node: NodeView, target: Target) -> Answer:
-    """A constant has several batches, where the batch of the other operand is left out."""
+    """pnnx drops the batch axis of one operand of {op} but not of the constant."""
     values = [value for value in node.inputs if value is not None]
     stored = [value for value in values if known_with_sizes(value)]
     if len(values) != 2 or len(stored) != 1:
@@ -136,7 +136,7 @@ def operand_of_several_batches(node: NodeView, target: Target) -> Answer:
     " rank, or of one size but for axes of 1 in front, they are equal",
 )
 def batches_at_unlike_places(node: NodeView, target: Target) -> Answer:
-    """Operands of unlike ranks have the batch at other axes, and one of them is repeated."""
+    """{op}: ncnn broadcasts along the wrong axis; the operands have batch at different axes."""
     shapes = [None if value is None else value.static_shape for value in node.inputs]
     known = [value is not None and known_with_sizes(value) for value in node.inputs]
     if len(shapes) != len(known) or None in shapes or any(known) or not shapes:
@@ -165,7 +165,7 @@ def _is_of_conv(value: Value) -> bool:
     " Squeeze, without a mask, or where one factor scales, they are equal",
 )
 def parts_of_the_batch(node: NodeView, target: Target) -> Answer:
-    """Queries, keys and values of attention with a mask are parts along the first axis."""
+    """ncnn cannot split queries, keys and values of attention along the batch axis."""
     if int(node.attr("axis", 0)) != 0:
         return False
     return any(part is not None and _is_attended(part) for part in node.outputs)

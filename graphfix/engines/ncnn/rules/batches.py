@@ -109,7 +109,7 @@ def _axes(node: NodeView) -> Sequence[int]:
     " no operator tells of it, and where it stands at another axis they are equal",
 )
 def reduction_over_the_batch(node: NodeView, target: Target) -> Answer:
-    """Each of the batch is reduced for itself."""
+    """ncnn drops the batch axis, so {op} over it reduces each item separately."""
     return 0 in _axes(node) and has_batch(node.input(0))
 
 
@@ -121,7 +121,7 @@ def reduction_over_the_batch(node: NodeView, target: Target) -> Answer:
     source=FACTS,
 )
 def shares_of_the_batch(node: NodeView, target: Target) -> Answer:
-    """Shares along the batch are taken along another axis."""
+    """ncnn drops the batch axis and computes {op} along a different axis than ONNX."""
     x = node.input(0)
     if x is None or not x.rank:
         return False
@@ -136,7 +136,7 @@ def shares_of_the_batch(node: NodeView, target: Target) -> Answer:
     source=FACTS,
 )
 def one_of_the_batch(node: NodeView, target: Target) -> Answer:
-    """What is taken out of the batch is taken along another axis."""
+    """ncnn drops the batch axis and gathers along a different axis than ONNX."""
     indices = node.input(1)
     taken = indices is not None and known_with_sizes(indices)
     return taken and int(node.attr("axis", 0)) == 0 and has_batch(node.input(0))
@@ -150,7 +150,7 @@ def one_of_the_batch(node: NodeView, target: Target) -> Answer:
     source=FACTS,
 )
 def part_of_the_batch(node: NodeView, target: Target) -> Answer:
-    """The batch is not cut."""
+    """ncnn drops the batch axis and ignores a Slice along it."""
     x, y = node.input(0), node.output(0)
     if x is None or y is None or y.dim(0) is None:
         return False
@@ -166,7 +166,7 @@ def part_of_the_batch(node: NodeView, target: Target) -> Answer:
     source=FACTS,
 )
 def batches_joined_or_parted(node: NodeView, target: Target) -> Answer:
-    """Batches are neither joined nor parted."""
+    """ncnn drops the batch axis and does not support {op} along it."""
     return int(node.attr("axis", 0)) == 0 and has_batch(node.input(0))
 
 
@@ -179,7 +179,7 @@ def batches_joined_or_parted(node: NodeView, target: Target) -> Answer:
     " from [2,4,1,6] they are equal, and so is a product with the batch at the second axis",
 )
 def rows_of_the_batch(node: NodeView, target: Target) -> Answer:
-    """The batch is added up, or was at another axis and is made rows again."""
+    """ncnn drops the batch axis, so {op} takes the wrong rows; ONNX keeps the axis."""
     x, other = node.input(0), node.input(1)
     if x is None or other is None:
         return False

@@ -46,7 +46,7 @@ def is_one_number(value: Value | None) -> bool:
     " PRelu, BatchNormalization and the arithmetic of numbers",
 )
 def one_number_for_a_tensor(node: NodeView, target: Target) -> Answer:
-    """A constant of one number is no tensor to {op}."""
+    """pnnx does not support a single-element constant as an operand of {op}."""
     return any(is_one_number(value) for value in node.inputs)
 
 
@@ -60,7 +60,7 @@ def one_number_for_a_tensor(node: NodeView, target: Target) -> Answer:
     " equal; none is taken that is computed, or broadcast otherwise",
 )
 def bias_of_another_shape(node: NodeView, target: Target) -> Answer:
-    """The bias of a Gemm is stored, with a number for each column, and no operand is one number."""
+    """pnnx requires a constant bias with one value per column, and no scalar operand."""
     y, bias = node.output(0), node.input(2)
     if any(is_one_number(value) for value in node.inputs[:1]):
         return Yes(feature="form:Gemm.one-number")
@@ -80,7 +80,7 @@ def bias_of_another_shape(node: NodeView, target: Target) -> Answer:
     source=f"{FACTS}: where they are one among several numbers, and bounds of Clip, they are taken",
 )
 def number_without_a_text(node: NodeView, target: Target) -> Answer:
-    """A constant of one number is subnormal, infinite or NaN, and pnnx ends where it reads it."""
+    """pnnx crashes when a scalar constant is subnormal, infinite or NaN."""
     return any(_has_no_text(value) for value in node.inputs if is_one_number(value))
 
 
@@ -100,7 +100,7 @@ def _has_no_text(value: Value | None) -> bool:
     source=f"{FACTS}: each of scale, bias, mean and variance; what follows from constants is taken",
 )
 def computed_parameters(node: NodeView, target: Target) -> Answer:
-    """Scales, biases and slopes of {op} are stored."""
+    """ncnn requires scale, bias and slope of {op} to be constant."""
     given = [value for value in node.inputs[1:] if value is not None]
     computed = not all(known_with_sizes(value) for value in given)
     if not computed:

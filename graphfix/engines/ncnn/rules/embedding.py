@@ -74,7 +74,7 @@ def is_of_indices(value: Value) -> Generator[Value, bool, bool]:
     " indices are inputs; int64 with eight rows at least",
 )
 def gather_by_computed(node: NodeView, target: Target) -> Answer:
-    """The indices of Gather must be constant, or inputs that take rows of a table."""
+    """ncnn requires Gather indices to be constant, or graph inputs that index a table."""
     indices = node.input(1)
     if indices is None or known_with_sizes(indices) or is_embedding(node):
         return False
@@ -83,7 +83,7 @@ def gather_by_computed(node: NodeView, target: Target) -> Answer:
 
 @model_rule(feature="io:int64-input", versions="ncnn", severity=REJECT, source=FACTS)
 def integers_at_the_ends(model: Model, target: Target) -> list[Answer]:
-    """An input or output is no float32; indices that take rows of a table are read as they are."""
+    """ncnn binds float32 inputs and outputs only, and integers that index a table."""
     indices = {tensor.name for tensor in given_inputs(model) if is_of_indices(Value(tensor))}
     return unbound_ends(model, target, but=indices)
 
@@ -97,7 +97,7 @@ def integers_at_the_ends(model: Model, target: Target) -> list[Answer]:
     " before it runs the model to learn shapes: small models are taken, of others pnnx ends",
 )
 def indices_that_are_not_filled(model: Model, target: Target) -> list[Answer]:
-    """An input of int32 takes rows of a table, and pnnx tries it with what lies in its memory."""
+    """pnnx tests the model with uninitialised values for int32 indices of a table."""
     return [
         Unknown(f"what lies in the memory of {tensor.name}")
         for tensor in given_inputs(model)

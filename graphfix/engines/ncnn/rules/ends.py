@@ -29,14 +29,14 @@ _NEUTRAL = {"Add": 0.0, "Mul": 1.0, "Pow": 1.0}
     " Identity of an input or an output ends pnnx",
 )
 def output_without_a_layer(model: Model, target: Target) -> list[Answer]:
-    """An output follows from constants and sizes alone, or is an input or another output."""
+    """ncnn returns no output that is constant, an input of the graph or another output."""
     graph = model.graph
     seen = {id(tensor) for tensor in graph.inputs}
     found: list[Answer] = []
     for tensor in graph.outputs:
         value = Value(tensor)
         if known_with_sizes(value) or id(tensor) in seen or _is_left_out(value, graph.inputs):
-            found.append(Yes(message=f"output {tensor.name} is not computed by a layer of its own"))
+            found.append(Yes(message=f"ncnn returns no output {tensor.name}: no layer computes it"))
         seen.add(id(tensor))
     return found
 
@@ -49,7 +49,7 @@ def output_without_a_layer(model: Model, target: Target) -> list[Answer]:
     " and without the files pnnx ends",
 )
 def weights_in_other_files(model: Model, target: Target) -> Answer:
-    """Weights in files of their own are read wrongly."""
+    """pnnx reads weights from external data files wrongly."""
     return weights_in_files(model)
 
 
@@ -62,7 +62,7 @@ def weights_in_other_files(model: Model, target: Target) -> Answer:
     " places that it counted before: w, b, x of a Conv is refused; x, w, b and w, x, b are equal",
 )
 def stored_inputs_in_front(model: Model, target: Target) -> Answer:
-    """Where stored inputs stand in front of one that is given, that one is taken off the list."""
+    """pnnx drops the wrong input if inputs with stored values precede one that is fed."""
     left = list(model.graph.inputs)
     places = [place for place, tensor in enumerate(left) if isinstance(tensor, Constant)]
     for place in places:

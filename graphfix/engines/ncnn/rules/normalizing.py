@@ -22,7 +22,7 @@ _CHAIN = ("Expand", "Clip")
     " tensor or is read twice, they are equal",
 )
 def division_by_expanded_norm(node: NodeView, target: Target) -> Answer:
-    """What is divided by its own norm, limited from below and expanded, comes out otherwise."""
+    """pnnx fuses Norm, Clip, Expand and Div into one layer with different results than ONNX."""
     x, value = node.input(0), node.input(1)
     for op in _CHAIN:
         value = _made_once(value, op)
@@ -51,7 +51,7 @@ def _made_once(value: Value | None, op: str) -> Value | None:
     " written down, it is the GroupNorm of PyTorch",
 )
 def normalization_of_rows(node: NodeView, target: Target) -> Answer:
-    """InstanceNormalization is for images."""
+    """ncnn supports InstanceNormalization on images only."""
     x = node.input(0)
     if x is None or x.rank == RANK:
         return None
@@ -87,7 +87,7 @@ def _is_of_groups(node: NodeView) -> bool:
     " over one axis, and with Mul for the square they are equal",
 )
 def normalization_of_all_but_the_batch(node: NodeView, target: Target) -> Answer:
-    """A LayerNormalization that is written out, over all axes but the first, is another one."""
+    """pnnx misreads a decomposed LayerNormalization over all axes but the first."""
     numbers, spread = node.input(0), only_reader(node.output(0), "ReduceMean")
     if numbers is None or numbers.rank is None or spread is None:
         return False

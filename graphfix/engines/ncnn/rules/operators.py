@@ -28,7 +28,7 @@ _NORMALIZED_SINCE = 17  # the opset of LayerNormalization
     " several axes; ReduceMax and ReduceMin become no layer",
 )
 def axes_as_input(node: NodeView, target: Target) -> Answer:
-    """One axis that is an input is not read, nor are all where none is kept."""
+    """ncnn ignores the axes input of {op} if it names one axis, or all with keepdims=0."""
     axes, x = node.input(1), node.input(0)
     if axes is None:
         return None
@@ -50,7 +50,7 @@ def axes_as_input(node: NodeView, target: Target) -> Answer:
     source=MEASURED,
 )
 def reduction_of_nothing(node: NodeView, target: Target) -> Answer:
-    """Without axes everything is reduced, also where nothing should be."""
+    """ncnn reduces over all axes where noop_with_empty_axes leaves the tensor unchanged."""
     return node.input(1) is None and bool(node.attr("noop_with_empty_axes", 0))
 
 
@@ -62,7 +62,7 @@ def reduction_of_nothing(node: NodeView, target: Target) -> Answer:
     source=f"{MEASURED}: over the last axis, and from opset 13 on, they are equal",
 )
 def softmax_of_joined_axes(node: NodeView, target: Target) -> Answer:
-    """Before opset 13 all axes from the given one on are one, and here it is that one alone."""
+    """ncnn applies {op} to one axis; ONNX before opset 13 flattens all axes from there on."""
     return joins_axes(node)
 
 
@@ -74,7 +74,7 @@ def softmax_of_joined_axes(node: NodeView, target: Target) -> Answer:
     source=f"{MEASURED}: one and three inputs; two are equal",
 )
 def extremes_of_several(node: NodeView, target: Target) -> Answer:
-    """The third input is not read, and of one alone the whole is reduced."""
+    """ncnn's {op} reads two inputs: it ignores a third, and reduces a single one to a scalar."""
     return len(node.inputs) != 2
 
 
@@ -90,7 +90,7 @@ _behind_signs = origin_through(lambda maker: maker.op in _OF_SIGN)
     " the reciprocal; right where all quotients are exact so, or far from whole numbers",
 )
 def whole_part_of_a_quotient(node: NodeView, target: Target) -> Answer:
-    """What divides without a remainder may come out beside the whole number."""
+    """ncnn divides by multiplying with the reciprocal, so {op} of a/b may be off by 1."""
     x = node.input(0)
     maker = None if x is None else _behind_signs(x).producer
     return maker is not None and maker.op == "Div" and Unknown("whether it divides exactly")
@@ -98,7 +98,7 @@ def whole_part_of_a_quotient(node: NodeView, target: Target) -> Answer:
 
 @rule("Cast", feature="dtype:Cast", versions="ncnn", severity=REJECT, source=MEASURED)
 def cast_to_others(node: NodeView, target: Target) -> Answer:
-    """There is one type of numbers."""
+    """ncnn has one numeric type, float32, and no Cast to any other."""
     return int(node.attr("to", _FLOAT)) != _FLOAT and Yes(feature=f"dtype:Cast.{node.attr('to')}")
 
 
@@ -112,7 +112,7 @@ def cast_to_others(node: NodeView, target: Target) -> Answer:
     " all else that goes backwards is wrong",
 )
 def slice_with_steps(node: NodeView, target: Target) -> Answer:
-    """A slice takes neighbours alone, or turns the whole axis round."""
+    """ncnn supports Slice with step 1, or one that reverses a whole axis."""
     steps = node.input(4)
     if steps is None:
         return None
@@ -133,7 +133,7 @@ def slice_with_steps(node: NodeView, target: Target) -> Answer:
     source=f"{MEASURED}: one index is equal, of any rank and axis and from the end too",
 )
 def gather_by_several(node: NodeView, target: Target) -> Answer:
-    """Of several constant indices the first alone is taken."""
+    """ncnn uses only the first of several constant Gather indices."""
     indices = node.input(1)
     if indices is None or not known_with_sizes(indices):
         return None
@@ -150,7 +150,7 @@ def gather_by_several(node: NodeView, target: Target) -> Answer:
     " equal as can be instead of the last the smallest",
 )
 def split_in_equal_parts(node: NodeView, target: Target) -> Answer:
-    """The sizes of the parts, or their number where they are equal, must be written down."""
+    """pnnx requires Split to have its split sizes, or num_outputs for equal parts."""
     if node.input(1) is not None or node.has("split"):
         return False
     count, x = node.attr("num_outputs"), node.input(0)
@@ -171,7 +171,7 @@ def split_in_equal_parts(node: NodeView, target: Target) -> Answer:
     source=MEASURED,
 )
 def transpose_without_order(node: NodeView, target: Target) -> Answer:
-    """The order of the axes must be written down."""
+    """pnnx requires the attribute perm of Transpose."""
     return not node.has("perm")
 
 
@@ -184,7 +184,7 @@ def transpose_without_order(node: NodeView, target: Target) -> Answer:
     source=f"{MEASURED}: with a bias, over the last axis, it is equal",
 )
 def normalization_without_bias(node: NodeView, target: Target) -> Answer:
-    """LayerNormalization needs a bias, and takes the last axis alone."""
+    """pnnx supports LayerNormalization over the last axis only, and with a bias."""
     x, axis = node.input(0), int(node.attr("axis", -1))
     last = axis == -1 or (x is not None and x.rank is not None and axis == x.rank - 1)
     return node.input(2) is None or not last
@@ -199,7 +199,7 @@ def normalization_without_bias(node: NodeView, target: Target) -> Answer:
     source=f"{MEASURED}: mode CRD is equal",
 )
 def depth_first(node: NodeView, target: Target) -> Answer:
-    """Blocks of channels are not taken; columns, rows and depth are."""
+    """pnnx supports DepthToSpace with mode CRD; mode DCR is refused."""
     return bool(node.attr("mode", "DCR") == "DCR")
 
 
@@ -212,7 +212,7 @@ def depth_first(node: NodeView, target: Target) -> Answer:
     " of opset 20, cubic, taken for linear",
 )
 def grid_reflected_or_cubic(node: NodeView, target: Target) -> Answer:
-    """Cubic sampling by its newer name, and what is reflected twice, give other numbers."""
+    """ncnn computes cubic and doubly reflected GridSample differently from ONNX."""
     if node.attr("mode", "linear") == "cubic":
         return Yes(feature="attr:GridSample.mode=cubic")
     reflects = node.attr("padding_mode", "zeros") == "reflection"
@@ -228,7 +228,7 @@ def grid_reflected_or_cubic(node: NodeView, target: Target) -> Answer:
     source=f"{MEASURED}: one axis, and all of them, are equal",
 )
 def extremes_over_several_axes(node: NodeView, target: Target) -> Answer:
-    """Several axes at once become no layer."""
+    """pnnx supports {op} over one axis or all axes, not over several."""
     return len(node.attr("axes", ())) > 1
 
 
@@ -242,5 +242,5 @@ def extremes_over_several_axes(node: NodeView, target: Target) -> Answer:
     " pnnx has no such",
 )
 def normalization_before_its_time(node: NodeView, target: Target) -> Answer:
-    """LayerNormalization came with opset 17."""
+    """pnnx supports LayerNormalization from opset 17 on; ONNX added it there."""
     return node.opset < _NORMALIZED_SINCE

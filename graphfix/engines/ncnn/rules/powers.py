@@ -25,7 +25,7 @@ _NEAR = 1e-4
     " writes them the third power is no layer of its own",
 )
 def power_of_what_may_be_negative(node: NodeView, target: Target) -> Answer:
-    """A power of a number below 0 is another one, unless it is the square."""
+    """ncnn computes Pow of a negative base wrongly unless the exponent is 1 or 2."""
     return not _is_taken(node) and not is_never_negative(node.input(0))
 
 
@@ -37,7 +37,7 @@ def power_of_what_may_be_negative(node: NodeView, target: Target) -> Answer:
     source=f"{FACTS}: exponents but 1 and 2: 2.4e38 for 0",
 )
 def power_of_zero(node: NodeView, target: Target) -> Answer:
-    """A power of 0 is another number, unless it is the square."""
+    """ncnn computes Pow of base 0 wrongly unless the exponent is 1 or 2."""
     if _is_taken(node) or not is_never_negative(node.input(0)):
         return False
     return not is_always_positive(node.input(0)) and Unknown("whether the base is 0")

@@ -54,7 +54,7 @@ _PIXELS_BACK = [0, 1, 3, 5, 2, 4]
     " ncnn loads none with an axis beyond the fourth",
 )
 def reshape_to_five_axes(node: NodeView, target: Target) -> Answer:
-    """A tensor has at most four axes beside the batch."""
+    """ncnn supports tensors of at most four axes in addition to the batch."""
     x, y = node.input(0), node.output(0)
     if x is None or y is None:
         return None
@@ -80,7 +80,8 @@ def _names_fifth(node: NodeView, x: Value, y: Value) -> Answer:
     if not beyond or _goes_on(y) or (_keeps_batch(x, y, node.graph) and tells_batches(node.graph)):
         return False
     return Yes(
-        feature=f"rank:{node.op}.{rank}", message=f"{node.op} names an axis beyond the fourth"
+        feature=f"rank:{node.op}.{rank}",
+        message=f"ncnn supports four axes; {node.op} names a fifth one",
     )
 
 
@@ -199,7 +200,7 @@ def _shuffled(perm: list[int], parts: tuple[int, ...]) -> tuple[int, ...] | None
     " each number for itself is equal",
 )
 def axes_of_five(node: NodeView, target: Target) -> Answer:
-    """Of five axes {op} takes others than are meant."""
+    """ncnn applies {op} to the wrong axes of a tensor of five axes."""
     x, y = node.input(0), node.output(0)
     value = y if node.op == "Expand" else x
     if value is None:
@@ -224,7 +225,7 @@ def axes_of_five(node: NodeView, target: Target) -> Answer:
     " tells which axis is the batch",
 )
 def pair_of_five_axes(node: NodeView, target: Target) -> Answer:
-    """What is combined stands along axes beside one that a Mat does not have."""
+    """ncnn broadcasts {op} along the wrong axes; its tensors have at most four."""
     shapes = [None if value is None else value.static_shape for value in node.inputs[:2]]
     y = node.output(0)
     if y is None or len(shapes) != len(_PAIR) or None in shapes or (y.rank or 0) <= RANK:
@@ -251,7 +252,7 @@ def _are_alike(one: tuple[int, ...] | None, two: tuple[int, ...] | None) -> bool
     source=f"{FACTS}: along the axis that Unsqueeze has added, or one in front of it, it is equal",
 )
 def joined_behind_a_new_axis(node: NodeView, target: Target) -> Answer:
-    """What is joined along an axis behind one that a Mat does not have is joined along the next."""
+    """ncnn joins tensors of five axes along the axis after the one that ONNX names."""
     x, y = node.input(0), node.output(0)
     maker = _made(x, "Unsqueeze")
     if y is None or maker is None or y.rank != RANK + 1 or tells_batches(node.graph):
@@ -284,7 +285,7 @@ def _has_batch(value: Value, graph: Graph) -> bool:
     " it then gives nothing",
 )
 def expansion_of_the_batch(node: NodeView, target: Target) -> Answer:
-    """A batch of 1 is not repeated."""
+    """ncnn does not expand a batch of 1; ONNX repeats it."""
     x, y = node.input(0), node.output(0)
     if x is None or y is None or x.rank != y.rank or x.dim(0) != 1 or y.dim(0) == 1:
         return False
@@ -303,7 +304,7 @@ def expansion_of_the_batch(node: NodeView, target: Target) -> Answer:
     source=f"{FACTS}: here the repairs of what stands in front begin",
 )
 def reshape_from_five_axes(node: NodeView, target: Target) -> Answer:
-    """{op} reads what comes of five axes that are not taken as they are meant."""
+    """{op} reads a tensor of five axes, which ncnn stores with at most four."""
     y, x = node.output(0), node.input(0)
     if y is None or x is None or y.rank is None or y.rank > RANK:
         return None
@@ -342,10 +343,10 @@ _JUDGES = {
     source=f"{FACTS}: with a batch that an operator of images tells they are taken",
 )
 def input_of_five_axes(model: Model, target: Target) -> list[Answer]:
-    """An input of five axes has no batch that could be left out."""
+    """ncnn supports inputs of at most four axes, unless the batch can be dropped."""
     told = tells_batches(model.graph)
     return [
-        Yes(message=f"input {tensor.name} has {value.rank} axes, and {target.title} takes {RANK}")
+        Yes(message=f"{target.title} supports {RANK} axes; input {tensor.name} has {value.rank}")
         for tensor in given_inputs(model)
         if (value := Value(tensor)).rank is not None
         and value.rank > RANK
@@ -362,5 +363,5 @@ def input_of_five_axes(model: Model, target: Target) -> list[Answer]:
     source=f"{MEASURED}: a batch of 1 in front is not left out",
 )
 def product_of_five_axes(node: NodeView, target: Target) -> Answer:
-    """A tensor has at most four axes."""
+    """ncnn supports MatMul of at most four axes."""
     return has_rank_above(node, RANK)

@@ -31,7 +31,7 @@ _PASSED = frozenset({"Relu"})
     source=FACTS,
 )
 def recurrence_in_a_form(node: NodeView, target: Target) -> Answer:
-    """{op} is a layer where its directions are joined behind it and its weights are stored."""
+    """pnnx supports {op} with constant weights and a Transpose and Reshape that join directions."""
     if not _is_known(node) or not _is_joined(node.output(0)):
         return True
     wrong = _computes_otherwise(node) or not _has_known_batch(node.input(0))

@@ -34,7 +34,7 @@ Places = np.ndarray[Any, np.dtype[np.float32]]
     source=FACTS,
 )
 def resize_without_mode(node: NodeView, target: Target) -> Answer:
-    """The mode must be written down."""
+    """pnnx requires the attribute mode of Resize."""
     return node.opset >= _WITH_PLACES and not node.has("mode")
 
 
@@ -47,7 +47,7 @@ def resize_without_mode(node: NodeView, target: Target) -> Answer:
     source=f"{FACTS}: of linear and cubic, too",
 )
 def rounding_that_is_written(node: NodeView, target: Target) -> Answer:
-    """A rounding that is written down must be floor, in all modes."""
+    """pnnx supports nearest_mode floor only, whatever the interpolation mode."""
     how = node.attr("nearest_mode", "floor")
     return how != "floor" and Yes(feature=f"attr:Resize.nearest_mode={how}")
 
@@ -61,7 +61,7 @@ def rounding_that_is_written(node: NodeView, target: Target) -> Answer:
     " 6 pixels from half places are equal, and 9 to 3 are not",
 )
 def nearest_of_other_places(node: NodeView, target: Target) -> Answer:
-    """The nearest pixel is that of asymmetric places rounded down."""
+    """ncnn computes nearest Resize as asymmetric with floor, whatever the attributes say."""
     if node.opset < _WITH_PLACES or node.attr("mode", "") != "nearest":
         return False
     if node.attr("nearest_mode", "floor") != "floor":
@@ -121,7 +121,7 @@ def _meant(how: str, size: int, end: int, factor: float | None) -> Places | None
     " pytorch_half_pixel where no axis becomes one of size 1",
 )
 def mixture_of_other_places(node: NodeView, target: Target) -> Answer:
-    """Linear and cubic Resize know half pixels and aligned corners."""
+    """ncnn supports half_pixel and align_corners for linear and cubic Resize only."""
     how = node.attr(_PLACES, "half_pixel")
     if node.attr("mode", "nearest") == "nearest" or how in ("half_pixel", "align_corners"):
         return False
@@ -142,7 +142,7 @@ def mixture_of_other_places(node: NodeView, target: Target) -> Answer:
     source=f"{MEASURED}: the default of -0.75 is equal",
 )
 def cubic_of_another_slope(node: NodeView, target: Target) -> Answer:
-    """The coefficient of cubic Resize is not read."""
+    """ncnn ignores cubic_coeff_a of Resize and uses -0.75."""
     cubic = node.attr("mode", "nearest") == "cubic"
     return cubic and float(node.attr("cubic_coeff_a", -0.75)) != -0.75
 
@@ -155,7 +155,7 @@ def cubic_of_another_slope(node: NodeView, target: Target) -> Answer:
     source=FACTS,
 )
 def cubic_of_what_is_inside(node: NodeView, target: Target) -> Answer:
-    """Cubic Resize counts what lies outside."""
+    """ncnn ignores exclude_outside=1 of cubic Resize."""
     return node.attr("mode", "nearest") == "cubic" and bool(node.attr("exclude_outside", 0))
 
 
@@ -168,7 +168,7 @@ def cubic_of_what_is_inside(node: NodeView, target: Target) -> Answer:
     " become no layer, and of three and four they are equal; with cubic of three pnnx ends",
 )
 def resize_of_no_image(node: NodeView, target: Target) -> Answer:
-    """Resize leaves the sizes of volumes as they are, and does not take matrices."""
+    """ncnn resizes images only: it leaves volumes unchanged and refuses matrices."""
     x = node.input(0)
     if x is None:
         return None
@@ -191,7 +191,7 @@ def resize_of_no_image(node: NodeView, target: Target) -> Answer:
     " the mode must be written down",
 )
 def resize_of_old_opset(node: NodeView, target: Target) -> Answer:
-    """Resize of opset 10 becomes no layer, and linear Upsample another one."""
+    """pnnx does not support Resize of opset 10, and misreads linear Upsample."""
     mode = node.attr("mode", "nearest")
     feature = f"attr:{node.op}.mode={mode}"
     if node.op == "Upsample" and node.has("mode"):
@@ -210,7 +210,7 @@ def resize_of_old_opset(node: NodeView, target: Target) -> Answer:
     source=MEASURED,
 )
 def resize_that_smooths(node: NodeView, target: Target) -> Answer:
-    """Resize does not smooth."""
+    """pnnx does not support Resize with antialias=1."""
     return bool(node.attr("antialias", 0))
 
 
@@ -223,7 +223,7 @@ def resize_that_smooths(node: NodeView, target: Target) -> Answer:
     source=f"{FACTS}: by scales pnnx ends",
 )
 def resize_of_channels(node: NodeView, target: Target) -> Answer:
-    """Batches and channels are not resized."""
+    """pnnx does not resize the batch or channel axis."""
     known = _axes(node)
     return known is not None and any(size != end for size, end, _ in known[:_OUTER])
 
@@ -237,7 +237,7 @@ def resize_of_channels(node: NodeView, target: Target) -> Answer:
     source=f"{FACTS}: with the other policies it gives nothing",
 )
 def resize_of_some_axes(node: NodeView, target: Target) -> Answer:
-    """All sizes are given, and none is chosen to keep what is wide as wide."""
+    """pnnx requires sizes for all axes, and keep_aspect_ratio_policy stretch."""
     axes, x = node.attr("axes", None), node.input(0)
     if node.attr("keep_aspect_ratio_policy", "stretch") != "stretch":
         return Yes(feature="form:Resize.keep_aspect_ratio_policy")
@@ -254,7 +254,7 @@ def resize_of_some_axes(node: NodeView, target: Target) -> Answer:
     source=f"{FACTS}: one of no numbers is taken",
 )
 def resize_of_a_region(node: NodeView, target: Target) -> Answer:
-    """A region is not given, unless it is empty."""
+    """pnnx does not support a roi input of Resize that is not empty."""
     roi = node.input(1) if node.opset >= _WITH_PLACES else None
     return roi is not None and not _is_empty(roi)
 

@@ -21,7 +21,7 @@ from graphfix.engines.rule import REJECT, Answer, Yes, rule
     " indices of a table",
 )
 def other_numbers_than_float32(node: NodeView, target: Target) -> Answer:
-    """{op} computes with other numbers than float32."""
+    """{op}: ncnn supports float32 only."""
     found: Answer = stated_types.check(node, target)
     if isinstance(found, Unknown) and _is_unread_mask(node):
         return False

@@ -23,7 +23,7 @@ from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
     source=f"{MEASURED}: opsets 10 to 21, with a value and without; mode constant is equal",
 )
 def pad_without_mode(node: NodeView, target: Target) -> Answer:
-    """The mode must be written down."""
+    """pnnx requires the attribute mode of Pad."""
     return not node.has("mode")
 
 
@@ -36,7 +36,7 @@ def pad_without_mode(node: NodeView, target: Target) -> Answer:
     " all axes of smaller tensors",
 )
 def pad_of_the_batch(node: NodeView, target: Target) -> Answer:
-    """Pads of the first of four axes are left out."""
+    """ncnn ignores pads of the first of four axes."""
     x, pads = node.input(0), _pads(node)
     if x is None or pads is None:
         return None
@@ -54,7 +54,7 @@ def pad_of_the_batch(node: NodeView, target: Target) -> Answer:
     source=f"{MEASURED}: mode constant is equal",
 )
 def pad_that_crops(node: NodeView, target: Target) -> Answer:
-    """Negative pads of other modes than constant become no layer, and wrap none either."""
+    """pnnx supports negative pads with mode constant only, and no mode wrap."""
     mode, pads = node.attr("mode", "constant"), _pads(node)
     if mode == "wrap":
         return Yes(feature="attr:Pad.mode=wrap")
@@ -76,7 +76,7 @@ def _pads(node: NodeView) -> list[int] | None:
     source=f"{MEASURED}: MaxPool takes them",
 )
 def padded_before(node: NodeView, target: Target) -> Answer:
-    """Pads that are automatic and stand before the window are not taken."""
+    """pnnx does not support auto_pad=SAME_LOWER for {op}."""
     return bool(node.attr("auto_pad", "NOTSET") == "SAME_LOWER")
 
 
@@ -89,7 +89,7 @@ def padded_before(node: NodeView, target: Target) -> Answer:
     source=MEASURED,
 )
 def pads_of_two_sizes(node: NodeView, target: Target) -> Answer:
-    """Pads before and behind the window differ."""
+    """pnnx requires equal pads at the beginning and end of AveragePool."""
     pads = [int(pad) for pad in node.attr("pads", ())]
     half = len(pads) // 2
     return pads[:half] != pads[half:]
@@ -103,7 +103,7 @@ def pads_of_two_sizes(node: NodeView, target: Target) -> Answer:
     source=f"{MEASURED}: a window of 5 over 3 with ceil_mode gives four results instead of one",
 )
 def window_larger_than_the_input(node: NodeView, target: Target) -> Answer:
-    """The window is larger than the padded input."""
+    """ncnn returns the wrong shape where the kernel of {op} exceeds the padded input."""
     return window_is_larger(node)
 
 
@@ -115,7 +115,7 @@ def window_larger_than_the_input(node: NodeView, target: Target) -> Answer:
     source=f"{MEASURED}: a window of 2 by strides of 3 over 9 gives 4",
 )
 def window_behind_the_end(node: NodeView, target: Target) -> Answer:
-    """{op} with ceil_mode has a window that begins behind the input."""
+    """ncnn's {op} with ceil_mode adds a window that begins past the end; ONNX drops it."""
     return window_begins_behind(node)
 
 
@@ -127,7 +127,7 @@ def window_behind_the_end(node: NodeView, target: Target) -> Answer:
     source=f"{MEASURED}: windows of 3 by strides of 2 over 8, with pads and without",
 )
 def average_beyond_the_end(node: NodeView, target: Target) -> Answer:
-    """What the last windows reach beyond the padding with ceil_mode is counted."""
+    """ncnn's average counts positions past the padding that ceil_mode adds; ONNX does not."""
     counted = bool(node.attr("count_include_pad", 0) and node.attr("ceil_mode", 0))
     return counted and window_sticks_out(node)
 
@@ -142,7 +142,7 @@ def average_beyond_the_end(node: NodeView, target: Target) -> Answer:
     " PyTorch writes LPPool; in all other forms they are equal",
 )
 def pool_of_powers(node: NodeView, target: Target) -> Answer:
-    """What is averaged are powers, and it is taken for LPPool."""
+    """pnnx fuses Pow, AveragePool and Pow into LPPool, which ncnn does not have."""
     x, mean = node.input(0), node.output(0)
     if x is None or mean is None or x.producer is None or x.producer.op != "Pow":
         return False
@@ -167,7 +167,7 @@ def pool_of_powers(node: NodeView, target: Target) -> Answer:
     source=MEASURED,
 )
 def pool_with_places(node: NodeView, target: Target) -> Answer:
-    """The places of the maxima are not given."""
+    """pnnx does not support the Indices output of MaxPool."""
     return len(node.outputs) > 1 and node.outputs[1] is not None
 
 
@@ -180,5 +180,5 @@ def pool_with_places(node: NodeView, target: Target) -> Answer:
     source=MEASURED,
 )
 def pool_with_gaps(node: NodeView, target: Target) -> Answer:
-    """A window has no gaps."""
+    """pnnx does not support dilations of {op}."""
     return any(int(step) != 1 for step in node.attr("dilations", ()))

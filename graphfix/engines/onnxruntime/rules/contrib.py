@@ -32,7 +32,7 @@ def _feature(node: NodeView, message: str) -> Yes:
     source="the profiles say which version of ai.onnx.ml a release reads; TreeEnsemble came with 5",
 )
 def tree_ensemble_of_5(node: NodeView, target: Target) -> Answer:
-    """TreeEnsemble came with a version of ai.onnx.ml that the engine does not read."""
+    """ONNX Runtime: this release does not support ai.onnx.ml 5, which added TreeEnsemble."""
     newest = target.domain_opsets.get("ai.onnx.ml")
     return newest is not None and newest < _TREES
 
@@ -46,7 +46,7 @@ def tree_ensemble_of_5(node: NodeView, target: Target) -> Answer:
     source=_SINCE.format("1.14"),
 )
 def attention_scale(node: NodeView, target: Target) -> Answer:
-    """Attention has no attribute scale."""
+    """ONNX Runtime: com.microsoft::Attention has no attribute scale before 1.14."""
     return node.has("scale")
 
 
@@ -59,7 +59,7 @@ def attention_scale(node: NodeView, target: Target) -> Answer:
     source=_SINCE.format("1.17"),
 )
 def contrib_quantize_types(node: NodeView, target: Target) -> Answer:
-    """{op} takes int8 and uint8 alone, and needs a zero point."""
+    """ONNX Runtime before 1.17 supports {op} of 8-bit types with a zero point only."""
     zero = node.input(2)
     if zero is None:
         return _feature(node, f"{node.op} of com.microsoft needs a zero point")
@@ -78,7 +78,7 @@ def contrib_quantize_types(node: NodeView, target: Target) -> Answer:
     source="measured on 1.10.0 to 1.31.1: inference of shapes crashes, signal 11, until 1.27",
 )
 def expand_dims_by_constant(node: NodeView, target: Target) -> Answer:
-    """ExpandDims along a constant axis crashes the engine."""
+    """ONNX Runtime crashes on ExpandDims along a constant axis."""
     axis = node.input(1)
     return axis is not None and axis.array() is not None
 
@@ -92,7 +92,7 @@ def expand_dims_by_constant(node: NodeView, target: Target) -> Answer:
     source=_SINCE.format("1.13"),
 )
 def fused_gemm_without_sum(node: NodeView, target: Target) -> Answer:
-    """FusedGemm needs what is added."""
+    """ONNX Runtime before 1.13 requires the input C of FusedGemm."""
     return node.input(2) is None
 
 
@@ -105,7 +105,7 @@ def fused_gemm_without_sum(node: NodeView, target: Target) -> Answer:
     source=_SINCE.format("1.11"),
 )
 def fused_matmul_of_batches(node: NodeView, target: Target) -> Answer:
-    """FusedMatMul has no transBatchA and transBatchB."""
+    """ONNX Runtime: FusedMatMul has no transBatchA and transBatchB before 1.11."""
     return node.has("transBatchA") or node.has("transBatchB")
 
 
@@ -118,7 +118,7 @@ def fused_matmul_of_batches(node: NodeView, target: Target) -> Answer:
     source="measured on 1.15.0 to 1.31.1: Packed KV, and packed QKV, are not implemented for CPU",
 )
 def packed_heads(node: NodeView, target: Target) -> Answer:
-    """MultiHeadAttention takes keys apart from queries and values on a CPU."""
+    """ONNX Runtime does not support packed KV or QKV of MultiHeadAttention on the CPU."""
     return node.input(1) is None or node.input(2) is None
 
 
@@ -131,7 +131,7 @@ def packed_heads(node: NodeView, target: Target) -> Answer:
     source=_SINCE.format("1.11"),
 )
 def contrib_int8_kernels(node: NodeView, target: Target) -> Answer:
-    """{op} of com.microsoft has no kernel for int8."""
+    """ONNX Runtime before 1.11 has no int8 kernel of com.microsoft::{op}."""
     return _is_int8(node)
 
 
@@ -144,7 +144,7 @@ def contrib_int8_kernels(node: NodeView, target: Target) -> Answer:
     source=_SINCE.format("1.11"),
 )
 def int8_means(node: NodeView, target: Target) -> Answer:
-    """{op} does not run on int8."""
+    """ONNX Runtime before 1.11 does not run {op} on int8."""
     return _is_int8(node)
 
 
@@ -166,7 +166,7 @@ def _is_int8(node: NodeView) -> Answer:
     source=_SINCE.format("1.14"),
 )
 def skip_sum(node: NodeView, target: Target) -> Answer:
-    """SkipLayerNormalization does not give out the sum."""
+    """ONNX Runtime: SkipLayerNormalization has no sum output before 1.14."""
     return node.output(3) is not None
 
 
@@ -179,7 +179,7 @@ def skip_sum(node: NodeView, target: Target) -> Answer:
     source=_SINCE.format("1.15"),
 )
 def skip_of_matrix(node: NodeView, target: Target) -> Answer:
-    """SkipLayerNormalization takes three dimensions alone."""
+    """ONNX Runtime before 1.15 supports SkipLayerNormalization of rank 3 only."""
     x = node.input(0)
     if x is None or x.rank is None:
         return Unknown("rank of the input")
@@ -195,7 +195,7 @@ def skip_of_matrix(node: NodeView, target: Target) -> Answer:
     source=_SINCE.format("1.16"),
 )
 def skip_that_broadcasts(node: NodeView, target: Target) -> Answer:
-    """SkipLayerNormalization wants a skip of the shape of the input."""
+    """ONNX Runtime before 1.16 requires skip to have the shape of the input."""
     x, skip = node.input(0), node.input(1)
     if x is None or skip is None or x.rank is None or skip.rank is None:
         return Unknown("shape of the input and of skip")

@@ -44,11 +44,11 @@ _GUARANTEE = (
     source="model_load_utils.h, ValidateOpsetForDomain; the limit is measured on the wheel",
 )
 def runtime_opset(model: Model, target: Target) -> Answer:
-    """The opset is newer than the release knows, which refuses the file."""
+    """ONNX Runtime refuses an opset newer than this release knows."""
     if model.opset <= target.opset_max:
         return None
     return Yes(
-        message=f"opset {model.opset} is newer than the {target.opset_max} of {target.title}",
+        message=f"{target.title} supports opset {target.opset_max}; the model has {model.opset}",
         text=_guarantee("ai.onnx", model.opset, target.opset_max),
     )
 
@@ -61,11 +61,11 @@ def runtime_opset(model: Model, target: Target) -> Answer:
     source="model_load_utils.h, ValidateOpsetForDomain; the limit is measured on the wheel",
 )
 def runtime_domain(model: Model, target: Target) -> list[Answer]:
-    """A domain is imported in a version that the release does not know, used or not."""
+    """ONNX Runtime refuses a domain imported in a version newer than this release knows."""
     return [
         Yes(
             feature=f"domain:too-high.{domain}",
-            message=f"{domain} {version} is newer than the {highest} of {target.title}",
+            message=f"{target.title} supports {domain} {highest}; the model imports {version}",
             text=_guarantee(domain, version, highest),
         )
         for domain, version in model.graph.opsets.items()
@@ -86,13 +86,12 @@ def _guarantee(domain: str, version: int, highest: int) -> str:
     source="model.cc, Model::Model; up to 1.11 it says: Unknown model file format version.",
 )
 def runtime_ir(model: Model, target: Target) -> Answer:
-    """The IR version is newer than the release reads."""
+    """ONNX Runtime refuses an IR version newer than this release reads."""
     if target.ir_max is None or model.ir_version <= target.ir_max:
         return None
     text = f"Unsupported model IR version: {model.ir_version}, max supported IR version: "
     return Yes(
-        message=f"IR version {model.ir_version} is newer than the {target.ir_max} that "
-        f"{target.title} reads",
+        message=f"{target.title} reads IR version {target.ir_max}; the file has {model.ir_version}",
         text="Unknown model file format version."
         if target.version < (1, 12)
         else text + str(target.ir_max),
@@ -107,7 +106,7 @@ def runtime_ir(model: Model, target: Target) -> Answer:
     source="graph_partitioner.cc and inference_session.cc; measured on the wheel",
 )
 def no_kernel(node: NodeView, target: Target) -> Answer:
-    """{op} has no kernel in this form."""
+    """ONNX Runtime has no kernel for {op} of this opset."""
     if node.domain or is_function(node):
         return None
     form = form_of(node.op, node.opset)
@@ -117,7 +116,7 @@ def no_kernel(node: NodeView, target: Target) -> Answer:
     if form is None and known is not None and form_of(node.op, newest_opset()) is not None:
         return Yes(
             feature=f"opset:too-low.{node.op}",
-            message=f"opset {node.opset} has no {node.op}, which a newer one brings",
+            message=f"{node.op} is not defined in opset {node.opset}; a newer opset adds it",
             text=f"No Op registered for {node.op} with domain_version of {node.opset}",
         )
     if known is None or not known.supported:
@@ -131,14 +130,14 @@ def no_kernel(node: NodeView, target: Target) -> Answer:
     if _superseded(node.op, form):
         return Yes(
             feature="opset:too-low",
-            message=f"{target.title} has no kernel for {node.op} as it was before opset {_OLDEST}",
+            message=f"{target.title} has no kernel for {node.op} of opsets before {_OLDEST}",
             text=_kernel(node, form),
         )
     if form is None or form.since not in known.lacks or known.lacks[form.since]:
         return None
     return Yes(
         feature=f"form:{node.op}.{form.since}",
-        message=f"{target.title} has no kernel for {node.op} as it is since opset {form.since}",
+        message=f"{target.title} has no kernel for {node.op} of opset {form.since}",
         text=_kernel(node, form),
     )
 
@@ -151,7 +150,7 @@ def no_kernel(node: NodeView, target: Target) -> Answer:
     source="graph_partitioner.cc and inference_session.cc; measured on the wheel",
 )
 def no_kernel_for_type(node: NodeView, target: Target) -> Answer:
-    """{op} has no kernel for an element type."""
+    """ONNX Runtime has no kernel for {op} of this element type."""
     known = target.ops.get(node.op)
     if node.domain or known is None or not known.lacks or is_function(node):
         return None
@@ -169,7 +168,7 @@ def no_kernel_for_type(node: NodeView, target: Target) -> Answer:
         elif value.type_name in missing:
             return Yes(
                 feature=f"dtype:{node.op}.{value.type_name}",
-                message=f"{target.title} has no kernel of {node.op} for {value.type_name}",
+                message=f"{target.title} has no {value.type_name} kernel for {node.op}",
                 text=_kernel(node, form),
             )
     return unknown
@@ -202,7 +201,7 @@ def _kernel(node: NodeView, form: Form | None) -> str:
     source="model.cc and graph.cc, InitFunctionBodyForNode; measured on the wheel",
 )
 def not_registered(node: NodeView, target: Target) -> Answer:
-    """{op} of another domain is not registered."""
+    """ONNX Runtime does not have the operator {op}."""
     domain = node.domain
     if not domain or is_function(node):
         return None
@@ -213,7 +212,7 @@ def not_registered(node: NodeView, target: Target) -> Answer:
     if domain == _MICROSOFT and node.op in target.registered:
         return Yes(
             feature=operator_feature(node.op, domain, aten_name(node)),
-            message=f"{target.title} knows {domain}::{node.op}, and has no kernel for it on a CPU",
+            message=f"{target.title} has no CPU kernel for {domain}::{node.op}",
             text=NO_KERNEL.replace("{op}", node.op)
             .replace("{since}", "1")
             .replace("{name}", node.node.name),
@@ -234,7 +233,7 @@ def not_registered(node: NodeView, target: Target) -> Answer:
     source="measured on the wheels: before 1.15 a call that leaves an input out is not read",
 )
 def runtime_function(node: NodeView, target: Target) -> Answer:
-    """The node calls a local function of the model, which this release does not read in full."""
+    """ONNX Runtime before 1.15 does not support a local function call that omits an input."""
     return is_function(node)
 
 
@@ -267,7 +266,7 @@ mean_variance_rank = refuses_rank(
     source="measured on 1.10.0 and 1.32.0",
 )
 def recurrent_layout(node: NodeView, target: Target) -> Answer:
-    """layout=1 of {op} is not supported."""
+    """ONNX Runtime does not support layout=1 of {op}."""
     return bool(node.attr("layout", 0)) and Yes(feature=f"form:{node.op}.layout")
 
 
@@ -280,7 +279,7 @@ def recurrent_layout(node: NodeView, target: Target) -> Answer:
     source="reshape_helper.h:18 (1.8.1): -1 in a shape fails with allowzero; measured up to 1.10",
 )
 def reshape_allowzero(node: NodeView, target: Target) -> Answer:
-    """Reshape with allowzero fails where the shape has a -1."""
+    """ONNX Runtime up to 1.10 does not support a -1 in the shape of Reshape with allowzero=1."""
     if not node.attr("allowzero", 0):
         return None
     shape = node.input(1)
@@ -299,6 +298,6 @@ def reshape_allowzero(node: NodeView, target: Target) -> Answer:
     " neighbour alone",
 )
 def grid_sample_cubic(node: NodeView, target: Target) -> Answer:
-    """Cubic GridSample computes something else outside the input, unless it is padded with 0."""
+    """ONNX Runtime computes cubic GridSample wrongly outside the input, unless it pads zeros."""
     mode = node.attr("mode", "linear")
     return mode in ("bicubic", "cubic") and node.attr("padding_mode", "zeros") != "zeros"

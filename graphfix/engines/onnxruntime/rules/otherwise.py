@@ -26,7 +26,7 @@ _WHOLE = ("Ceil", "Floor", "Round", "Trunc")
     source="measured on 1.10.0 to 1.31.1; 1.32.0 cuts fractions off, as ONNX says",
 )
 def one_hot_of_fractions(node: NodeView, target: Target) -> Answer:
-    """OneHot finds no class for a number with a fraction, which ONNX cuts off."""
+    """ONNX Runtime matches no class for a fractional OneHot index; ONNX truncates it."""
     index = node.input(0)
     if index is None or index.dtype is None or index.dtype.kind != "f":
         return None
@@ -50,7 +50,7 @@ def one_hot_of_fractions(node: NodeView, target: Target) -> Answer:
     source="measured on 1.10.0 to 1.24.4: what lies in memory is given out; 1.28.0 does not",
 )
 def reverse_of_nothing(node: NodeView, target: Target) -> Answer:
-    """ReverseSequence leaves a sequence of length 0 unwritten."""
+    """ONNX Runtime returns uninitialised memory for a ReverseSequence length of 0."""
     lengths = node.input(1)
     known = lengths.array() if lengths is not None else None
     if known is None:
@@ -66,7 +66,7 @@ def reverse_of_nothing(node: NodeView, target: Target) -> Answer:
     source="measured on 1.10.0 and 1.11.1 with kernels of 1 and 3, with and without bias",
 )
 def fused_conv_sum(node: NodeView, target: Target) -> Answer:
-    """FusedConv does not add its fourth input."""
+    """ONNX Runtime ignores the input Z of FusedConv."""
     return node.input(3) is not None
 
 
@@ -78,7 +78,7 @@ def fused_conv_sum(node: NodeView, target: Target) -> Answer:
     source="measured on 1.10.0 to 1.16.3: zeros and reflection are right",
 )
 def contrib_grid_sample_cubic(node: NodeView, target: Target) -> Answer:
-    """Cubic GridSample of com.microsoft computes something else at the border."""
+    """ONNX Runtime computes cubic com.microsoft::GridSample wrongly at the border."""
     return bool(
         node.attr("mode", "bilinear") == "bicubic" and node.attr("padding_mode", "") == "border"
     )
@@ -93,7 +93,7 @@ def contrib_grid_sample_cubic(node: NodeView, target: Target) -> Answer:
     source="measured on 1.10.0: at opset 10 it does not load, at 13 it does; 1.11.1 loads both",
 )
 def quantize_without_zero_point(node: NodeView, target: Target) -> Answer:
-    """QuantizeLinear as it was before opset 13 needs a zero point."""
+    """ONNX Runtime 1.10 requires the zero point of QuantizeLinear below opset 13."""
     return node.opset < 13 and node.input(2) is None
 
 
@@ -106,7 +106,7 @@ def quantize_without_zero_point(node: NodeView, target: Target) -> Answer:
     source="the schemas of the opset that the release knows; files of newer ones it does not read",
 )
 def quantized_type_of_later_opsets(node: NodeView, target: Target) -> Answer:
-    """{op} has a type that came with an opset which the release does not know."""
+    """ONNX Runtime: this release does not support the opset that added a type of {op}."""
     form = form_of(node.op, target.opset_max)
     if node.domain or form is None:
         return None
@@ -114,7 +114,7 @@ def quantized_type_of_later_opsets(node: NodeView, target: Target) -> Answer:
     for end in (node.input(0), node.input(2), node.output(0)):
         name = end.type_name if end is not None else ""
         if name in _LATE and f"tensor({name})" not in known:
-            return Yes(feature=f"dtype:{name}", message=f"{target.title} knows no {name}")
+            return Yes(feature=f"dtype:{name}", message=f"{target.title} does not support {name}")
     return None
 
 
@@ -127,7 +127,7 @@ def quantized_type_of_later_opsets(node: NodeView, target: Target) -> Answer:
     source="conv_integer.cc:52 (1.32): W_Zero_Point must be a scalar or 1D tensor of size 1",
 )
 def conv_integer_zero_points(node: NodeView, target: Target) -> Answer:
-    """ConvInteger takes one zero point for all weights."""
+    """ONNX Runtime supports one zero point for all weights of ConvInteger."""
     zero = node.input(3)
     if zero is None or zero.rank == 0:
         return None
@@ -145,7 +145,7 @@ def conv_integer_zero_points(node: NodeView, target: Target) -> Answer:
     " ones",
 )
 def swish_of_later_opsets(node: NodeView, target: Target) -> Answer:
-    """Swish has no kernel; it is read as a function at opset 24 alone."""
+    """ONNX Runtime has no kernel for Swish, and inlines its function at opset 24 only."""
     return node.opset > 24
 
 
@@ -158,7 +158,7 @@ def swish_of_later_opsets(node: NodeView, target: Target) -> Answer:
     source="measured on 1.31.1 and 1.32.0: it is read as a function, whose nodes have no kernels",
 )
 def attention_in_bfloat16(node: NodeView, target: Target) -> Answer:
-    """Attention has no kernel for bfloat16."""
+    """ONNX Runtime has no bfloat16 kernel for Attention."""
     x = node.input(0)
     return x is not None and not node.domain and x.type_name == "bfloat16"
 
@@ -173,7 +173,7 @@ def attention_in_bfloat16(node: NodeView, target: Target) -> Answer:
     "onnxruntime/core/providers/cpu/llm/attention_helper.h:164",
 )
 def attention_mask_of_all_keys(node: NodeView, target: Target) -> Answer:
-    """The mask of Attention has a column for every key; ONNX fills shorter ones up from 24 on."""
+    """ONNX Runtime requires a mask column for every key; ONNX pads it from opset 24 on."""
     mask, keys, before = node.input(3), node.input(1), node.input(4)
     if node.domain or mask is None or keys is None:
         return None
@@ -193,7 +193,7 @@ def attention_mask_of_all_keys(node: NodeView, target: Target) -> Answer:
     source="measured on 1.31.1 and 1.32.0: from and to bool alone",
 )
 def bitcast_of_bool(node: NodeView, target: Target) -> Answer:
-    """BitCast has no kernel from or to bool."""
+    """ONNX Runtime has no kernel for BitCast from or to bool."""
     ends = (node.input(0), node.output(0))
     return any(end is not None and end.type_name == "bool" for end in ends) and Yes(
         feature="dtype:BitCast.bool"

@@ -59,7 +59,7 @@ def _axes(node: NodeView, x: Value) -> list[int] | None:
     source="measured on 1.10.0 to 1.16.3",
 )
 def reduction_of_nothing(node: NodeView, target: Target) -> Answer:
-    """{op} over an axis of size 0 gives one of size 0 again, and fails where none is kept."""
+    """ONNX Runtime keeps size 0 when {op} reduces an empty axis, or fails with keepdims=0."""
     if not _empty_axes(node)[0]:
         return None
     feature = f"shape:{node.op}.empty"
@@ -78,7 +78,7 @@ def reduction_of_nothing(node: NodeView, target: Target) -> Answer:
     source="measured on 1.17.3 to 1.31.1; 1.32.0 gives the right shape",
 )
 def reduction_beside_nothing(node: NodeView, target: Target) -> Answer:
-    """{op} of an empty tensor over axes that are not of size 0 leaves these as they are."""
+    """ONNX Runtime does not reduce an axis of an empty tensor unless its size is 0."""
     reduced, is_empty = _empty_axes(node)
     return is_empty and not reduced and Yes(feature=f"shape:{node.op}.empty")
 
@@ -92,7 +92,7 @@ def reduction_beside_nothing(node: NodeView, target: Target) -> Answer:
     source="measured on 1.17.3 to 1.20.1",
 )
 def maximum_of_nothing(node: NodeView, target: Target) -> Answer:
-    """ReduceMax over an axis of size 0 fails."""
+    """ONNX Runtime fails on ReduceMax over an axis of size 0."""
     return _empty_axes(node)[0]
 
 
@@ -104,7 +104,7 @@ def maximum_of_nothing(node: NodeView, target: Target) -> Answer:
     source="measured on 1.17.3 to 1.28.0",
 )
 def extreme_of_no_integers(node: NodeView, target: Target) -> Answer:
-    """{op} of no integers gives 0 instead of the least or greatest number of the type."""
+    """ONNX Runtime returns 0 for {op} of an empty integer tensor; ONNX the limit of the type."""
     x = node.input(0)
     if x is None or x.type_name not in _INTEGERS or not _empty_axes(node)[0]:
         return None
@@ -120,7 +120,7 @@ def extreme_of_no_integers(node: NodeView, target: Target) -> Answer:
     source="measured on 1.32.0",
 )
 def extreme_of_no_bools(node: NodeView, target: Target) -> Answer:
-    """{op} of no bools fails."""
+    """ONNX Runtime fails on {op} of an empty bool tensor."""
     x = node.input(0)
     if x is None or x.type_name != "bool" or not _empty_axes(node)[0]:
         return None
@@ -137,7 +137,7 @@ def extreme_of_no_bools(node: NodeView, target: Target) -> Answer:
     " out is not",
 )
 def reduction_without_axes(node: NodeView, target: Target) -> Answer:
-    """{op} that does nothing without axes fails where the input of axes is left out."""
+    """ONNX Runtime fails on {op} with noop_with_empty_axes=1 and no axes input."""
     if not node.attr("noop_with_empty_axes", 0) or node.input(1) is not None:
         return None
     return Yes(feature=f"form:{node.op}.noop_with_empty_axes")

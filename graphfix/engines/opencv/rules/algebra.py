@@ -20,7 +20,7 @@ from graphfix.engines.rule import REJECT, WRONG, Answer, rule
     source="matmul_layer.cpp:63; measured with onnx's test_matmul_1d_3d on 4.8.1, 4.10.0, 5.0.0",
 )
 def matmul_vector(node: NodeView, target: Target) -> Answer:
-    """MatMul of a vector is refused."""
+    """OpenCV does not support MatMul of a vector."""
     return any(value is not None and value.rank == 1 for value in node.inputs)
 
 
@@ -32,7 +32,7 @@ def matmul_vector(node: NodeView, target: Target) -> Answer:
     source="measured on 4.8.1, 4.10.0 and 5.0.0: [2,2,3,4] by a constant [2,1,4,5]",
 )
 def matmul_constant_batch(node: NodeView, target: Target) -> Answer:
-    """The batches of a constant operand of MatMul are not repeated where they should be."""
+    """OpenCV does not broadcast the batch of a constant MatMul operand."""
     first, second = node.input(0), node.input(1)
     if first is None or second is None or not is_stored(second):
         return False
@@ -56,7 +56,7 @@ def matmul_constant_batch(node: NodeView, target: Target) -> Answer:
     source="measured on 4.8.1, 4.10.0, 5.0.0: SIGSEGV in onnx_graph_simplifier.cpp, GeluSubGraph",
 )
 def gelu_in_another_order(node: NodeView, target: Target) -> Answer:
-    """A Gelu whose factors stand in another order than x * (1 + erf) * 0.5 crashes OpenCV."""
+    """OpenCV crashes on a Gelu whose factors are not ordered as x * (1 + erf) * 0.5."""
     if not any(_made_by(value, "Erf", "Div") for value in node.inputs):
         return False
     plain = _second_is_constant(node)
@@ -97,7 +97,7 @@ def _made_by(value: Value | None, *ops: str) -> bool:
     source="layer_norm2.cpp:53 (5.0.0); measured with a bert whose weights stand first",
 )
 def weights_first(node: NodeView, target: Target) -> Answer:
-    """The weights of a normalisation that is written out stand before what they multiply."""
+    """OpenCV misreads a decomposed normalisation whose weight is the first operand of Mul."""
     first, second = node.input(0), node.input(1)
     if first is None or second is None or not is_stored(first) or is_stored(second):
         return False

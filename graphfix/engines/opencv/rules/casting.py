@@ -19,7 +19,7 @@ from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
     source="measured on 4.8.1 and 4.10.0: all tensors are float32, and Cast leaves them alone",
 )
 def cast_changes_nothing(node: NodeView, target: Target) -> Answer:
-    """Cast to integers or bools leaves the numbers as they are."""
+    """OpenCV 4 ignores Cast to integers or bool: all tensors are float32."""
     data, result = node.input(0), node.output(0)
     if data is None or result is None:
         return False
@@ -68,7 +68,7 @@ _KEEP_WHOLE = frozenset({
     source="clip_layer.cpp:46 (5.0.0): one bound; measured on 4.8.1 and 4.10.0: any",
 )
 def clip_of_integers(node: NodeView, target: Target) -> Answer:
-    """Clip of integers is refused with one bound by OpenCV 5, and computed wrongly by OpenCV 4."""
+    """OpenCV 5 refuses Clip of integers with one bound; OpenCV 4 computes it wrongly."""
     data = node.input(0)
     if data is None or data.dtype is None or data.dtype.kind not in "iu":
         return False
@@ -88,7 +88,7 @@ def clip_of_integers(node: NodeView, target: Target) -> Answer:
     " and right",
 )
 def quotient_of_integers(node: NodeView, target: Target) -> Answer:
-    """A quotient of integers keeps its fraction."""
+    """OpenCV 4 divides integers as floats and keeps the fraction."""
     data = node.input(0)
     if data is None or is_computed_at_import(node):
         return False

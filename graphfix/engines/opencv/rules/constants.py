@@ -34,7 +34,7 @@ _FLOATS = frozenset({"float16", "float32", "float64"})
     " ArgMax and MatMul of constants alone",
 )
 def layer_of_constants(node: NodeView, target: Target) -> Answer:
-    """All operands of {op} are known at import, where OpenCV 4 does not compute it."""
+    """OpenCV 4 does not compute {op} when all its operands are known at import."""
     if target.version < (4, 10) and node.op in _SINCE_410:
         return False
     return bool(node.inputs) and is_computed_at_import(node)
@@ -49,7 +49,7 @@ def layer_of_constants(node: NodeView, target: Target) -> Answer:
     source="matrix.cpp:1257 (4.10.0); measured on 4.8.1 and 4.10.0: the size [1] that Gather takes",
 )
 def squeeze_of_constants(node: NodeView, target: Target) -> Answer:
-    """Axes are taken from what is known at import, which OpenCV 4 does not compute."""
+    """OpenCV 4 does not compute Squeeze of a tensor that is known at import."""
     return (node.input(1) is not None or node.has("axes")) and is_known_at_import(node.input(0))
 
 
@@ -62,7 +62,7 @@ def squeeze_of_constants(node: NodeView, target: Target) -> Answer:
     source="onnx_importer.cpp:2415 (4.10.0); measured on 4.8.1 and 4.10.0",
 )
 def shape_of_constant(node: NodeView, target: Target) -> Answer:
-    """The shape of a constant is asked for."""
+    """OpenCV 4 does not support Shape of a constant."""
     data = node.input(0)
     return data is not None and is_stored(data)
 
@@ -77,7 +77,7 @@ def shape_of_constant(node: NodeView, target: Target) -> Answer:
     " then used for",
 )
 def part_of_a_shape(node: NodeView, target: Target) -> Answer:
-    """Shape gives all sizes, whatever start and end say."""
+    """OpenCV 4 ignores start and end of Shape and returns all sizes."""
     data, sizes = node.input(0), node.output(0)
     if data is None or sizes is None or not (node.has("start") or node.has("end")):
         return False
@@ -97,7 +97,7 @@ def part_of_a_shape(node: NodeView, target: Target) -> Answer:
     " is refused, or not empty",
 )
 def empty_slice(node: NodeView, target: Target) -> Answer:
-    """Nothing is sliced out of what is known at import."""
+    """OpenCV 4 does not support an empty Slice of a tensor that is known at import."""
     result = node.output(0)
     if result is None or not is_known_at_import(node.input(0)):
         return False
@@ -113,7 +113,7 @@ def empty_slice(node: NodeView, target: Target) -> Answer:
     source="onnx_importer.cpp:390 (4.10.0); measured on 4.8.1 and 4.10.0: sizes of a Shape",
 )
 def scatter_into_sizes(node: NodeView, target: Target) -> Answer:
-    """Integers that are known at import are changed in some places."""
+    """OpenCV 4 does not support {op} of integers that are known at import."""
     data = node.input(0)
     if data is None or not is_computed_at_import(node) or data.type_name not in _WHOLE:
         return False
@@ -130,7 +130,7 @@ def scatter_into_sizes(node: NodeView, target: Target) -> Answer:
     " the Cast out; measured on 4.8.1 and 4.10.0: it does not where more than the Cast reads it",
 )
 def size_with_a_fraction(node: NodeView, target: Target) -> Answer:
-    """A size that Gather takes from a shape meets a float, and its Cast is left out."""
+    """OpenCV 4 drops the Cast of a size taken from a Shape, so {op} gets mixed types."""
     return is_computed_at_import(node) and any(_loses_its_cast(value) for value in node.inputs)
 
 
@@ -156,7 +156,7 @@ def _loses_its_cast(value: Value | None) -> bool:
     " numbers of a Range are at other places on 4.10.0",
 )
 def unsqueeze_of_known_vector(node: NodeView, target: Target) -> Answer:
-    """A vector that is computed at import gets another shape than it should."""
+    """OpenCV 4 returns the wrong shape for Unsqueeze of a vector computed at import."""
     data = node.input(0)
     if data is None or is_stored(data) or not is_known_at_import(data):
         return False
@@ -175,7 +175,7 @@ def unsqueeze_of_known_vector(node: NodeView, target: Target) -> Answer:
     source="einsum_layer.cpp:983 (4.10.0); measured on 4.10.0 with constants, inputs and rows",
 )
 def einsum_of_vectors(node: NodeView, target: Target) -> Answer:
-    """An operand of Einsum is a vector, which OpenCV takes for a column."""
+    """OpenCV reads a vector operand of Einsum as a column."""
     return any(value is not None and value.rank == 1 for value in node.inputs)
 
 
@@ -189,7 +189,7 @@ def einsum_of_vectors(node: NodeView, target: Target) -> Answer:
     " [2,3,4] holds what was in memory; what ends in a size of 1 is refused but where it is [1]",
 )
 def expand_of_constant(node: NodeView, target: Target) -> Answer:
-    """What is known at import is expanded to a size of 1, which is refused, or from one."""
+    """OpenCV 4 expands a tensor known at import wrongly, or refuses to expand it to size 1."""
     data, result = node.input(0), node.output(0)
     if data is None or result is None or not is_known_at_import(data):
         return False
@@ -199,5 +199,7 @@ def expand_of_constant(node: NodeView, target: Target) -> Answer:
     # A vector is a column to it: the last of its sizes is 1.
     last = after[-1] if before == (1,) or len(after) > 1 else 1
     if before == (1,):
-        return last != 1 and Yes(message="A constant of one element is expanded to a larger tensor")
+        return last != 1 and Yes(
+            message="OpenCV 4 does not fill the tensor that this constant is expanded to"
+        )
     return last == 1 and prod(before) != prod(after) and Yes(severity=REJECT)

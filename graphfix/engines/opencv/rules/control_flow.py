@@ -17,5 +17,5 @@ from graphfix.engines.rule import REJECT, Answer, rule
     " of 20 networks",
 )
 def loop(node: NodeView, target: Target) -> Answer:
-    """Loop is refused or crashes OpenCV, but for few."""
+    """OpenCV refuses most Loops or crashes on them."""
     return True

@@ -28,7 +28,7 @@ _ASKED = "facts/asked.json"
     source=f"measured on 5.0.0: {_ASKED}, quantize and quantize-ties; of uint8 and int8 alone",
 )
 def quantize_to_odd_zero(node: NodeView, target: Target) -> Answer:
-    """QuantizeLinear adds the zero point before it rounds: halves go the other way for odd ones."""
+    """OpenCV adds the zero point before rounding, so halves go the other way if it is odd."""
     return _odd_zero(node)
 
 
@@ -40,7 +40,7 @@ def quantize_to_odd_zero(node: NodeView, target: Target) -> Answer:
     source="measured on 5.0.0: 1e12 becomes -128 of int8; uint8 is right",
 )
 def quantize_beyond_int32(node: NodeView, target: Target) -> Answer:
-    """Numbers of more than 2147483647 steps, and infinite ones, wrap around in int8."""
+    """OpenCV wraps around in int8 where x / scale exceeds int32; ONNX saturates."""
     result = node.output(0)
     return result is not None and result.type_name == "int8"
 
@@ -55,7 +55,7 @@ def quantize_beyond_int32(node: NodeView, target: Target) -> Answer:
     f" {_ASKED}, quantize-parameters and dequantize-parameters",
 )
 def parameters_of_two_shapes(node: NodeView, target: Target) -> Answer:
-    """The zero point of {op} has another shape than the scale."""
+    """OpenCV requires the zero point of {op} to have the shape of the scale."""
     return _two_shapes(node)
 
 
@@ -67,7 +67,7 @@ def parameters_of_two_shapes(node: NodeView, target: Target) -> Answer:
     source=f"only numbers of 8 and 32 bits were asked: {_ASKED}, dequantize-*",
 )
 def dequantize_others(node: NodeView, target: Target) -> Answer:
-    """What DequantizeLinear makes of other bytes, or of blocks, was not measured."""
+    """OpenCV: DequantizeLinear of this type, or of blocks, was not measured."""
     data = node.input(0)
     if data is None or node.attr("block_size", 0):
         return True
@@ -84,7 +84,7 @@ def dequantize_others(node: NodeView, target: Target) -> Answer:
     source=f"measured on 5.0.0: {_ASKED}, between-bytes, between-others, convolved-bytes*",
 )
 def fused_with_quantize(node: NodeView, target: Target) -> Answer:
-    """What stands between bytes and QuantizeLinear becomes a layer that computes something else."""
+    """OpenCV fuses the nodes before QuantizeLinear into a layer with different results."""
     return _is_misfused(node)
 
 
@@ -96,7 +96,7 @@ def fused_with_quantize(node: NodeView, target: Target) -> Answer:
     source=f"measured on 5.0.0: {_ASKED}, multiplied-bytes; without a third input it is right",
 )
 def gemm_of_bytes(node: NodeView, target: Target) -> Answer:
-    """Gemm of bytes with a third input becomes a layer that is refused."""
+    """OpenCV does not support a quantized Gemm with the input C."""
     return _is_refused_gemm(node)
 
 
@@ -108,7 +108,7 @@ def gemm_of_bytes(node: NodeView, target: Target) -> Answer:
     source="what is said of the QuantizeLinear before it: the two are written out together",
 )
 def dequantize_what_was_misread(node: NodeView, target: Target) -> Answer:
-    """DequantizeLinear reads what QuantizeLinear gives otherwise, or does not give."""
+    """OpenCV passes DequantizeLinear other values than ONNX's QuantizeLinear returns."""
     data = node.input(0)
     before = None if data is None else data.producer
     if before is None or before.op != "QuantizeLinear" or before.domain:

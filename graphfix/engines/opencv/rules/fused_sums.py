@@ -45,7 +45,7 @@ _COMPARING = frozenset({
     " which are right, as are Mul, Sub and Sum in place of Add",
 )
 def sum_within_conv(node: NodeView, target: Target) -> Answer:
-    """A Conv adds into memory that other layers need, or has weights that are computed."""
+    """OpenCV fuses this Add into a Conv whose weights or output do not allow it."""
     found = _fused(node)
     if found is None:
         return False
@@ -65,7 +65,7 @@ def sum_within_conv(node: NodeView, target: Target) -> Answer:
     if None in sizes:
         return Unknown(f"sizes of {other.name}")
     return sizes[0] == sizes[1] and Yes(
-        message=f"OpenCV adds {other.name} within the Conv {conv.name}", severity=severity
+        message=f"OpenCV fuses the Add of {other.name} into the Conv {conv.name}", severity=severity
     )
 
 

@@ -30,7 +30,7 @@ _LEAST, _IMAGE = 3, 4  # the ranks
     " facts/asked.json, group-norm-*",
 )
 def group_norm_joined(node: NodeView, target: Target) -> Answer:
-    """OpenCV takes this and its neighbours for a GroupNormalization that it does not have."""
+    """OpenCV fuses these nodes into a GroupNormalization that it does not support."""
     x, middle, result, factors = _joined(node)
     if x is None or middle is None or result is None:
         return False

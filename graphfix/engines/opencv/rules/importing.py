@@ -66,7 +66,7 @@ _CONSTANTS = {
     source="onnx_importer2.cpp:741 (5.0.0); measured",
 )
 def output_undeclared(model: Model, target: Target) -> list[Answer]:
-    """A graph output is declared without an element type."""
+    """OpenCV requires a declared element type for each graph output."""
     return undeclared_outputs(model)
 
 
@@ -79,11 +79,12 @@ def output_undeclared(model: Model, target: Target) -> list[Answer]:
     source="onnx_importer.cpp:598 (4.10.0) and the parser of each; measured on 4.10.0",
 )
 def computed_operand(node: NodeView, target: Target) -> Answer:
-    """An input of {op} is computed when the model runs; OpenCV 4 takes only a constant."""
+    """OpenCV 4 requires parameters of {op} to be constant."""
     for index, name in _CONSTANTS[node.op].items():
         if not is_known_at_import(node.input(index)):
             return Yes(
-                feature=f"const:{node.op}.{name}", message=f"{name} of {node.op} is computed"
+                feature=f"const:{node.op}.{name}",
+                message=f"OpenCV 4 requires a constant {name} of {node.op}",
             )
     return False
 
@@ -96,7 +97,7 @@ def computed_operand(node: NodeView, target: Target) -> Answer:
     source="measured on 4.10.0: ReduceSum by an input [1] of axes reduces all of them",
 )
 def computed_axes(node: NodeView, target: Target) -> Answer:
-    """The axes of {op} are computed; OpenCV 4 reduces all of them then."""
+    """OpenCV 4 ignores computed axes of {op} and reduces all of them."""
     return not is_known_at_import(node.input(1))
 
 

@@ -25,10 +25,10 @@ from graphfix.model import Model
     source="onnx_importer.cpp:332 (4.10.0), onnx_importer2.cpp:745 (5.0.0); measured",
 )
 def end_without_shape(model: Model, target: Target) -> list[Answer]:
-    """An input or output of the graph is declared without a shape."""
+    """OpenCV requires a declared shape for each graph input and output."""
     ends = (*model.graph.inputs, *model.graph.outputs)
     return [
-        Yes(message=f"{end.name} is declared without a shape")
+        Yes(message=f"OpenCV requires a declared shape; {end.name} has none")
         for end in ends
         if isinstance(end, Variable) and end.opaque is None and _is_bare(end)
     ]
@@ -46,7 +46,7 @@ def _is_bare(end: Variable) -> bool:
     source="nary_eltwise_layers.cpp:433 (5.0.0); measured: constants of float64 become float32",
 )
 def float64_constant(node: NodeView, target: Target) -> Answer:
-    """A constant of float64 is read as float32, which does not fit what it is computed with."""
+    """OpenCV reads a float64 constant as float32, which conflicts with the other operand."""
     return any(
         value is not None and value.type_name == "float64" and is_stored(value)
         for value in node.inputs
@@ -62,7 +62,7 @@ def float64_constant(node: NodeView, target: Target) -> Answer:
     source="onnx_importer.cpp:2439 (4.10.0); measured",
 )
 def shape_of_open_sizes(node: NodeView, target: Target) -> Answer:
-    """The shape of a tensor is asked for whose sizes are not fixed; --shape fixes them."""
+    """OpenCV does not support Shape of a tensor with dynamic sizes; --shape fixes them."""
     data = node.input(0)
     return data is None or data.static_shape is None
 
@@ -75,7 +75,7 @@ def shape_of_open_sizes(node: NodeView, target: Target) -> Answer:
     source="onnx_graph_simplifier.cpp:1862 (4.10.0); measured",
 )
 def bool_constant(node: NodeView, target: Target) -> Answer:
-    """A constant of bools is refused."""
+    """OpenCV 4 does not support a bool constant."""
     return any(v is not None and v.type_name == "bool" and is_stored(v) for v in node.inputs)
 
 
@@ -87,9 +87,13 @@ def bool_constant(node: NodeView, target: Target) -> Answer:
     source="onnx_importer.cpp:907 (4.10.0); measured",
 )
 def constant_output(model: Model, target: Target) -> list[Answer]:
-    """An output of the graph is a constant, of which OpenCV makes no layer."""
+    """OpenCV does not support a graph output that is constant."""
     ends = (Value(end) for end in model.graph.outputs if isinstance(end, Variable))
-    return [Yes(message=f"{end.name} is a constant") for end in ends if is_known_at_import(end)]
+    return [
+        Yes(message=f"OpenCV does not support the constant output {end.name}")
+        for end in ends
+        if is_known_at_import(end)
+    ]
 
 
 @model_rule(
@@ -100,10 +104,10 @@ def constant_output(model: Model, target: Target) -> list[Answer]:
     source="layer_internals.hpp:309 (4.10.0); measured on 4.8.1 and 4.10.0",
 )
 def unused_input(model: Model, target: Target) -> list[Answer]:
-    """An input of the graph is read by no layer: only its shape is asked for, or nothing."""
+    """OpenCV does not support a graph input that no layer reads, or whose shape alone is read."""
     ends = (Value(end) for end in model.graph.inputs if isinstance(end, Variable))
     return [
-        Yes(message=f"nothing reads {end.name}")
+        Yes(message=f"OpenCV does not support the unused input {end.name}")
         for end in ends
         if end.is_tensor and not end.is_graph_output and not _is_read(end)
     ]
@@ -136,7 +140,7 @@ SPARSE_INITIALIZER = ignores_sparse_initializers(
     " nothing for it; what is made of an empty input is right",
 )
 def empty_output(model: Model, target: Target) -> list[Answer]:
-    """An output of the graph has no elements, and the inputs have."""
+    """OpenCV does not support a graph output without elements, unless inputs are empty too."""
     given = (Value(end) for end in model.graph.inputs if isinstance(end, Variable))
     return [] if any(_is_empty(end) for end in given) else empty_outputs(model)
 
@@ -153,7 +157,7 @@ def _is_empty(end: Value) -> bool:
     source="measured on 4.10.0 with a graph whose output is its initializer",
 )
 def no_layers(model: Model, target: Target) -> Answer:
-    """The graph has no node."""
+    """OpenCV requires a graph with at least one node."""
     return not model.graph.nodes
 
 
@@ -164,5 +168,5 @@ def no_layers(model: Model, target: Target) -> Answer:
     source="measured on 4.8.1 and 4.10.0: such weights are empty; 5.0.0 reads them",
 )
 def external_data(model: Model, target: Target) -> Answer:
-    """Weights in files of their own are not read."""
+    """OpenCV 4 does not read external data files."""
     return weights_in_files(model)

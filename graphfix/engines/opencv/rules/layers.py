@@ -24,7 +24,7 @@ from graphfix.operators.table import REDUCTIONS
     source="measured on 5.0.0: negative indices read memory that is not the tensor's",
 )
 def gather_nd_negative(node: NodeView, target: Target) -> Answer:
-    """GatherND counts no index from the end."""
+    """OpenCV does not support negative GatherND indices; ONNX counts them from the end."""
     indices = node.input(1)
     if indices is None or least(indices) >= 0:
         return False
@@ -42,7 +42,7 @@ def gather_nd_negative(node: NodeView, target: Target) -> Answer:
     source="measured on 4.10.0 and 5.0.0: SIGFPE",
 )
 def mod_of_floats(node: NodeView, target: Target) -> Answer:
-    """Mod of floats without fmod, which ONNX forbids, ends OpenCV's process."""
+    """OpenCV crashes on Mod of floats with fmod=0, which ONNX forbids."""
     data = node.input(0)
     if node.attr("fmod", 0) or data is None:
         return False
@@ -59,7 +59,7 @@ def mod_of_floats(node: NodeView, target: Target) -> Answer:
     " is not of images; facts/asked.json, *-norm-behind-*",
 )
 def norm_behind_conv(node: NodeView, target: Target) -> Answer:
-    """{op} of other than four dimensions is refused behind a Conv."""
+    """OpenCV supports {op} after a Conv for four dimensions only."""
     value = node.input(0)
     if value is None or value.rank in (None, 4) or not is_in_blocks(value):
         return False
@@ -76,7 +76,7 @@ def norm_behind_conv(node: NodeView, target: Target) -> Answer:
     source="constantofshape_layer.cpp:96 (5.0.0); measured",
 )
 def constant_of_shape_default(node: NodeView, target: Target) -> Answer:
-    """ConstantOfShape does not say its value."""
+    """OpenCV requires the attribute value of ConstantOfShape."""
     return not node.has("value")
 
 
@@ -89,7 +89,7 @@ def constant_of_shape_default(node: NodeView, target: Target) -> Answer:
     source="layers_common.cpp:106 (4.10.0); measured",
 )
 def window_left_out(node: NodeView, target: Target) -> Answer:
-    """{op} does not say its window."""
+    """OpenCV requires the attribute kernel_shape of {op}."""
     return not node.has("kernel_shape")
 
 
@@ -102,7 +102,7 @@ def window_left_out(node: NodeView, target: Target) -> Answer:
     source="net_impl.cpp:640 (4.10.0); measured",
 )
 def conv_transpose_rank(node: NodeView, target: Target) -> Answer:
-    """ConvTranspose has four dimensions."""
+    """OpenCV supports ConvTranspose of rank 4 only."""
     data = node.input(0)
     if data is None or data.rank is None:
         return Unknown("the rank of the input")
@@ -117,7 +117,7 @@ def conv_transpose_rank(node: NodeView, target: Target) -> Answer:
     source="measured on 4.8.1 and 4.10.0: pads [2, 0] are taken for [2, 2]",
 )
 def pads_of_lines(node: NodeView, target: Target) -> Answer:
-    """{op} along one dimension pads its end as its beginning."""
+    """OpenCV pads the end of a 1D {op} by the pad of its beginning."""
     pads = [int(size) for size in node.attr("pads", ())]
     return len(pads) == 2 and pads[0] != pads[1]
 
@@ -131,7 +131,7 @@ def pads_of_lines(node: NodeView, target: Target) -> Answer:
     source="convolution_layer.cpp:1581 (4.10.0); measured",
 )
 def conv_transpose_pads(node: NodeView, target: Target) -> Answer:
-    """ConvTranspose pads its end as its beginning."""
+    """OpenCV requires equal pads at both ends of ConvTranspose."""
     pads = [int(size) for size in node.attr("pads", ())]
     half = len(pads) // 2
     return pads[:half] != pads[half:]
@@ -145,7 +145,7 @@ def conv_transpose_pads(node: NodeView, target: Target) -> Answer:
     source="measured on 5.0.0: test_convtranspose_autopad_same of onnx",
 )
 def conv_transpose_auto_pad(node: NodeView, target: Target) -> Answer:
-    """ConvTranspose pads otherwise with auto_pad."""
+    """OpenCV pads ConvTranspose differently from what auto_pad requires."""
     return node.attr("auto_pad", "NOTSET") not in ("NOTSET", "VALID")
 
 
@@ -158,7 +158,7 @@ def conv_transpose_auto_pad(node: NodeView, target: Target) -> Answer:
     source="onnx_importer.cpp:598 (4.10.0), 637 (5.0.0); measured",
 )
 def prelu_slope(node: NodeView, target: Target) -> Answer:
-    """The slope of PRelu is a constant, with one number for each channel."""
+    """OpenCV requires a constant slope of PRelu with one value per channel."""
     slope, data = node.input(1), node.input(0)
     if slope is None or data is None:
         return False
@@ -179,7 +179,7 @@ def prelu_slope(node: NodeView, target: Target) -> Answer:
     " right for a single row",
 )
 def gemm_vector(node: NodeView, target: Target) -> Answer:
-    """The third input of Gemm is a computed vector."""
+    """OpenCV 4 reads a computed vector C of Gemm as a column."""
     added, first = node.input(2), node.input(0)
     if first is not None and first.dim(0) == 1 and not node.attr("transA", 0):
         return False
@@ -194,7 +194,7 @@ def gemm_vector(node: NodeView, target: Target) -> Answer:
     source="measured on 4.8.1 and 4.10.0: SIGSEGV where all axes are named and none is kept",
 )
 def reduce_all_named_axes(node: NodeView, target: Target) -> Answer:
-    """{op} over all axes, each of them named, crashes OpenCV."""
+    """OpenCV 4 crashes on {op} if axes lists all axes and keepdims is 0."""
     data, value = node.input(0), node.input(1)
     given = node.attr("axes", None)
     if given is None and value is not None:
@@ -212,5 +212,5 @@ def reduce_all_named_axes(node: NodeView, target: Target) -> Answer:
     source="onnx_importer.cpp:3935 (4.10.0), which reads that of com.microsoft; measured",
 )
 def attention_of_onnx(node: NodeView, target: Target) -> Answer:
-    """Attention of ONNX is taken for that of another domain."""
+    """OpenCV 4 reads ONNX Attention as that of com.microsoft."""
     return not node.domain

@@ -29,7 +29,7 @@ _OF_ANY = frozenset({"Cast", "CastLike", "Identity", "Neg"})
     " reads what is gathered",
 )
 def cast_left_out(node: NodeView, target: Target) -> Answer:
-    """A number that Gather takes at a Constant keeps its type, and its Cast is left out."""
+    """OpenCV 4 drops the Cast after a Gather at a Constant index, so {op} gets mixed types."""
     if node.op in _OF_ANY:
         return False
     row = OPERATORS.get(node.op)
@@ -58,13 +58,16 @@ def cast_left_out(node: NodeView, target: Target) -> Answer:
     " it is right",
 )
 def axis_left_out(node: NodeView, target: Target) -> Answer:
-    """What a Cast alone reads of a Gather at a Constant is taken along the first axis."""
+    """OpenCV 4 gathers along axis 0 if a Cast alone reads a Gather at a Constant index."""
     gathered = node.input(0)
     gather = _gather_at_constant(gathered)
     if gathered is None or gather is None or len(gathered.consumers) != 1:
         return False
     if gathered.is_graph_output:
-        return Yes(message=f"{gathered.name} is one with its Cast", severity=REJECT)
+        return Yes(
+            message=f"OpenCV merges the Gather that computes {gathered.name} with its Cast",
+            severity=REJECT,
+        )
     data, axis = gather.need(0), int(gather.attr("axis", 0))
     if axis < 0 and data.rank is None:
         return Unknown(f"rank of {data.name}")
@@ -73,7 +76,7 @@ def axis_left_out(node: NodeView, target: Target) -> Answer:
     places, size = gather.need(1).array(), data.dim(0)
     behind = isinstance(size, int) and places is not None and bool((places >= size).any())
     return Yes(
-        message=f"the Gather before this Cast goes along axis 0 in place of {axis}",
+        message=f"OpenCV gathers along axis 0 before this Cast; ONNX along {axis}",
         severity=REJECT if behind else WRONG,
     )
 

@@ -24,7 +24,7 @@ from graphfix.engines.rule import REJECT, WRONG, Answer, rule
     source="measured on 4.10.0 and 5.0.0: test_maxpool_2d_same_lower of onnx",
 )
 def pool_same_lower(node: NodeView, target: Target) -> Answer:
-    """{op} pads at the end with SAME_LOWER."""
+    """OpenCV pads {op} with auto_pad=SAME_LOWER at the end; ONNX pads the beginning."""
     return bool(node.attr("auto_pad", "NOTSET") == "SAME_LOWER")
 
 
@@ -38,7 +38,7 @@ def pool_same_lower(node: NodeView, target: Target) -> Answer:
     " is left out",
 )
 def average_of_padding(node: NodeView, target: Target) -> Answer:
-    """AveragePool counts its padding, or not, by the producer of the file."""
+    """OpenCV ignores count_include_pad and decides by the producer name of the file."""
     wanted = bool(node.attr("count_include_pad", 0))
     counts = node.graph.root.producer == "pytorch"
     if target.version >= (5,) and node.has("count_include_pad"):
@@ -61,7 +61,7 @@ def _is_padded(pool: NodeView) -> bool:
     " is right where nothing reads what these give, as behind a Slice",
 )
 def average_beyond_padding(node: NodeView, target: Target) -> Answer:
-    """AveragePool counts what its last windows reach beyond the padding with ceil_mode."""
+    """OpenCV's average counts positions past the padding that ceil_mode adds; ONNX does not."""
     if not (node.attr("count_include_pad", 0) and node.attr("ceil_mode", 0)):
         return False
     result, ends = node.output(0), ends_of_full_windows(node)
@@ -76,7 +76,7 @@ def average_beyond_padding(node: NodeView, target: Target) -> Answer:
     source="measured on 4.8.1, 4.10.0 and 5.0.0: a window of 2 by strides of 3 over 9 gives 4",
 )
 def pool_behind_the_end(node: NodeView, target: Target) -> Answer:
-    """{op} with ceil_mode has a window that begins behind the input."""
+    """OpenCV's {op} with ceil_mode adds a window that begins past the end; ONNX drops it."""
     return window_begins_behind(node)
 
 
@@ -88,7 +88,7 @@ def pool_behind_the_end(node: NodeView, target: Target) -> Answer:
     source="measured: counted in each channel on 4.10.0; test_maxpool_with_argmax_2d on 5.0.0",
 )
 def pool_indices(node: NodeView, target: Target) -> Answer:
-    """The indices of MaxPool are others."""
+    """OpenCV returns different MaxPool indices than ONNX."""
     indices = node.output(1)
     if indices is None or not (indices.is_used or indices.is_graph_output):
         return False
@@ -103,7 +103,7 @@ def pool_indices(node: NodeView, target: Target) -> Answer:
     source="measured on 4.10.0: an output without elements, which the next layer refuses",
 )
 def pool_window(node: NodeView, target: Target) -> Answer:
-    """The window of {op} is larger than the padded input."""
+    """OpenCV does not support {op} with a kernel larger than its padded input."""
     return window_is_larger(node)
 
 
@@ -116,7 +116,7 @@ def pool_window(node: NodeView, target: Target) -> Answer:
     " with channels_last",
 )
 def average_of_bytes(node: NodeView, target: Target) -> Answer:
-    """QLinearAveragePool counts its padding, rounds its size up, and has its channels first."""
+    """OpenCV ignores the padding mode, ceil_mode or channels_last of QLinearAveragePool."""
     padded = _is_padded(node)
     if node.attr("channels_last", 0) or (padded and not node.attr("count_include_pad", 0)):
         return True

@@ -16,7 +16,7 @@ from graphfix.engines.rule import WRONG, Answer, rule
     " wraps around, uint8 is another number",
 )
 def quantize(node: NodeView, target: Target) -> Answer:
-    """QuantizeLinear rounds and saturates otherwise."""
+    """OpenCV 4 rounds and saturates QuantizeLinear differently from ONNX."""
     return True
 
 
@@ -28,7 +28,7 @@ def quantize(node: NodeView, target: Target) -> Answer:
     source="measured: of 6 quantized networks 4.10.0 refuses 3 and computes 2 otherwise",
 )
 def layers_of_bytes(node: NodeView, target: Target) -> Answer:
-    """Networks with {op} become layers of int8, which compute something else."""
+    """OpenCV computes quantized networks with {op} in int8 layers with different results."""
     return True
 
 
@@ -40,7 +40,7 @@ def layers_of_bytes(node: NodeView, target: Target) -> Answer:
     source="measured on 5.0.0 (benchmarks.engines.plain): the last bit of some numbers",
 )
 def rounded_bytes(node: NodeView, target: Target) -> Answer:
-    """{op} rounds otherwise."""
+    """OpenCV rounds {op} differently from onnxruntime."""
     return True
 
 
@@ -57,5 +57,5 @@ def rounded_bytes(node: NodeView, target: Target) -> Answer:
     source="measured on 4.8.1 and 4.10.0 (benchmarks.engines.plain): with zero points, or without",
 )
 def arithmetic_of_bytes(node: NodeView, target: Target) -> Answer:
-    """{op} of OpenCV 4 computes something else."""
+    """OpenCV 4 computes {op} differently from onnxruntime."""
     return True

@@ -17,7 +17,7 @@ from graphfix.engines.rule import REJECT, WRONG, Answer, rule
     source="recurrent2_layers.cpp:283 (5.0.0), recurrent_layers.cpp:285 (4.10.0); measured",
 )
 def lstm_states(node: NodeView, target: Target) -> Answer:
-    """LSTM has one of its states, or states without a bias."""
+    """OpenCV requires LSTM to have both initial states and a bias, or no initial state."""
     states = [node.input(index) for index in (5, 6)]
     if target.version >= (5,):
         # Names that are written and empty count as given.
@@ -33,7 +33,7 @@ def lstm_states(node: NodeView, target: Target) -> Answer:
     source="recurrent2_layers.cpp:283 (5.0.0); measured",
 )
 def sequence_lengths(node: NodeView, target: Target) -> Answer:
-    """{op} has lengths of its sequences."""
+    """OpenCV does not support sequence_lens of {op}."""
     return node.input(4) is not None
 
 
@@ -45,7 +45,7 @@ def sequence_lengths(node: NodeView, target: Target) -> Answer:
     source="measured on 5.0.0: test_gru_reverse of onnx",
 )
 def gru_reverse(node: NodeView, target: Target) -> Answer:
-    """A GRU that runs backwards is computed forwards."""
+    """OpenCV ignores direction=reverse of GRU and runs it forward."""
     return bool(node.attr("direction", "forward") == "reverse")
 
 
@@ -57,7 +57,7 @@ def gru_reverse(node: NodeView, target: Target) -> Answer:
     source="measured on 4.8.1, 4.10.0 and 5.0.0: the last state of a reverse LSTM alone is wrong",
 )
 def lstm_reverse_state(node: NodeView, target: Target) -> Answer:
-    """The states that an LSTM that runs backwards ends in are wrong."""
+    """OpenCV returns wrong final states for LSTM with direction=reverse."""
     if node.attr("direction", "forward") != "reverse":
         return False
     return any(value is not None and value.is_used for value in node.outputs[1:])
@@ -72,7 +72,7 @@ def lstm_reverse_state(node: NodeView, target: Target) -> Answer:
     source="onnx_importer.cpp:1726 (4.10.0); measured",
 )
 def gru_inputs(node: NodeView, target: Target) -> Answer:
-    """GRU needs a bias and a state that are constants, and has no further output."""
+    """OpenCV requires constant B and initial_h of GRU, and supports its first output only."""
     given = [node.input(index) for index in (1, 2, 3, 5)]
     if any(value is None or not is_stored(value) for value in given):
         return True

@@ -21,7 +21,7 @@ from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
     source="shape_utils.hpp:264 (4.10.0); measured",
 )
 def reshape_of_a_number(node: NodeView, target: Target) -> Answer:
-    """An input of the graph that is a single number is given another shape."""
+    """OpenCV does not support Reshape of a scalar graph input."""
     data = node.input(0)
     return data is not None and data.rank == 0 and data.producer is None and not is_stored(data)
 
@@ -35,7 +35,7 @@ def reshape_of_a_number(node: NodeView, target: Target) -> Answer:
     source="onnx_importer.cpp:2281 (4.10.0); measured",
 )
 def unsqueeze_axes(node: NodeView, target: Target) -> Answer:
-    """Unsqueeze adds one axis at a time."""
+    """OpenCV 4 supports Unsqueeze of one axis only."""
     axes = node.attr("axes", None)
     if axes is None:
         value = node.input(1)
@@ -52,7 +52,7 @@ def unsqueeze_axes(node: NodeView, target: Target) -> Answer:
     source="padding_layer.cpp:139 (4.10.0); measured",
 )
 def pad_mode_rank(node: NodeView, target: Target) -> Answer:
-    """Pad by reflection has four dimensions, of which it pads the last two."""
+    """OpenCV supports reflected Pad of the last two of four axes only."""
     mode = node.attr("mode", "constant")
     data = node.input(0)
     if mode == "constant" or data is None:
@@ -71,7 +71,7 @@ def pad_mode_rank(node: NodeView, target: Target) -> Answer:
     source="padding_layer.cpp:51 (4.10.0); measured",
 )
 def pad_negative(node: NodeView, target: Target) -> Answer:
-    """Pad never crops."""
+    """OpenCV does not support negative pads."""
     return has_negative_pads(node)
 
 
@@ -83,7 +83,7 @@ def pad_negative(node: NodeView, target: Target) -> Answer:
     source="measured on 4.8.1 and 4.10.0: only -1 from the last element on is taken",
 )
 def slice_backwards(node: NodeView, target: Target) -> Answer:
-    """Slice walks forwards."""
+    """OpenCV 4 supports negative Slice steps only to reverse a whole axis."""
     if is_computed_at_import(node):
         return False
     return holds_negatives(node.input(4))
@@ -97,7 +97,7 @@ def slice_backwards(node: NodeView, target: Target) -> Answer:
     source="measured on 4.8.1 and 4.10.0: [2,3] by [1,2] repeats each element in its place",
 )
 def tile_order(node: NodeView, target: Target) -> Answer:
-    """Tile repeats in another order."""
+    """OpenCV 4 repeats elements in place in Tile; ONNX repeats the whole axis."""
     data, repeats = node.input(0), node.input(1)
     values = repeats.array() if repeats is not None else None
     if data is None or values is None:
@@ -113,7 +113,7 @@ def tile_order(node: NodeView, target: Target) -> Answer:
     source="measured on 4.8.1 and 4.10.0: an input of the graph beside a constant",
 )
 def concat_constant(node: NodeView, target: Target) -> Answer:
-    """A constant is joined to an input of the graph."""
+    """OpenCV 4 computes Concat of a graph input and a constant wrongly."""
     given = [value for value in node.inputs if value is not None]
     constant = any(is_stored(value) for value in given)
     return constant and any(value.producer is None and not is_stored(value) for value in given)
@@ -127,7 +127,7 @@ def concat_constant(node: NodeView, target: Target) -> Answer:
     source="measured on 4.10.0: [1] to [3] gives [1,3]",
 )
 def expand_vector(node: NodeView, target: Target) -> Answer:
-    """A vector is expanded as a column."""
+    """OpenCV 4 expands a vector as if it were a column."""
     data = node.input(0)
     return data is not None and not is_stored(data) and data.rank == 1
 
@@ -141,7 +141,7 @@ def expand_vector(node: NodeView, target: Target) -> Answer:
     source="shape_utils.hpp:243 (4.10.0); measured",
 )
 def flatten_axis(node: NodeView, target: Target) -> Answer:
-    """Flatten takes no axis behind the last one."""
+    """OpenCV does not support Flatten with axis equal to the rank."""
     data = node.input(0)
     return data is not None and data.rank is not None and node.attr("axis", 1) == data.rank
 
@@ -155,7 +155,7 @@ def flatten_axis(node: NodeView, target: Target) -> Answer:
     source="concat_layer.cpp:104 (4.10.0); measured",
 )
 def concat_vectors(node: NodeView, target: Target) -> Answer:
-    """A computed vector is joined to a constant one."""
+    """OpenCV 4 does not support Concat of a computed and a constant vector."""
     given = [value for value in node.inputs if value is not None]
     if {value.rank for value in given} != {1} or is_computed_at_import(node):
         return False

@@ -19,7 +19,7 @@ _CLOSE = 1e-6
     " by 1, where onnxruntime gives a half exactly",
 )
 def halves_of_bytes(node: NodeView, target: Target) -> Answer:
-    """Linear Resize of bytes rounds halves otherwise, since its shares of pixels are not exact."""
+    """OpenCV rounds halves in linear Resize of 8-bit integers differently from onnxruntime."""
     data, result = node.need(0), node.output(0)
     if node.attr("mode", "nearest") != "linear" or result is None or data.producer is None:
         return None

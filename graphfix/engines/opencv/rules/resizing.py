@@ -54,7 +54,7 @@ def _axes(node: NodeView) -> list[Axis] | None:
     source="resize2_layer.cpp:897 (5.0.0), resize_layer.cpp (4.10.0); measured",
 )
 def resize_rank(node: NodeView, target: Target) -> Answer:
-    """Resize has four dimensions."""
+    """OpenCV supports {op} of rank 4 only."""
     data = node.input(0)
     if data is None or data.rank is None:
         return Unknown("the rank of the input")
@@ -71,12 +71,14 @@ def resize_rank(node: NodeView, target: Target) -> Answer:
     " a file that names pytorch as its producer are computed, from other positions",
 )
 def resize_mode(node: NodeView, target: Target) -> Answer:
-    """Resize has modes that OpenCV 4 lacks."""
+    """OpenCV 4 does not support this mode of {op}."""
     mode = node.attr("mode", "nearest")
     old = node.op == "Upsample" or node.opset < 11
     taken = mode == "linear" and node.graph.root.producer == _TAKEN_FROM
     if mode == "cubic" or (mode in ("linear", "bilinear") and old and not taken):
-        return Yes(feature=f"attr:{node.op}.mode={mode}", message=f"OpenCV has no {mode} {node.op}")
+        return Yes(
+            feature=f"attr:{node.op}.mode={mode}", message=f"OpenCV 4 has no {mode} {node.op}"
+        )
     return False
 
 
@@ -89,7 +91,7 @@ def resize_mode(node: NodeView, target: Target) -> Answer:
     " computed with half_pixel; of others 5.0.0 refuses Upsample, and older ones both",
 )
 def resize_of_old_opset(node: NodeView, target: Target) -> Answer:
-    """Linear Resize of opset 10, and Upsample, are read as those of another opset."""
+    """OpenCV computes linear Resize of opset 10, and Upsample, as those of another opset."""
     mode = node.attr("mode", "nearest")
     if mode not in ("linear", "bilinear") or (node.op == "Resize" and node.opset >= 11):
         return False
@@ -108,7 +110,7 @@ def resize_of_old_opset(node: NodeView, target: Target) -> Answer:
     source="measured with the node tests of onnx on 4.10.0 and 5.0.0",
 )
 def resize_attributes(node: NodeView, target: Target) -> Answer:
-    """Resize has attributes that OpenCV does not look at."""
+    """OpenCV ignores some attributes of Resize."""
     if node.attr("antialias", 0):
         return Yes(feature=f"attr:Resize.mode={node.attr('mode', 'nearest')}")
     if node.attr("keep_aspect_ratio_policy", "stretch") != "stretch":
@@ -130,7 +132,7 @@ def resize_attributes(node: NodeView, target: Target) -> Answer:
     " of the sizes, and OpenCV 4 rounds in one way for each coordinate mode",
 )
 def resize_other_positions(node: NodeView, target: Target) -> Answer:
-    """Resize takes its numbers from other positions than ONNX says."""
+    """OpenCV's {op} samples different positions than ONNX."""
     data = node.input(0)
     mode = _MODES.get(node.attr("mode", "nearest"), "")
     if data is None or data.rank != 4 or not mode:
@@ -214,7 +216,7 @@ def _rounded(exact: Fraction, rounding: str) -> int:
     " numbers, which differ from run to run; facts/asked.json, resize-of-one",
 )
 def resize_of_one_behind_conv(node: NodeView, target: Target) -> Answer:
-    """Linear Resize of a single element reads foreign memory behind a Conv."""
+    """OpenCV reads foreign memory in linear Resize of a single element after a Conv."""
     data, result = node.input(0), node.output(0)
     if data is None or result is None or _MODES.get(node.attr("mode", "nearest")) != "linear":
         return False
@@ -233,7 +235,7 @@ def resize_of_one_behind_conv(node: NodeView, target: Target) -> Answer:
     source="measured on 5.0.0: int8, uint8 and int64 come out rounded otherwise; int32 is refused",
 )
 def resize_of_integers(node: NodeView, target: Target) -> Answer:
-    """Resize of integers between elements rounds otherwise."""
+    """OpenCV rounds interpolated integers of Resize differently from ONNX."""
     data = node.input(0)
     if data is None or data.dtype is None or data.dtype.kind not in "iu":
         return False
@@ -250,6 +252,6 @@ def resize_of_integers(node: NodeView, target: Target) -> Answer:
     source="measured on 5.0.0: test_gridsample_bicubic of onnx, and all padding modes",
 )
 def grid_sample_cubic(node: NodeView, target: Target) -> Answer:
-    """Cubic GridSample computes something else."""
+    """OpenCV computes cubic GridSample wrongly."""
     mode = node.attr("mode", "linear")
     return mode in ("bicubic", "cubic") and Yes(feature=f"attr:GridSample.mode={mode}")

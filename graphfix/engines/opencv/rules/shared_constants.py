@@ -26,15 +26,18 @@ _WRONG = frozenset({"Add", "Mul", "Sub"})  # it is a column to them
     " what stands before the InstanceNormalization and others of its kind are right",
 )
 def shared_constant(node: NodeView, target: Target) -> Answer:
-    """A constant of InstanceNormalization is read by other operators further on."""
+    """OpenCV misreads a node that shares a constant with InstanceNormalization."""
     stored = [value for value in node.inputs[1:] if value is not None and is_stored(value)]
     readers = [user for value in stored for user in value.consumers if _is_behind(user, node)]
     refusing = [user for user in readers if user.op in _REFUSING or _adds_to_product(user)]
     if refusing:
-        return Yes(message=f"{refusing[0].op} reads a constant of InstanceNormalization")
+        return Yes(
+            message=f"OpenCV refuses {refusing[0].op}, which shares a constant with this node"
+        )
     wrong = [user for user in readers if user.op in _WRONG]
     return bool(wrong) and Yes(
-        message=f"{wrong[0].op} reads a constant of InstanceNormalization", severity=WRONG
+        message=f"OpenCV misreads {wrong[0].op}, which shares a constant with this node",
+        severity=WRONG,
     )
 
 

@@ -21,7 +21,7 @@ _DEEPEST = 40
     " an input [3], is refused, as [3,1] does not fit, and [3,3] + that is wrong",
 )
 def vector_with_another(node: NodeView, target: Target) -> Answer:
-    """A vector meets another tensor: OpenCV 4 takes inputs as columns, computed ones as rows."""
+    """OpenCV 4 reads a vector input as a column, a computed one as a row."""
     if node.op not in _BROADCASTING or len(node.inputs) < 2 or is_computed_at_import(node):
         return False
     values = [value for value in node.inputs if value is not None]
@@ -87,7 +87,7 @@ _BROADCASTING = frozenset({
     " what Gather takes by a vector, Shape, ConstantOfShape and Tile are right",
 )
 def known_vector_with_another(node: NodeView, target: Target) -> Answer:
-    """A vector that is known at import meets a matrix that is, and is a column."""
+    """OpenCV 4 reads a vector known at import as a column when it meets a matrix."""
     if not is_computed_at_import(node):
         return False
     values = [value for value in node.inputs if value is not None]
@@ -126,7 +126,7 @@ _COLUMNS_OF_ANY = frozenset({
     " that is an input [1,1,2]",
 )
 def gather_by_vector(node: NodeView, target: Target) -> Answer:
-    """Indices that are a computed vector, or an input that is a single number, are a column."""
+    """OpenCV 4 reads Gather indices that are a vector or a scalar input as a column."""
     indices = node.input(1)
     if indices is None or is_known_at_import(indices):
         return False

@@ -58,7 +58,7 @@ def _branches(node: NodeView) -> list[tuple[Value, Value]]:
     source=f"node.cpp:108 of the CPU plugin (2026.4.1), as its refusal says; {_ASKED}",
 )
 def branch_of_an_empty_constant(node: NodeView, target: Target) -> Answer:
-    """A branch of If gives a constant without elements, which is read as a vector."""
+    """OpenVINO reads an empty constant that a branch of If returns as a vector."""
     return any(
         is_read_as_vector(one) != is_read_as_vector(two)
         and (two if is_read_as_vector(one) else one).rank not in (None, 0, 1)
@@ -74,5 +74,5 @@ def branch_of_an_empty_constant(node: NodeView, target: Target) -> Answer:
     source=_ASKED,
 )
 def branches_of_empty_constants(node: NodeView, target: Target) -> Answer:
-    """Both branches of If give constants without elements: one 0 comes out."""
+    """OpenVINO returns one 0 where both branches of If return empty constants."""
     return any(is_read_as_vector(one) and is_read_as_vector(two) for one, two in _branches(node))

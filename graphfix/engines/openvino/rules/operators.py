@@ -57,7 +57,7 @@ grid_sample_of_images = refuses_rank(
     source=f"{_MEASURED} 2024.0.0: ReduceMean of opset 18 with axes [-2] gives the mean of all",
 )
 def reduction_ignores_axes_input(node: NodeView, target: Target) -> Answer:
-    """{op} of opset 18 and above does not read its axes, and reduces all of them."""
+    """OpenVINO ignores the axes input of {op} from opset 18 on and reduces all axes."""
     form = form_of(node.op, node.opset)
     return form is not None and form.since >= _AXES_SINCE and node.input(1) is not None
 
@@ -70,7 +70,7 @@ def reduction_ignores_axes_input(node: NodeView, target: Target) -> Answer:
     source=f"{_MEASURED} 2026.4.1: the sizes of the output are those of a window without holes",
 )
 def dilated_pool_of_same_size(node: NodeView, target: Target) -> Answer:
-    """{op} with holes in its window is padded to the same size as if it had none."""
+    """OpenVINO ignores dilations when it computes the automatic padding of {op}."""
     holes = any(step != 1 for step in node.attr("dilations", []))
     return holes and str(node.attr("auto_pad", "NOTSET")).startswith("SAME")
 
@@ -83,7 +83,7 @@ def dilated_pool_of_same_size(node: NodeView, target: Target) -> Answer:
     source=f"{_MEASURED} 2024.0.0: the dilations are not read",
 )
 def average_pool_ignores_dilations(node: NodeView, target: Target) -> Answer:
-    """AveragePool does not read its dilations."""
+    """OpenVINO ignores dilations of AveragePool."""
     return any(step != 1 for step in node.attr("dilations", []))
 
 
@@ -96,7 +96,7 @@ def average_pool_ignores_dilations(node: NodeView, target: Target) -> Answer:
     source="pooling_shape_inference_util.hpp:149 (2026.4.1), as its refusal says",
 )
 def window_beyond_data(node: NodeView, target: Target) -> Answer:
-    """The window of {op} is larger than the padded input."""
+    """OpenVINO does not support {op} with a kernel larger than its padded input."""
     data, kernel = node.need(0), node.attr("kernel_shape")
     if kernel is None or data.shape is None or len(data.shape) != len(kernel) + 2:
         return None
@@ -123,7 +123,7 @@ def window_beyond_data(node: NodeView, target: Target) -> Answer:
     "to 19: MaxPool and padding that counts are taken",
 )
 def pads_as_wide_as_the_window(node: NodeView, target: Target) -> Answer:
-    """Padding that does not count is as wide as the window."""
+    """OpenVINO requires pads smaller than the kernel if count_include_pad is 0."""
     kernel = [int(size) for size in node.attr("kernel_shape", ())]
     if node.attr("count_include_pad", 0) or node.attr("auto_pad", "NOTSET") != "NOTSET":
         return None
@@ -143,7 +143,7 @@ def pads_as_wide_as_the_window(node: NodeView, target: Target) -> Answer:
     "measured with fixed and free sizes, split in ones, by one size and by a list",
 )
 def pieces_of_an_unknown_size(node: NodeView, target: Target) -> Answer:
-    """SplitToSequence cuts a size that is not fixed in pieces of one size."""
+    """OpenVINO requires a static size of the axis that SplitToSequence cuts equally."""
     split = node if node.op == "SplitToSequence" else node.need(0).producer
     if split is None or split.op != "SplitToSequence" or _is_told_behind(split) is (split == node):
         return None
@@ -174,7 +174,7 @@ def _is_told_behind(split: NodeView) -> bool:
     "quantized-product-inside and those behind it; in the main graph it is right",
 )
 def quantized_product_in_a_body(node: NodeView, target: Target) -> Answer:
-    """A product by constants of each channel is quantized in a body, by the first of them alone."""
+    """OpenVINO quantizes a per-channel product in a subgraph by its first scale only."""
     quantizer = quantizer_told_at(node)
     if quantizer is None or quantizer.graph is quantizer.graph.root:
         return None
@@ -236,7 +236,7 @@ def _named(value: Value) -> Value:
     source="measured on 2026.4.1, graphfix/engines/openvino/facts/asked.json: qlinear and others",
 )
 def bytes_cut_off(node: NodeView, target: Target) -> Answer:
-    """{op} cuts the fraction of its results off and keeps the lowest 8 bits of what is beyond."""
+    """OpenVINO truncates results of {op} and wraps around; onnxruntime rounds and saturates."""
     return True
 
 
@@ -248,7 +248,7 @@ def bytes_cut_off(node: NodeView, target: Target) -> Answer:
     source="measured on 2026.4.1: facts/asked.json, reduction-axes-attribute",
 )
 def reduction_ignores_axes_attribute(node: NodeView, target: Target) -> Answer:
-    """{op} of opset 13 to 17 does not read its axes, and reduces all of them."""
+    """OpenVINO ignores axes of {op} at opset 13 to 17 and reduces all axes."""
     form, axes, x = form_of(node.op, node.opset), node.attr("axes"), node.need(0)
     if form is None or not _AXES_IGNORED <= form.since < _AXES_SINCE or not axes:
         return None
@@ -267,7 +267,7 @@ def reduction_ignores_axes_attribute(node: NodeView, target: Target) -> Answer:
     " resize-coordinates; the profiles have it of opset 19",
 )
 def resize_coordinates(node: NodeView, target: Target) -> Answer:
-    """Resize takes no tf_crop_and_resize and no half_pixel_symmetric."""
+    """OpenVINO does not support this coordinate_transformation_mode of Resize."""
     where = node.attr("coordinate_transformation_mode", "half_pixel")
     if where not in ("half_pixel_symmetric", "tf_crop_and_resize") or node.opset >= 19:
         return None
@@ -284,7 +284,7 @@ def resize_coordinates(node: NodeView, target: Target) -> Answer:
     " branches: a number beside a vector is taken; so is a condition that it folds",
 )
 def branches_of_unlike_ranks(node: NodeView, target: Target) -> Answer:
-    """The branches of If give tensors of unlike ranks."""
+    """OpenVINO requires both branches of If to return the same rank."""
     return any(one != two and {one, two} != {0, 1} for _, one, two in _branch_ranks(node))
 
 
@@ -296,7 +296,7 @@ def branches_of_unlike_ranks(node: NodeView, target: Target) -> Answer:
     source="measured on 2026.4.1: facts/asked.json, branches and branches-inside",
 )
 def number_beside_a_vector(node: NodeView, target: Target) -> Answer:
-    """A branch of If gives a number and the other a vector: the number comes out as a vector."""
+    """OpenVINO returns a vector where one branch of If returns a scalar."""
     return any({one, two} == {0, 1} and y.is_graph_output for y, one, two in _branch_ranks(node))
 
 
@@ -325,10 +325,10 @@ def _branch_ranks(node: NodeView) -> list[tuple[Value, int, int]]:
     "others; a Constant without elements becomes one 0, what is stored without elements is right",
 )
 def constant_output_held_otherwise(model: Model, target: Target) -> list[Answer]:
-    """A constant output has no elements, or numbers beyond int32 or float32."""
+    """OpenVINO returns other values for a constant output that is empty or out of range."""
     ends = [Value(end) for end in model.graph.outputs if isinstance(end, Variable)]
     return [
-        Yes(message=f"{end.name} is a constant {what}", node=end.producer)
+        Yes(message=f"OpenVINO changes the constant output {end.name}: {what}", node=end.producer)
         for end in ends
         for what in (_held_otherwise(_named(end)),)
         if what
@@ -336,21 +336,21 @@ def constant_output_held_otherwise(model: Model, target: Target) -> list[Answer]
 
 
 def _held_otherwise(value: Value) -> str:
-    """Say what of a constant is not as it is stored; empty where all is, or it is computed."""
+    """Say how a constant output differs from the stored one; empty where it does not."""
     numbers = value.array()
     if numbers is None:
         return ""
     if not numbers.size:
-        return "without elements" if value.producer is not None else ""
+        return "it has no elements" if value.producer is not None else ""
     if numbers.dtype.kind in "iu":
         most = np.iinfo(np.int32)
         beyond = int(numbers.min()) < most.min or int(numbers.max()) > most.max
-        return "beyond int32, which holds its numbers" if beyond else ""
+        return "it has values beyond int32" if beyond else ""
     if numbers.dtype != np.float64:
         return ""
     finite = np.abs(numbers[np.isfinite(numbers)])
     beyond = bool((finite > np.finfo(np.float32).max).any())
-    return "beyond float32, which holds its numbers" if beyond else ""
+    return "it has values beyond float32" if beyond else ""
 
 
 _UNTYPED = ("HardSigmoid", "LeakyRelu", "LpNormalization", "Pad", "Selu", "ThresholdedRelu")
@@ -368,7 +368,7 @@ _MOVES = frozenset({"Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"})
     source="measured on 2026.4.1: facts/asked.json, untyped-state and untyped-bounds",
 )
 def untyped_loop_state(node: NodeView, target: Target) -> Answer:
-    """{op} is given what a Loop carries along, and the body does not declare its type."""
+    """OpenVINO requires a declared type of the Loop state that {op} reads."""
     read = node.inputs[1:3] if node.op == "Slice" else node.inputs[:1]
     states = [tensor for tensor in _states_around(node) if not _is_declared(tensor)]
     return any(
@@ -403,7 +403,7 @@ def _is_declared(tensor: Tensor) -> bool:
     source="measured on 2026.4.1: facts/asked.json, loops-in-loops",
 )
 def condition_of_the_loop_around(node: NodeView, target: Target) -> Answer:
-    """Loop goes on by the condition that the Loop around it gives to its body."""
+    """OpenVINO does not support a Loop whose condition is that of the outer Loop."""
     given, loop = node.input(1), node.graph.parent
     while given is not None and given.producer is not None and given.producer.op == "Identity":
         given = given.producer.need(0)

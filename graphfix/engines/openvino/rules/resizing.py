@@ -33,7 +33,7 @@ _AT_HALVES = frozenset({"half_pixel", "pytorch_half_pixel"})
     " of half_pixel and round_prefer_floor; linear is equal",
 )
 def upsample_of_half_pixels(node: NodeView, target: Target) -> Answer:
-    """Nearest Upsample by other scales than halves takes the elements that half_pixel takes."""
+    """OpenVINO computes nearest Upsample with half-pixel coordinates; ONNX: asymmetric."""
     if node.attr("mode", "nearest") != "nearest":
         return None
     scales = _scales(node)
@@ -64,7 +64,7 @@ def upsample_of_half_pixels(node: NodeView, target: Target) -> Answer:
     source=f"{_ASKED}, resize-of-one-axis: scales [1.2, 1.8] of [3, 5], which becomes [3, 9]",
 )
 def scaled_axis_of_the_same_size(node: NodeView, target: Target) -> Answer:
-    """An axis that keeps its size, though its scale is not 1, is left as it is beside another."""
+    """OpenVINO skips an axis whose size stays the same though its scale is not 1."""
     scales, sizes = _scales(node), node.need(0).static_shape
     if scales is None or sizes is None or len(scales) != len(sizes):
         return None

@@ -43,14 +43,14 @@ _TO_DEPTH = ([0, 1, 3, 5, 2, 4], [0, 3, 5, 1, 2, 4])
     " DepthToSpace of other blocks stands before it: QNN_COMMON_ERROR_MEM_ALLOC",
 )
 def many_dimensions(node: NodeView, target: Target) -> Answer:
-    """{op} takes or gives a tensor of more than five dimensions."""
+    """QNN supports at most five dimensions for the inputs and outputs of {op}."""
     if node.op in ("Reshape", "Transpose") and _is_turned_otherwise(node):
         return None
     for value in (*node.inputs, *node.outputs):
         if value is not None and value.rank is not None and value.rank > _MOST:
             return Yes(
                 feature=f"rank:{node.op}.{value.rank}",
-                message=f"{target.title} has no tensor of {value.rank} dimensions",
+                message=f"{target.title} supports five dimensions; {value.name} has {value.rank}",
             )
     return None
 
@@ -64,7 +64,7 @@ def many_dimensions(node: NodeView, target: Target) -> Answer:
     source=f"{PROVIDER}: facts/asked.json, larger-of-five; of integers it is taken",
 )
 def larger_of_five_dimensions(node: NodeView, target: Target) -> Answer:
-    """{op} of floats of five dimensions is left to the CPU."""
+    """QNN does not support {op} of 5D float tensors; it runs on the CPU."""
     result = node.output(0)
     if result is None or result.rank != _MOST:
         return False

@@ -21,13 +21,13 @@ _ROUGH = 1e-4  # of a number of Gelu
 
 @rule("Erf", feature="op:Erf", versions="qnn", severity=REJECT, text=LEFT, source=_GELU)
 def erf_alone(node: NodeView, target: Target) -> Answer:
-    """Erf is taken within x * 0.5 * (1 + erf(x / sqrt(2))) alone, which is Gelu."""
+    """QNN supports Erf only within the Gelu x * 0.5 * (1 + erf(x / sqrt(2)))."""
     return _factors_of_gelu(node) is None
 
 
 @rule("Erf", feature="op:Erf", versions="qnn", severity=WRONG, source=_GELU)
 def gelu_of_other_numbers(node: NodeView, target: Target) -> Answer:
-    """Erf between a division, an Add and two products is computed as Gelu, whatever its numbers."""
+    """QNN fuses Erf and its neighbours into Gelu without checking their constants."""
     found = _factors_of_gelu(node)
     if found is None:
         return None
@@ -103,7 +103,7 @@ def _only_user(value: Value | None, op: str) -> NodeView | None:
     " of operands before it, other axes, or Div for Reciprocal and Mul, it is taken",
 )
 def weight_before_a_normalized_row(node: NodeView, target: Target) -> Answer:
-    """A weight stands before what Pow, ReduceMean, Add, Sqrt, Reciprocal and Mul normalize."""
+    """QNN cannot build an RMS normalisation whose weight is the first operand of Mul."""
     weight, row = node.input(0), node.input(1)
     if weight is None or row is None or not is_folded(weight):
         return None
@@ -151,7 +151,7 @@ def _takes_last_axis(node: NodeView, rank: int | None) -> bool | Unknown:
     " read twice, by 0.0004, and so is a Conv of one channel each",
 )
 def tanh_of_a_product(node: NodeView, target: Target) -> Answer:
-    """Tanh is joined to the product by weights before it, and is off by up to 0.0075."""
+    """QNN fuses Tanh with the layer before it, with an error of up to 0.0075."""
     x = node.input(0)
     maker = _joined_maker(x)
     if maker is not None and maker.op == "Add":
@@ -197,7 +197,7 @@ def _is_of_one_channel_each(node: NodeView) -> bool:
     " off by up to 0.017, and by less than 0.001 with 12; GRU is not",
 )
 def lstm_of_many_states(node: NodeView, target: Target) -> Answer:
-    """LSTM of 16 states or more is off by up to 0.017."""
+    """QNN computes LSTM with hidden_size 16 or more with an error of up to 0.017."""
     states = node.attr("hidden_size", 0)
     if not states:
         return Unknown("the number of states")

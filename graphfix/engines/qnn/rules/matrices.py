@@ -16,7 +16,7 @@ _MOST = 5  # dimensions
     "Gemm", feature="form:Gemm.scaled", versions="qnn", severity=REJECT, text=LEFT, source=PROVIDER
 )
 def scaled_gemm(node: NodeView, target: Target) -> Answer:
-    """Gemm with an alpha or a beta is left to the CPU."""
+    """QNN supports Gemm with alpha=1 and beta=1 only; it runs on the CPU."""
     return float(node.attr("alpha", 1.0)) != 1.0 or float(node.attr("beta", 1.0)) != 1.0
 
 
@@ -30,7 +30,7 @@ def scaled_gemm(node: NodeView, target: Target) -> Answer:
     " dimensions; constants by a tensor of five are taken",
 )
 def batches_by_a_constant(node: NodeView, target: Target) -> Answer:
-    """MatMul of a tensor by a constant, one of which has five dimensions, is left to the CPU."""
+    """QNN does not support MatMul of 5D operands if the second one is constant."""
     x, by = node.input(0), node.input(1)
     if x is None or by is None or not is_folded(by):
         return None
@@ -48,7 +48,7 @@ def batches_by_a_constant(node: NodeView, target: Target) -> Answer:
     source=f"{PROVIDER}: facts/asked.json, matmul-vector: of up to four dimensions it is taken",
 )
 def batches_by_a_vector(node: NodeView, target: Target) -> Answer:
-    """MatMul of a tensor of five dimensions by a vector is left to the CPU."""
+    """QNN does not support MatMul of a 5D tensor by a vector; it runs on the CPU."""
     x, by = node.input(0), node.input(1)
     if x is None or by is None or is_folded(by):
         return None
@@ -65,7 +65,7 @@ def batches_by_a_vector(node: NodeView, target: Target) -> Answer:
     " an operand of four dimensions, are taken",
 )
 def batches_repeated(node: NodeView, target: Target) -> Answer:
-    """MatMul of two tensors of five dimensions that differ in the first size ends the process."""
+    """QNN crashes on MatMul of two 5D tensors whose first sizes differ."""
     x, by = node.input(0), node.input(1)
     if x is None or by is None or x.rank != _MOST or by.rank != _MOST:
         return None

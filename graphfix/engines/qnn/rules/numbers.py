@@ -33,7 +33,7 @@ _ODD = (3, 5)  # windows whose counted padding is right in steps of 1
     source=f"{PROVIDER}: right where the windows end with the tensor",
 )
 def averaged_beyond_the_end(node: NodeView, target: Target) -> Answer:
-    """Windows that reach beyond the end are divided by other counts."""
+    """QNN divides averages past the end (ceil_mode) by a different count than ONNX."""
     if not node.attr("ceil_mode", 0):
         return None
     x, window = node.input(0), node.attr("kernel_shape", ())
@@ -57,7 +57,7 @@ def averaged_beyond_the_end(node: NodeView, target: Target) -> Answer:
     " is drawn into it",
 )
 def averaged_padding(node: NodeView, target: Target) -> Answer:
-    """Windows with padding are divided by other counts, or read what lies outside."""
+    """QNN computes AveragePool with padding wrongly: another divisor, or memory outside."""
     x, window = node.input(0), node.attr("kernel_shape", ())
     if x is None:
         return None
@@ -113,7 +113,7 @@ def _divides_otherwise(
     source=f"{PROVIDER}: facts/asked.json, clip-attributes",
 )
 def unclipped(node: NodeView, target: Target) -> Answer:
-    """Clip of opset 10 or older, whose limits are attributes, gives its input as it is."""
+    """QNN ignores min and max of Clip below opset 11, where they are attributes."""
     limits = (node.attr("min", None), node.attr("max", None))
     return node.opset < _CLIP_BY_INPUTS and any(limit is not None for limit in limits)
 
@@ -126,7 +126,7 @@ def unclipped(node: NodeView, target: Target) -> Answer:
     source=f"{PROVIDER}: facts/asked.json, roi-align; from opset 16 on it is right",
 )
 def regions_of_opset_10(node: NodeView, target: Target) -> Answer:
-    """RoiAlign of opset 10, which knows no half pixels, is computed with them."""
+    """QNN computes RoiAlign of opset 10 with half-pixel coordinates; ONNX does not."""
     return node.opset < _HALF_PIXELS_SINCE
 
 
@@ -138,7 +138,7 @@ def regions_of_opset_10(node: NodeView, target: Target) -> Answer:
     source=f"{PROVIDER}: ONNX says the lower index first; rows that hold a number twice",
 )
 def equal_numbers(node: NodeView, target: Target) -> Answer:
-    """The indices of equal numbers come in another order, and float16 makes numbers equal."""
+    """QNN orders equal elements of TopK differently, and float16 makes more of them equal."""
     indices = node.output(1)
     return indices is not None and (indices.is_used or indices.is_graph_output)
 
@@ -151,7 +151,7 @@ def equal_numbers(node: NodeView, target: Target) -> Answer:
     source=f"{PROVIDER}: what is read lies outside of the tensor",
 )
 def repeated_edge(node: NodeView, target: Target) -> Answer:
-    """Pad that repeats the edge reads other numbers."""
+    """QNN reads memory outside of the tensor for Pad with mode edge."""
     return bool(node.attr("mode", "constant") == "edge")
 
 
@@ -163,7 +163,7 @@ def repeated_edge(node: NodeView, target: Target) -> Answer:
     source=f"{PROVIDER}: Cast to int32 and back to float32 changes nothing",
 )
 def cast_there_and_back(node: NodeView, target: Target) -> Answer:
-    """Floats that become integers and are cast again keep their fraction."""
+    """QNN drops a Cast from float to integer and back; ONNX truncates the fraction."""
     x, y = node.input(0), node.output(0)
     if x is None or y is None:
         return None
@@ -197,7 +197,7 @@ def _is_cut(maker: NodeView) -> bool:
     " constants, all of them 2 as well, and by computed numbers they are right",
 )
 def divided_integers(node: NodeView, target: Target) -> Answer:
-    """Integers below 0 are divided towards minus infinity by a constant power of 2."""
+    """QNN rounds the quotient of negative integers by a power of 2 down; ONNX towards 0."""
     x, divisor = node.input(0), node.input(1)
     if x is None or divisor is None or x.dtype is None or x.dtype.kind != "i":
         return None
@@ -218,7 +218,7 @@ def divided_integers(node: NodeView, target: Target) -> Answer:
     " alpha or beta, and a HardSigmoid that others read as well, are right",
 )
 def hard_swish_in_two(node: NodeView, target: Target) -> Answer:
-    """A number times its own HardSigmoid is computed as something else."""
+    """QNN computes x * HardSigmoid(x) wrongly."""
     x, gate = node.input(0), node.input(1)
     maker = None if gate is None else gate.producer
     if gate is None or maker is None or maker.op != "HardSigmoid" or maker.input(0) != x:
@@ -237,7 +237,7 @@ def hard_swish_in_two(node: NodeView, target: Target) -> Answer:
     source=f"{PROVIDER}: facts/asked.json, casts: -3 becomes false, and 0 of bytes",
 )
 def negatives_to_bool(node: NodeView, target: Target) -> Answer:
-    """Integers below 0 become false, and floats and integers below 0 become 0 in bytes."""
+    """QNN casts negative integers to false, and negative values to uint8 0."""
     x, y = node.input(0), node.output(0)
     if x is None or y is None or x.dtype is None:
         return None
@@ -255,7 +255,7 @@ def negatives_to_bool(node: NodeView, target: Target) -> Answer:
     " are right",
 )
 def bytes_as_bools(node: NodeView, target: Target) -> Answer:
-    """Bytes that are cast to float32 become 0 or 1."""
+    """QNN casts uint8 to float32 as if it were bool: any value above 0 becomes 1."""
     x, y = node.input(0), node.output(0)
     if x is None or y is None:
         return None
@@ -274,7 +274,7 @@ def bytes_as_bools(node: NodeView, target: Target) -> Answer:
     source=f"{PROVIDER}: facts/asked.json, grid-sample-large: 32 by 32 is right, 128 by 128 is not",
 )
 def places_in_float16(node: NodeView, target: Target) -> Answer:
-    """Places of a large image are no numbers of float16: GridSample is off by parts of a pixel."""
+    """QNN computes GridSample coordinates in float16, too coarse for a large image."""
     x, grid = node.input(0), node.input(1)
     shape = None if x is None else x.static_shape
     if x is None or grid is None or shape is None or len(shape) != _IMAGES:
@@ -298,7 +298,7 @@ def places_in_float16(node: NodeView, target: Target) -> Answer:
     source=f"{PROVIDER}: facts/asked.json, rounded-images: 2.5 between 2 and 3 is 2.5009766",
 )
 def rounded_images(node: NodeView, target: Target) -> Answer:
-    """Halves between whole pixels, as linear resizing by 2 makes them, are rounded up or down."""
+    """QNN resizes in float16, so Round of a value halfway between integers may differ."""
     value = node.input(0)
     maker = None if value is None else _before_arithmetic(value).producer
     if maker is None or maker.op not in _SCALED:
@@ -321,7 +321,7 @@ _before_arithmetic = origin_through(
     " the other one as if it had not been",
 )
 def weight_that_is_turned_for_one(node: NodeView, target: Target) -> Answer:
-    """{op} shares its weight with a Gemm that turns it otherwise, or with a Conv."""
+    """QNN transposes the weight of {op} in place, and another node shares it."""
     weight = node.input(1)
     if weight is None or not weight.is_constant:
         return None

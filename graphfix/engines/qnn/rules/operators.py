@@ -42,7 +42,7 @@ _UNCAST = {
 
 @rule("Mod", feature="attr:Mod.fmod=1", versions="qnn", severity=REJECT, text=LEFT, source=PROVIDER)
 def remainder_of_floats(node: NodeView, target: Target) -> Answer:
-    """Mod with fmod is left to the CPU."""
+    """QNN does not support Mod with fmod=1; it runs on the CPU."""
     return bool(node.attr("fmod", 0))
 
 
@@ -55,7 +55,7 @@ def remainder_of_floats(node: NodeView, target: Target) -> Answer:
     source=PROVIDER,
 )
 def cumulated_otherwise(node: NodeView, target: Target) -> Answer:
-    """CumSum in reverse, or without the number itself, is left to the CPU."""
+    """QNN does not support reverse=1 or exclusive=1 of CumSum; it runs on the CPU."""
     return bool(node.attr("reverse", 0)) or bool(node.attr("exclusive", 0))
 
 
@@ -69,14 +69,14 @@ def cumulated_otherwise(node: NodeView, target: Target) -> Answer:
     " taken, and so is an If that is decided when the model is read",
 )
 def constants_of_the_outer_graph(node: NodeView, target: Target) -> Answer:
-    """A branch of If reads a constant of the graph around it."""
+    """QNN does not support an If branch that reads a constant of the outer graph."""
     condition = node.input(0)
     if condition is not None and is_folded(condition):
         return None
     for _, body in node.node.graphs():
         for _, value in reads_of_outer_scopes(body):
             if is_folded(value):
-                return Yes(message=f"a branch of If reads {value.name}, which it does not store")
+                return Yes(message=f"QNN: an If branch reads the outer constant {value.name}")
     return None
 
 
@@ -89,7 +89,7 @@ def constants_of_the_outer_graph(node: NodeView, target: Target) -> Answer:
     source=f"{PROVIDER}: facts/asked.json, one-tensor",
 )
 def five_dimensions(node: NodeView, target: Target) -> Answer:
-    """{op} of five dimensions is left to the CPU."""
+    """QNN does not support {op} of 5D tensors; it runs on the CPU."""
     return node.need(0).rank == _MOST
 
 
@@ -103,7 +103,7 @@ def five_dimensions(node: NodeView, target: Target) -> Answer:
     ' to be "inserted using the NHWC format" and "not selected"',
 )
 def images_of_three_dimensions(node: NodeView, target: Target) -> Answer:
-    """{op} of five dimensions is left to the CPU."""
+    """QNN does not support {op} of 5D tensors; it runs on the CPU."""
     return node.need(0).rank == _MOST
 
 
@@ -117,7 +117,7 @@ def images_of_three_dimensions(node: NodeView, target: Target) -> Answer:
     " well is no constant",
 )
 def computed_statistics(node: NodeView, target: Target) -> Answer:
-    """What BatchNormalization scales and shifts by must be constant."""
+    """QNN requires constant parameters of BatchNormalization."""
     for index, name in enumerate(("scale", "B", "input_mean", "input_var"), start=1):
         value = node.input(index)
         if value is not None and not is_folded(value):
@@ -135,7 +135,7 @@ def computed_statistics(node: NodeView, target: Target) -> Answer:
     " such a node out; other operators with such axes are taken",
 )
 def axis_from_the_end(node: NodeView, target: Target) -> Answer:
-    """{op} before opset 11 counts an axis from the end, so that nobody knows its sizes."""
+    """QNN needs static shapes, and {op} with negative axes below opset 11 has none inferred."""
     if node.opset >= _AXES_FROM_THE_END:
         return None
     axes = [node.attr("axis", 0), *node.attr("axes", ())]
@@ -151,7 +151,7 @@ def axis_from_the_end(node: NodeView, target: Target) -> Answer:
     source=f"{PROVIDER}: facts/asked.json, attention; one of floats is taken",
 )
 def masked_by_bools(node: NodeView, target: Target) -> Answer:
-    """The mask of Attention is of bools."""
+    """QNN does not support a bool mask of Attention; it runs on the CPU."""
     mask = node.input(3)
     if mask is None or node.domain:
         return None
@@ -160,13 +160,13 @@ def masked_by_bools(node: NodeView, target: Target) -> Answer:
 
 @rule("TopK", feature="form:TopK.1", versions="qnn", severity=REJECT, text=LEFT, source=PROVIDER)
 def topk_of_old(node: NodeView, target: Target) -> Answer:
-    """TopK that is told how many by an attribute, before opset 10, is left to the CPU."""
+    """QNN does not support TopK below opset 10, where k is an attribute."""
     return node.opset < _TOPK_BY_INPUT
 
 
 @rule("Clip", feature="const:Clip.max", versions="qnn", severity=REJECT, text=LEFT, source=PROVIDER)
 def computed_limits(node: NodeView, target: Target) -> Answer:
-    """The limits of Clip must be constant."""
+    """QNN requires constant min and max of Clip."""
     for index, name in ((1, "min"), (2, "max")):
         limit = node.input(index)
         if limit is not None and not is_folded(limit):
@@ -183,7 +183,7 @@ def computed_limits(node: NodeView, target: Target) -> Answer:
     source=PROVIDER,
 )
 def normalized_over_several_axes(node: NodeView, target: Target) -> Answer:
-    """LayerNormalization over more than the last axis is left to the CPU, and further outputs."""
+    """QNN supports LayerNormalization over the last axis with one output only."""
     further = any(node.output(index) is not None for index in (1, 2))
     return further or normalizes_several_axes(node)
 
@@ -197,7 +197,7 @@ def normalized_over_several_axes(node: NodeView, target: Target) -> Answer:
     source=PROVIDER,
 )
 def one_operand(node: NodeView, target: Target) -> Answer:
-    """{op} of one tensor is left to the CPU."""
+    """QNN does not support {op} with one input; it runs on the CPU."""
     return len(node.inputs) == 1
 
 
@@ -210,7 +210,7 @@ def one_operand(node: NodeView, target: Target) -> Answer:
     source=f"{PROVIDER}: between other nodes it is taken",
 )
 def transposed_int64(node: NodeView, target: Target) -> Answer:
-    """An input or output of the graph of int64 is transposed."""
+    """QNN does not support Transpose of an int64 graph input or to an int64 graph output."""
     x, y = node.input(0), node.output(0)
     if x is None or y is None or x.type_name != "int64":
         return None
@@ -226,7 +226,7 @@ def transposed_int64(node: NodeView, target: Target) -> Answer:
     source=f"{PROVIDER}: between other nodes it is taken",
 )
 def cast_to_an_output(node: NodeView, target: Target) -> Answer:
-    """Floats, bools or bytes are cast to int64 for an output of the graph."""
+    """QNN does not support Cast from float, bool or 8 bits to an int64 graph output."""
     x, y = node.input(0), node.output(0)
     if x is None or y is None or y.type_name != "int64" or not y.is_graph_output:
         return None
@@ -242,7 +242,7 @@ def cast_to_an_output(node: NodeView, target: Target) -> Answer:
     source=f"{PROVIDER}: facts/asked.json, casts",
 )
 def cast_between(node: NodeView, target: Target) -> Answer:
-    """A Cast from one of these types to the other is left to the CPU."""
+    """QNN does not support this Cast; it runs on the CPU."""
     x, y = node.input(0), node.output(0)
     if x is None or y is None or x.dtype is None or y.dtype is None:
         return None
@@ -252,7 +252,7 @@ def cast_between(node: NodeView, target: Target) -> Answer:
         return None
     return Yes(
         feature=f"dtype:Cast.{pair[0]}",
-        message=f"A Cast from {pair[0]} to {pair[1]} is left to the CPU",
+        message=f"QNN does not support Cast from {pair[0]} to {pair[1]}; it runs on the CPU",
     )
 
 
@@ -266,7 +266,7 @@ def cast_between(node: NodeView, target: Target) -> Answer:
     " tensor, it is taken",
 )
 def compared_constants(node: NodeView, target: Target) -> Answer:
-    """{op} of constants is left to the CPU before opset 16, with all that its result decides on."""
+    """QNN does not support {op} of constants below opset 16, nor the nodes that depend on it."""
     given = [value for value in node.inputs if value is not None]
     return is_unordered(node) and all(is_folded(value) for value in given)
 
@@ -280,7 +280,7 @@ def compared_constants(node: NodeView, target: Target) -> Answer:
     source=f"{PROVIDER}: those of ONNX too, where they are written down",
 )
 def named_activations(node: NodeView, target: Target) -> Answer:
-    """{op} that names its activations, or clips, is left to the CPU."""
+    """QNN does not support the attributes activations and clip of {op}."""
     if node.attr("clip", None) is not None:
         return Yes(feature=f"attr:{node.op}.clip")
     return bool(node.attr("activations", ()))
@@ -295,7 +295,7 @@ def named_activations(node: NodeView, target: Target) -> Answer:
     source=f"{PROVIDER}: no size may be open",
 )
 def computed_range(node: NodeView, target: Target) -> Answer:
-    """The limits of Range must be constant."""
+    """QNN requires constant start, limit and delta of Range."""
     for index, name in enumerate(("start", "limit", "delta")):
         limit = node.input(index)
         if limit is not None and not is_folded(limit):

@@ -28,7 +28,7 @@ GROWN_BEYOND_FLOAT16 = grows_beyond_float16(
     " which the logarithm is far off; from 1e-6 on it is right",
 )
 def logarithm_of_nearly_zero(node: NodeView, target: Target) -> Answer:
-    """What keeps the operand of Log from 0 is itself 0 in float16."""
+    """QNN computes in float16, where the epsilon added before Log underflows to 0."""
     x = node.input(0)
     maker = None if x is None else x.producer
     if maker is None or maker.domain or maker.op not in _KEPT_FROM_ZERO:

@@ -19,7 +19,7 @@ from graphfix.engines.rule import REJECT, Answer, Yes, rule
     source=f"{PROVIDER}: facts/asked.json, gather-nd",
 )
 def gathered_in_batches(node: NodeView, target: Target) -> Answer:
-    """GatherND with batches is left to the CPU."""
+    """QNN does not support batch_dims of GatherND; it runs on the CPU."""
     return bool(node.attr("batch_dims", 0))
 
 
@@ -32,7 +32,7 @@ def gathered_in_batches(node: NodeView, target: Target) -> Answer:
     source=f"{PROVIDER}: facts/asked.json, gather-nd",
 )
 def gathered_by_many_axes(node: NodeView, target: Target) -> Answer:
-    """Indices of GatherND have two to four dimensions."""
+    """QNN supports GatherND indices of rank 2 to 4 only."""
     indices = node.input(1)
     if indices is None:
         return None
@@ -40,7 +40,7 @@ def gathered_by_many_axes(node: NodeView, target: Target) -> Answer:
         return Unknown(f"rank of {indices.name}")
     return indices.rank not in (2, 3, 4) and Yes(
         feature=f"rank:GatherND.{indices.rank}",
-        message=f"GatherND by indices of rank {indices.rank} is left to the CPU",
+        message=f"QNN supports GatherND indices of rank 2 to 4; the rank is {indices.rank}",
     )
 
 
@@ -53,7 +53,7 @@ def gathered_by_many_axes(node: NodeView, target: Target) -> Answer:
     source=f"{PROVIDER}: facts/asked.json, gather-nd and gather-nd-inner",
 )
 def gathered_int64(node: NodeView, target: Target) -> Answer:
-    """GatherND picks from an input of the graph of int64, or gives an output of it."""
+    """QNN does not support GatherND of an int64 graph input or to an int64 graph output."""
     x, y = node.input(0), node.output(0)
     if x is None or y is None or x.type_name != "int64":
         return None
@@ -69,7 +69,7 @@ def gathered_int64(node: NodeView, target: Target) -> Answer:
     source=f"{PROVIDER}: facts/asked.json, one-hot",
 )
 def integers_of_one_hot(node: NodeView, target: Target) -> Answer:
-    """OneHot that gives integers is left to the CPU."""
+    """QNN does not support OneHot with integer values; it runs on the CPU."""
     values = node.input(2)
     return values is not None and values.type_name == "int64"
 
@@ -78,7 +78,7 @@ def integers_of_one_hot(node: NodeView, target: Target) -> Answer:
     "Pad", feature="form:Pad.negative", versions="qnn", severity=REJECT, text=LEFT, source=PROVIDER
 )
 def cropped_by_reflection(node: NodeView, target: Target) -> Answer:
-    """Pad that reflects and crops is left to the CPU."""
+    """QNN does not support negative pads with mode reflect; it runs on the CPU."""
     return node.attr("mode", "constant") == "reflect" and holds_negatives(node.input(1))
 
 
@@ -91,7 +91,7 @@ def cropped_by_reflection(node: NodeView, target: Target) -> Answer:
     source=f"{PROVIDER}: linear and nearest are taken with any padding",
 )
 def grid_sample_cubic(node: NodeView, target: Target) -> Answer:
-    """Cubic GridSample is left to the CPU."""
+    """QNN does not support cubic GridSample; it runs on the CPU."""
     mode = node.attr("mode", "linear")
     return mode in ("bicubic", "cubic") and Yes(feature=f"attr:GridSample.mode={mode}")
 
@@ -105,7 +105,7 @@ def grid_sample_cubic(node: NodeView, target: Target) -> Answer:
     source=f"{PROVIDER}: facts/asked.json, roi-align",
 )
 def greatest_of_regions(node: NodeView, target: Target) -> Answer:
-    """RoiAlign that takes the greatest is left to the CPU."""
+    """QNN does not support RoiAlign with mode max; it runs on the CPU."""
     return bool(node.attr("mode", "avg") == "max")
 
 
@@ -118,7 +118,7 @@ def greatest_of_regions(node: NodeView, target: Target) -> Answer:
     source=f"{PROVIDER}: int32 is taken with each",
 )
 def scattered_floats_combined(node: NodeView, target: Target) -> Answer:
-    """ScatterElements with a reduction of floats is left to the CPU."""
+    """QNN does not support a reduction of floats in ScatterElements."""
     x, how = node.input(0), node.attr("reduction", "none")
     if x is None or how == "none":
         return None

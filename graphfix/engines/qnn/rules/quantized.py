@@ -20,7 +20,7 @@ _UNSIGNED = ("CumSum", "HardSigmoid", "LRN", "LeakyRelu", "LogSoftmax", "Neg")
 
 @rule(_PAIR, feature="op:{op}", versions="qnn", severity=REJECT, text=LEFT, source=_FACTS)
 def quantized_by_channels(node: NodeView, target: Target) -> Answer:
-    """{op} by several scales, or of int32, is taken beside an operator between bytes alone."""
+    """QNN supports per-channel or int32 {op} only next to a quantized operator."""
     scale, zero = node.input(1), node.input(2)
     if scale is None or not is_folded(scale) or not (zero is None or is_folded(zero)):
         return Yes(feature=f"const:{node.op}.scale")
@@ -67,7 +67,7 @@ def _takes_at(node: NodeView, user: NodeView, *, one: bool) -> bool:
     source=f"{PROVIDER}: facts/asked.json, quantized-operators",
 )
 def between_signed_bytes(node: NodeView, target: Target) -> Answer:
-    """{op} between DequantizeLinear and QuantizeLinear of int8 is left to the CPU."""
+    """QNN does not support int8 {op} between DequantizeLinear and QuantizeLinear."""
     if not _is_between_bytes(node):
         return None
     maker = node.need(0).producer
@@ -76,7 +76,7 @@ def between_signed_bytes(node: NodeView, target: Target) -> Answer:
 
 @rule(_PAIR, feature="op:{op}", versions="qnn", severity=WRONG, source=_FACTS)
 def quantized_without_rounding(node: NodeView, target: Target) -> Answer:
-    """{op} is beside no operator between bytes: nothing is rounded, or rounded down."""
+    """QNN drops or truncates {op} that is not next to a quantized operator."""
     if node.op == "DequantizeLinear":
         maker, result = node.need(0).producer, node.output(0)
         if maker is None or maker.op != "QuantizeLinear" or result is None or _ends(maker):
@@ -94,7 +94,7 @@ def quantized_without_rounding(node: NodeView, target: Target) -> Answer:
 
 @rule(_PAIR, feature="op:{op}", versions="qnn", severity=WRONG, source=_FACTS)
 def rounded_by_a_step(node: NodeView, target: Target) -> Answer:
-    """An operator between bytes is computed in integers, here and there by a step otherwise."""
+    """QNN computes quantized operators in integers, which may differ from ONNX by one step."""
     if node.op == "QuantizeLinear":
         maker = node.need(0).producer
         users = [] if maker is None else [maker]

@@ -26,7 +26,7 @@ _ASYMMETRIC_UP_TO = 10  # the newest opset whose Resize says nothing of coordina
     source=f"{PROVIDER}: facts/asked.json, resize-ranks, resize-10 and upsample",
 )
 def resized_rank(node: NodeView, target: Target) -> Answer:
-    """{op} of two dimensions is left to the CPU, and to the nearest all but four."""
+    """QNN does not support 2D {op}, and supports nearest {op} of rank 4 only."""
     x = node.input(0)
     if x is None or (node.op == "Resize" and node.opset > _ASYMMETRIC_UP_TO and x.rank != 2):
         return None
@@ -46,7 +46,7 @@ def resized_rank(node: NodeView, target: Target) -> Answer:
     source=f"{PROVIDER}: of four dimensions all else is taken",
 )
 def nearest(node: NodeView, target: Target) -> Answer:
-    """Resize to the nearest takes four dimensions, and rounds asymmetric places down alone."""
+    """QNN supports nearest Resize of rank 4, and asymmetric coordinates with floor only."""
     x = node.input(0)
     if node.attr("mode", "nearest") != "nearest" or x is None or node.opset < 11:
         return None
@@ -65,7 +65,7 @@ def nearest(node: NodeView, target: Target) -> Answer:
     source=f"{PROVIDER}: of four dimensions it is right",
 )
 def resized_in_three_dimensions(node: NodeView, target: Target) -> Answer:
-    """Linear resizing in three dimensions gives other numbers."""
+    """QNN computes linear {op} of three spatial dimensions wrongly."""
     x = node.input(0)
     return x is not None and x.rank == 5
 
@@ -79,7 +79,7 @@ def resized_in_three_dimensions(node: NodeView, target: Target) -> Answer:
     " is right",
 )
 def resize_of_opset_10(node: NodeView, target: Target) -> Answer:
-    """Resize of opset 10 takes other elements, as if pixels stood at half places."""
+    """QNN computes Resize of opset 10 with half-pixel coordinates; ONNX uses asymmetric."""
     if node.opset != _ASYMMETRIC_UP_TO or _keeps_sizes(node):
         return None
     return node.attr("mode", "nearest") != "nearest" or not _by_whole_factors(node)
@@ -94,7 +94,7 @@ def resize_of_opset_10(node: NodeView, target: Target) -> Answer:
     " corners; to 10 by 12 they are right, unless they are rounded down",
 )
 def nearest_of_other_places(node: NodeView, target: Target) -> Answer:
-    """The nearest of places between pixels is another one."""
+    """QNN picks a different nearest pixel than ONNX for half-way coordinates."""
     if node.opset < 11 or node.attr("mode", "nearest") != "nearest":
         return None
     if node.attr("coordinate_transformation_mode", "half_pixel") == "asymmetric":
@@ -113,7 +113,7 @@ def nearest_of_other_places(node: NodeView, target: Target) -> Answer:
     " 0.7 and 20 by 2.3 are such, which are whole in float32 and less otherwise",
 )
 def scale_that_falls_short(node: NodeView, target: Target) -> Answer:
-    """A size by its scale, in float64, is less than the size that is meant."""
+    """QNN computes the output size of {op} in float64, and it falls short of ONNX's."""
     known = _scaled(node)
     if known is None:
         return None
@@ -131,7 +131,7 @@ def scale_that_falls_short(node: NodeView, target: Target) -> Answer:
     " the scale is 5 / 3",
 )
 def scale_of_the_sizes(node: NodeView, target: Target) -> Answer:
-    """The scales are computed again from the sizes, which gives others."""
+    """QNN recomputes the scales of {op} from the sizes, which differ from the given ones."""
     known = _scaled(node)
     if known is None or node.attr("coordinate_transformation_mode", "") == "align_corners":
         return None

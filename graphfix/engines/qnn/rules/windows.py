@@ -19,7 +19,7 @@ _MOST = 5  # dimensions
     source=PROVIDER,
 )
 def dilated_windows(node: NodeView, target: Target) -> Answer:
-    """{op} with dilations is left to the CPU."""
+    """QNN does not support dilations of {op}; it runs on the CPU."""
     return any(int(dilation) != 1 for dilation in node.attr("dilations", ()))
 
 
@@ -32,7 +32,7 @@ def dilated_windows(node: NodeView, target: Target) -> Answer:
     source=PROVIDER,
 )
 def window_beyond_the_input(node: NodeView, target: Target) -> Answer:
-    """The window of {op} is larger than what it slides over."""
+    """QNN does not support {op} with a kernel larger than its padded input."""
     x, window = node.input(0), node.attr("kernel_shape", ())
     shape = None if x is None else x.static_shape
     if shape is None:
@@ -47,7 +47,7 @@ def window_beyond_the_input(node: NodeView, target: Target) -> Answer:
     "MaxPool", feature="rank:MaxPool.5", versions="qnn", severity=REJECT, text=LEFT, source=PROVIDER
 )
 def maxpool_of_three_dimensions(node: NodeView, target: Target) -> Answer:
-    """MaxPool of three dimensions in space is left to the CPU."""
+    """QNN does not support MaxPool of three spatial dimensions."""
     x = node.input(0)
     return x is not None and x.rank == _MOST
 
@@ -62,7 +62,7 @@ def maxpool_of_three_dimensions(node: NodeView, target: Target) -> Answer:
     " window out",
 )
 def window_in_the_padding(node: NodeView, target: Target) -> Answer:
-    """A window of {op} that ceil_mode adds would begin behind the input."""
+    """QNN does not support {op} if ceil_mode adds a window that begins past the end."""
     x, y = node.input(0), node.output(0)
     before = None if x is None else x.static_shape
     after = None if y is None else y.static_shape
@@ -87,5 +87,5 @@ def window_in_the_padding(node: NodeView, target: Target) -> Answer:
     source=PROVIDER,
 )
 def maxpool_indices(node: NodeView, target: Target) -> Answer:
-    """MaxPool does not give indices."""
+    """QNN does not support the Indices output of MaxPool."""
     return node.output(1) is not None

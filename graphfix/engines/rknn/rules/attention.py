@@ -31,7 +31,7 @@ _BETWEEN = frozenset({"Add", "Div", "Mul", "Softmax", "Sub"})  # of the products
     " three products, or a tensor that is fed, it is right",
 )
 def values_of_split_heads(node: NodeView, target: Target) -> Answer:
-    """Heads of attention whose queries, keys and values are split from one product are mixed."""
+    """RKNN mixes the attention heads if queries, keys and values are split from one MatMul."""
     result, weights, values = node.output(0), node.input(0), node.input(1)
     if result is None or weights is None or values is None or not _is_joined(result):
         return False

@@ -24,7 +24,7 @@ _MOST = 5  # dimensions
     " GatherElements, GatherND, and tensors that are both computed are right",
 )
 def second_gather_of_indices(node: NodeView, target: Target) -> Answer:
-    """Another Gather reads the same indices from another tensor, and both give what it gives."""
+    """RKNN merges Gathers that share indices; both then read the same tensor."""
     indices = node.need(1)
     if known_with_sizes(indices):
         return False
@@ -48,7 +48,7 @@ def second_gather_of_indices(node: NodeView, target: Target) -> Answer:
     " where two such meet",
 )
 def gather_of_a_gather(node: NodeView, target: Target) -> Answer:
-    """A Gather reads what another one takes from more than five dimensions."""
+    """RKNN does not support a Gather of a Gather from more than five dimensions."""
     data, result = node.need(0), node.output(0)
     if result is None or known_with_sizes(data):
         return False

@@ -33,9 +33,9 @@ _COPIES = frozenset({"Identity", "Dropout"})
     source=TOOLKIT,
 )
 def scalar_input(model: Model, target: Target) -> list[Answer]:
-    """An input of the graph has no dimension, and one is expected."""
+    """RKNN does not support a scalar graph input."""
     return [
-        Yes(message=f"input {tensor.name} is a scalar, which {target.title} does not bind")
+        Yes(message=f"{target.title} does not support the scalar input {tensor.name}")
         for tensor in _given(model)
         if tensor.shape is not None and not len(tensor.shape)
     ]
@@ -49,11 +49,11 @@ def scalar_input(model: Model, target: Target) -> list[Answer]:
     source=f"{TOOLKIT}; float64 is built and not run, uint8 ends the process",
 )
 def input_type(model: Model, target: Target) -> list[Answer]:
-    """An input of the graph has an element type that is not bound."""
+    """RKNN does not support the element type of a graph input."""
     return [
         Yes(
             feature=f"io:{name}-input",
-            message=f"graph input {tensor.name} is {name}, which {target.title} does not bind",
+            message=f"{target.title} does not support input {tensor.name} of type {name}",
         )
         for tensor in _given(model)
         if (name := type_name(tensor.elem_type)) in _UNBOUND
@@ -68,9 +68,9 @@ def input_type(model: Model, target: Target) -> list[Answer]:
     source=f"{TOOLKIT}; where others are none, such an output does not come",
 )
 def constant_output(model: Model, target: Target) -> list[Answer]:
-    """An output of the graph is a constant, and is left out."""
+    """RKNN drops a graph output that is constant."""
     return [
-        Yes(message=f"output {value.name} is a constant, which {target.title} does not give")
+        Yes(message=f"{target.title} drops the constant output {value.name}")
         for value in _outputs(model.graph)
         if known_with_sizes(value)
     ]
@@ -84,14 +84,14 @@ def constant_output(model: Model, target: Target) -> list[Answer]:
     source=f"{TOOLKIT}: two outputs of one tensor are one, and those behind it move up",
 )
 def repeated_output(model: Model, target: Target) -> list[Answer]:
-    """Two outputs of the graph are the same tensor, of which one comes."""
+    """RKNN returns one output where two graph outputs are the same tensor."""
     found: list[Answer] = []
     seen: dict[str, str] = {}
     for value in _outputs(model.graph):
         origin = _origin(value).name
         if origin in seen:
             found.append(
-                Yes(message=f"outputs {seen[origin]} and {value.name} are one tensor, given once")
+                Yes(message=f"RKNN returns one of the outputs {seen[origin]} and {value.name}")
             )
         seen.setdefault(origin, value.name)
     return found
@@ -106,7 +106,7 @@ def repeated_output(model: Model, target: Target) -> list[Answer]:
     source=f"{TOOLKIT}: facts/graphs.json; of rank 2, or computed, it is taken, as is that of Conv",
 )
 def fed_bias(node: NodeView, target: Target) -> Answer:
-    """An input of the graph that has one axis is the bias of Gemm, and gets another."""
+    """RKNN adds an axis to a 1D graph input that is the bias of Gemm."""
     bias = node.input(2)
     if bias is None or bias.producer is not None or is_stored(bias):
         return False
@@ -121,13 +121,13 @@ def fed_bias(node: NodeView, target: Target) -> Answer:
     source=f"{TOOLKIT}: the first opset that is imported is taken for that of the model",
 )
 def foreign_import(model: Model, target: Target) -> Answer:
-    """Another domain is imported before that of ONNX, whose opset is taken for the model's."""
+    """RKNN takes the opset of the first domain imported, which is not the ONNX domain here."""
     domain = next(iter(model.graph.opsets), "")
     if domain in ("", "ai.onnx"):
         return None
     return Yes(
         feature=f"domain:first.{domain}",
-        message=f"{target.title} takes the version of {domain} for the opset of the model",
+        message=f"{target.title} reads the version of {domain} as the opset of the model",
     )
 
 
@@ -139,7 +139,7 @@ def foreign_import(model: Model, target: Target) -> Answer:
     source=f"{TOOLKIT}: facts/graphs.json; the last may be unread, and one whose shape is read",
 )
 def unread_input(model: Model, target: Target) -> list[Answer]:
-    """Nothing reads an input, which is left out, and what is fed for it goes to the next."""
+    """RKNN drops a graph input that no node reads, and feeds its data to the next one."""
     given = _given(model)
     found: list[Answer] = []
     for place, tensor in enumerate(given):
@@ -148,7 +148,9 @@ def unread_input(model: Model, target: Target) -> list[Answer]:
             continue
         if value.is_used:
             if all(_leads_nowhere(user) for user in value.consumers):
-                message = f"what reads input {tensor.name} computes no output"
+                message = (
+                    f"RKNN cannot build nodes that read input {tensor.name} and reach no output"
+                )
                 found.append(
                     Yes(message=message, text="argument of type 'NoneType' is not iterable")
                 )
@@ -156,7 +158,7 @@ def unread_input(model: Model, target: Target) -> list[Answer]:
             alike = all(
                 (one.shape, one.elem_type) == (tensor.shape, tensor.elem_type) for one in later
             )
-            message = f"nothing reads input {tensor.name}, and {target.title} feeds it to the next"
+            message = f"{target.title} feeds the unused input {tensor.name} to the next one"
             found.append(Yes(message=message, severity=WRONG if alike else REJECT))
     return found
 

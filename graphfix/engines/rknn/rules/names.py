@@ -19,11 +19,11 @@ from graphfix.model import Model
     " two readers and wrong with three",
 )
 def copy_of_a_constant(model: Model, target: Target) -> list[Answer]:
-    """A constant of several readers is copied, and another tensor has the name of a copy."""
+    """RKNN copies a constant with several readers under a name that is already used."""
     return [
         Yes(
-            message=f"{target.title} copies the constant {value.name} for its second reader on,"
-            f" and {other} is the name of another tensor"
+            message=f"{target.title} copies the constant {value.name} for its second reader, under"
+            f" the name {other}, which is already used"
         )
         for value, other in namesakes(model.graph, known_with_sizes)
     ]

@@ -36,12 +36,12 @@ _COUNTING = {
     source=TOOLKIT,
 )
 def dynamic_sizes(node: NodeView, target: Target) -> Answer:
-    """The sizes of what {op} gives depend on numbers that are not constant."""
+    """RKNN requires static shapes, and the output shape of {op} depends on input values."""
     given = [node.input(index) for index in _COUNTING[node.op]]
     if all(value is None or known_with_sizes(value) for value in given):
         return None
     return Yes(
-        message=f"{target.title} takes {node.op} of constants alone: its sizes would be open",
+        message=f"{target.title} requires constant inputs of {node.op}, which set its output shape",
     )
 
 
@@ -54,7 +54,7 @@ def dynamic_sizes(node: NodeView, target: Target) -> Answer:
     source=TOOLKIT,
 )
 def no_value(node: NodeView, target: Target) -> Answer:
-    """The value to fill with is missing."""
+    """RKNN requires the attribute value of ConstantOfShape."""
     return not node.has("value")
 
 
@@ -67,7 +67,7 @@ def no_value(node: NodeView, target: Target) -> Answer:
     source=f"{TOOLKIT}: value_float, value_floats, value_int and value_ints",
 )
 def constant_without_a_tensor(node: NodeView, target: Target) -> Answer:
-    """A Constant is written as numbers instead of as a tensor."""
+    """RKNN requires Constant to have the attribute value, not value_float or value_ints."""
     return not node.has("value") and not node.has("sparse_value")
 
 
@@ -80,7 +80,7 @@ def constant_without_a_tensor(node: NodeView, target: Target) -> Answer:
     source=f"{TOOLKIT}: with an epsilon that is written, and over several axes, it is taken",
 )
 def layer_normalization_of_the_last_axis(node: NodeView, target: Target) -> Answer:
-    """LayerNormalization over the last axis needs its epsilon written, and gives no more."""
+    """RKNN supports last-axis LayerNormalization with explicit epsilon and one output."""
     x, axis = node.input(0), int(node.attr("axis", -1))
     if any(node.output(index) is not None for index in (1, 2)):
         return True
@@ -100,7 +100,7 @@ def layer_normalization_of_the_last_axis(node: NodeView, target: Target) -> Answ
     source=f"{TOOLKIT}: facts/graphs.json; opsets 7, 8 and 10 to 13 are taken, and 9 without it",
 )
 def mask_of_opset_9(node: NodeView, target: Target) -> Answer:
-    """Dropout of opset 9 names its mask, be it read or not."""
+    """RKNN does not support the mask output of Dropout at opset 9, even if unused."""
     return node.opset == _REFUSED_DROPOUT and node.output(1) is not None
 
 
@@ -113,7 +113,7 @@ def mask_of_opset_9(node: NodeView, target: Target) -> Answer:
     source=TOOLKIT,
 )
 def slope_of_prelu(node: NodeView, target: Target) -> Answer:
-    """The slope of PRelu must be constant."""
+    """RKNN requires a constant slope of PRelu."""
     slope = node.input(1)
     return slope is not None and not known_with_sizes(slope)
 
@@ -128,13 +128,13 @@ def slope_of_prelu(node: NodeView, target: Target) -> Answer:
     " process",
 )
 def computed_normalization(node: NodeView, target: Target) -> Answer:
-    """A parameter of BatchNormalization is computed."""
+    """RKNN requires constant parameters of BatchNormalization."""
     for place, name in enumerate(_PARAMETERS, 1):
         value = node.input(place)
         if value is not None and not is_stored(value) and not known_with_sizes(value):
             return Yes(
                 feature=f"const:BatchNormalization.{name}",
-                message=f"{target.title} takes constants for the {name} of BatchNormalization",
+                message=f"{target.title} requires a constant {name} of BatchNormalization",
             )
     return None
 
@@ -148,7 +148,7 @@ def computed_normalization(node: NodeView, target: Target) -> Answer:
     source=f"{TOOLKIT}: without axes it reduces over all, or fails",
 )
 def nothing_reduced(node: NodeView, target: Target) -> Answer:
-    """A reduction over no axes reduces over all."""
+    """RKNN ignores noop_with_empty_axes=1 of {op} and reduces all axes."""
     if not node.attr("noop_with_empty_axes", 0) or node.input(1) is not None or node.has("axes"):
         return None
     return True
@@ -163,7 +163,7 @@ def nothing_reduced(node: NodeView, target: Target) -> Answer:
     source=f"{TOOLKIT}: it ends the process, and in few forms computes other numbers",
 )
 def three_dimensions(node: NodeView, target: Target) -> Answer:
-    """{op} of three dimensions in space ends the process."""
+    """RKNN crashes on {op} with three spatial dimensions."""
     x = node.input(0)
     if x is None:
         return None
@@ -180,7 +180,7 @@ def three_dimensions(node: NodeView, target: Target) -> Answer:
     source=f"{TOOLKIT}: it ends the process",
 )
 def cubic(node: NodeView, target: Target) -> Answer:
-    """Cubic resizing ends the process."""
+    """RKNN crashes on cubic Resize."""
     return bool(node.attr("mode", "nearest") == "cubic")
 
 
@@ -192,7 +192,7 @@ def cubic(node: NodeView, target: Target) -> Answer:
     source=f"{TOOLKIT}: facts/graphs.json; whole scales and halves are equal, as is Resize",
 )
 def upsampled_by_other_parts(node: NodeView, target: Target) -> Answer:
-    """Nearest Upsample by what is no multiple of a half takes other neighbours."""
+    """RKNN picks other pixels in nearest Upsample unless the scale is a multiple of 0.5."""
     scales = node.input(1)
     if node.attr("mode", "nearest") != "nearest" or scales is None:
         return None
@@ -210,7 +210,7 @@ def upsampled_by_other_parts(node: NodeView, target: Target) -> Answer:
     source=f"{TOOLKIT}: SIGFPE, for it is tried with zeros when it is built; Mod with fmod is not",
 )
 def computed_divisor(node: NodeView, target: Target) -> Answer:
-    """The divisor of integers must be constant, or have 1 added where it is 0."""
+    """RKNN divides by zero while it builds {op} of integers whose divisor is not constant."""
     divisor = node.input(1)
     if divisor is None or known_with_sizes(divisor) or node.attr("fmod", 0):
         return None
@@ -243,7 +243,7 @@ def _is_never_zero(divisor: Value) -> bool:
     " floats are taken",
 )
 def chosen_integers(node: NodeView, target: Target) -> Answer:
-    """Where chooses between integers of fewer than 64 bits."""
+    """RKNN does not support Where of integers of fewer than 64 bits."""
     result = node.output(0)
     if result is None or known_with_sizes(result):
         return False
@@ -261,7 +261,7 @@ def chosen_integers(node: NodeView, target: Target) -> Answer:
     source=f"{TOOLKIT}: facts/graphs.json; it ends the process",
 )
 def choice_of_many_dimensions(node: NodeView, target: Target) -> Answer:
-    """Where of more than four dimensions ends the process."""
+    """RKNN crashes on Where of more than four dimensions."""
     result = node.output(0)
     if result is None or known_with_sizes(result):
         return False
@@ -280,7 +280,7 @@ def choice_of_many_dimensions(node: NodeView, target: Target) -> Answer:
     source=TOOLKIT,
 )
 def computed_slice(node: NodeView, target: Target) -> Answer:
-    """What Slice takes must be constant, and the axes written where it is not about all."""
+    """RKNN requires constant starts, ends, axes and steps of Slice, axes unless all are cut."""
     for index, name in ((1, "starts"), (2, "ends"), (3, "axes"), (4, "steps")):
         value = node.input(index)
         if value is not None and not known_with_sizes(value):
@@ -297,7 +297,7 @@ def computed_slice(node: NodeView, target: Target) -> Answer:
     source=f"{TOOLKIT}: all axes need not be written",
 )
 def unwritten_axes(node: NodeView, target: Target) -> Answer:
-    """Axes that are left out are those of all dimensions."""
+    """RKNN requires axes of Slice unless starts and ends cover all axes."""
     x, starts = node.input(0), node.input(1)
     if x is None or starts is None or node.input(3) is not None or node.has("axes"):
         return None
@@ -315,7 +315,7 @@ def unwritten_axes(node: NodeView, target: Target) -> Answer:
     source=f"{TOOLKIT}: it ends the process",
 )
 def with_its_own_transpose(node: NodeView, target: Target) -> Answer:
-    """MatMul of a tensor, or of what is made of it alone, with its transpose ends the process."""
+    """RKNN crashes on MatMul of a tensor by its own transpose."""
     left, right = node.input(0), node.input(1)
     if left is None or right is None:
         return None
@@ -340,7 +340,7 @@ def _before(value: Value) -> Value | None:
     source=f"{TOOLKIT}: it ends the process",
 )
 def one_operand(node: NodeView, target: Target) -> Answer:
-    """{op} of one tensor ends the process."""
+    """RKNN crashes on {op} with one input."""
     return len(node.inputs) == 1
 
 
@@ -353,7 +353,7 @@ def one_operand(node: NodeView, target: Target) -> Answer:
     source=TOOLKIT,
 )
 def no_zero_point(node: NodeView, target: Target) -> Answer:
-    """{op} without a zero point is refused."""
+    """RKNN requires the zero point of {op}."""
     return node.input(2) is None
 
 
@@ -365,13 +365,13 @@ def no_zero_point(node: NodeView, target: Target) -> Answer:
     source=f"{TOOLKIT}: it ends the process; QuantizeLinear becomes a type of its own",
 )
 def unsigned(node: NodeView, target: Target) -> Answer:
-    """{op} gives unsigned integers, which end the process."""
+    """RKNN crashes on {op} with an unsigned integer output."""
     if node.op == "QuantizeLinear":
         return None
     for value in node.outputs:
         if value is not None and not value.is_constant and value.type_name in _UNSIGNED:
             return Yes(
                 feature=f"dtype:{node.op}.{value.type_name}",
-                message=f"{target.title} does not compute {value.type_name}",
+                message=f"{target.title} does not support {value.type_name}",
             )
     return None

@@ -18,7 +18,7 @@ from graphfix.engines.rule import REJECT, Answer, rule
     source=f"{TOOLKIT}: the onnxruntime 1.17 that it computes sizes with, for opsets 9 to 17",
 )
 def pads_as_wide_as_windows(node: NodeView, target: Target) -> Answer:
-    """{op} pads a side by as much as its window or more."""
+    """RKNN requires pads of {op} to be smaller than its kernel."""
     x = node.input(0)
     if x is None or known_with_sizes(x):
         return False

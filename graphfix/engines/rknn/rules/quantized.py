@@ -25,7 +25,7 @@ _QUANTIZING = frozenset({"DequantizeLinear", "QuantizeLinear"})
     source=f"{TOOLKIT}: facts/graphs.json; without them it is taken, one behind another as well",
 )
 def product_of_bytes(node: NodeView, target: Target) -> Answer:
-    """QLinearMatMul is refused in models that quantize or dequantize, be it elsewhere."""
+    """RKNN does not support QLinearMatMul in a model with QuantizeLinear or DequantizeLinear."""
     return any(view.op in _QUANTIZING for view in map(NodeView, node.graph.nodes))
 
 
@@ -38,7 +38,7 @@ def product_of_bytes(node: NodeView, target: Target) -> Answer:
     " for, moved by Reshape, Transpose and Identity as well",
 )
 def integers_cast(node: NodeView, target: Target) -> Answer:
-    """A Cast reads the integers that QuantizeLinear gives, and gets what they stand for."""
+    """RKNN casts the dequantized values of QuantizeLinear; ONNX casts its integers."""
     result = node.output(0)
     return result is not None and _is_cast(result)
 
@@ -61,7 +61,7 @@ def _is_cast(value: Value, depth: int = _DEEPEST) -> bool:
     source=f"{TOOLKIT}: facts/graphs.json",
 )
 def other_scale(node: NodeView, target: Target) -> Answer:
-    """DequantizeLinear has another scale or zero point than the QuantizeLinear before it."""
+    """RKNN ignores that DequantizeLinear and the QuantizeLinear before it use different scales."""
     maker = node.need(0).producer
     if maker is None or maker.op != "QuantizeLinear":
         return False
@@ -77,7 +77,7 @@ def other_scale(node: NodeView, target: Target) -> Answer:
     " that is quantized, what float16 rounds to the next step near 0 is far off",
 )
 def quotient_of_steps(node: NodeView, target: Target) -> Answer:
-    """The divisor is what was computed and quantized, a step of which may be 0."""
+    """RKNN may quantize the divisor of Div to 0, which makes quotients far off."""
     divisor = node.need(1)
     maker = divisor.producer
     if maker is None or maker.op != "DequantizeLinear":
@@ -103,6 +103,6 @@ def _differ(one: Value | None, two: Value | None) -> bool:
     source=f"{TOOLKIT}: facts/graphs.json; integers that are fed are taken",
 )
 def dequantized_cast(node: NodeView, target: Target) -> Answer:
-    """DequantizeLinear reads what a Cast gives."""
+    """RKNN does not support DequantizeLinear of the output of Cast."""
     maker = node.need(0).producer
     return maker is not None and maker.op == "Cast"

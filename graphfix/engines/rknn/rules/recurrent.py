@@ -25,17 +25,17 @@ _SHAPING = frozenset({"Reshape", "Squeeze"})
     " is the last hidden state of LSTM alone",
 )
 def outputs_in_part(node: NodeView, target: Target) -> Answer:
-    """A state of {op} is read, and what is computed before it is not, or has no name."""
+    """RKNN requires the outputs of {op} before one that is read to be named and read too."""
     given = list(node.outputs)
     read = [value is not None and value.is_used for value in given]
     last = max((place for place, is_read in enumerate(read) if is_read), default=0)
     missing = [place for place, value in enumerate(given[:last]) if value is None]
     if missing:
-        return Yes(message=f"{node.op} gives output {last}, and output {missing[0]} has no name")
+        return Yes(message=f"RKNN requires output {missing[0]} of {node.op} to have a name")
     before = 1 if node.op == "LSTM" else 0  # the output that has to be read
     if last <= before or read[before]:
         return False
-    return Yes(message=f"output {last} of {node.op} is read, and output {before} is not")
+    return Yes(message=f"RKNN requires output {before} of {node.op} to be read as output {last} is")
 
 
 @rule(
@@ -48,7 +48,7 @@ def outputs_in_part(node: NodeView, target: Target) -> Answer:
     " LSTM, a Transpose before it or not, and nothing else does",
 )
 def written_layout(node: NodeView, target: Target) -> Answer:
-    """The batch comes first, or it is written that it does not where the result is reshaped."""
+    """RKNN does not support layout=1 of {op}, nor layout=0 before Squeeze or Reshape."""
     if node.attr("layout", 0):
         return True
     result = node.output(0)
@@ -67,7 +67,7 @@ def written_layout(node: NodeView, target: Target) -> Answer:
     " state alone are taken",
 )
 def cell_state_alone(node: NodeView, target: Target) -> Answer:
-    """LSTM begins with a cell state and without a hidden one, for a batch that is not of fours."""
+    """RKNN supports LSTM with initial_c but no initial_h for batches of a multiple of 4 only."""
     x, cell = node.input(0), node.input(_CELL)
     if x is None or cell is None or node.input(_HIDDEN) is not None:
         return False

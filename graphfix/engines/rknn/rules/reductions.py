@@ -23,7 +23,7 @@ _OVER = [2, 3]
     " the same axes in the other order it is right, as are other reductions",
 )
 def mean_of_an_image(node: NodeView, target: Target) -> Answer:
-    """ReduceMean over the last two of four axes keeps them, whatever keepdims says."""
+    """RKNN ignores keepdims=0 of ReduceMean over the last two of four axes."""
     x, result, given = node.input(0), node.output(0), node.input(1)
     if x is None or result is None or node.attr("keepdims", 1) or known_with_sizes(x):
         return False

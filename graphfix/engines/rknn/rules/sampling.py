@@ -42,7 +42,7 @@ GRID_OF_NAN = reads_grids_of_nan_otherwise(
     " is fed is not",
 )
 def rounded_grid(node: NodeView, target: Target) -> Answer:
-    """The places that are read are rounded by so much that other numbers come."""
+    """RKNN rounds a computed GridSample grid to float16, too coarse for these samples."""
     nearest = node.attr("mode", "linear") == "nearest"
     return _computed(node) and _beyond(node, _SIDES_OF_NEAREST if nearest else _SIDES)
 
@@ -56,7 +56,7 @@ def rounded_grid(node: NodeView, target: Target) -> Answer:
     " pixel from 18 pixels on",
 )
 def grid_in_pixels(node: NodeView, target: Target) -> Answer:
-    """The places that are read are counted in pixels first, and rounded by too much as such."""
+    """RKNN rounds GridSample coordinates in pixels to float16, too coarse for this image."""
     return _computed(node) and _counts_pixels(node.need(1)) and _beyond(node, _SIDES_OF_PIXELS)
 
 

@@ -39,14 +39,14 @@ _KEEPING = {
     " computed of such numbers and of constants is taken for constant, too",
 )
 def vanishing_output(model: Model, target: Target) -> list[Answer]:
-    """An output is so small for inputs around 1 that it is taken for a constant."""
+    """RKNN takes an output for constant if it vanishes in float16 for inputs around 1."""
     graph = model.graph
     known = _Sizes().walk(graph)
     outputs = [(tensor, known.get(id(tensor))) for tensor in graph.outputs]
     return [
         Yes(
-            message=f"output {tensor.name} is about {size:.0e} for inputs around 1, which"
-            f" {target.title} takes for a constant"
+            message=f"{target.title} takes output {tensor.name} for constant: about {size:.0e}"
+            f" for inputs around 1"
         )
         for tensor, size in outputs
         if size is not None and size < _LEAST

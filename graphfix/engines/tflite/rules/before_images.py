@@ -42,7 +42,7 @@ _HANDING = (ELEMENTWISE | _LEAVING) - PICTURES
     source=f"{_SOURCE}: axes that count from the end, and Reshape in its place, are right",
 )
 def image_of_a_line(node: NodeView, target: Target) -> Answer:
-    """An axis is added to what stands before any image as if its channels were not put last."""
+    """onnx2tf inserts the axis of this Unsqueeze as if the channels were not moved last."""
     x, given = node.input(0), node.input(1)
     axes = node.attr("axes", None) if given is None else given.array()
     if x is None or x.rank not in (_LINE, _PLANE) or axes is None or len(axes) != 1:
@@ -69,7 +69,7 @@ def image_of_a_line(node: NodeView, target: Target) -> Answer:
     source=_SOURCE,
 )
 def convolution_of_bytes(node: NodeView, target: Target) -> Answer:
-    """QLinearConv takes what it reads to have its channels last, and must name its window."""
+    """onnx2tf requires QLinearConv to read channels-last data and to have kernel_shape."""
     x = node.input(0)
     if x is None or (x.rank is not None and x.rank < _LINE):
         return False
@@ -78,7 +78,7 @@ def convolution_of_bytes(node: NodeView, target: Target) -> Answer:
         return True
     turned = any(is_turned(value) for value in node.inputs if value is not None)
     return turned and Yes(
-        message="QLinearConv puts the second number of a stored vector last", severity=WRONG
+        message="onnx2tf reorders the elements of a constant vector in QLinearConv", severity=WRONG
     )
 
 

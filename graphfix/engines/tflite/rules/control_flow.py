@@ -23,12 +23,12 @@ _FIRST_STATE = 2  # of the inputs of a Loop
     source=f"{MEASURED}: constants that a body stores, or gives itself, are taken",
 )
 def constants_of_the_outer_graph(node: NodeView, target: Target) -> Answer:
-    """A body reads a constant of the graph around it."""
+    """onnx2tf does not support a subgraph of {op} that reads an outer constant."""
     for _, body in node.node.graphs():
         for _, value in reads_of_outer_scopes(body):
             if value.is_constant:
                 return Yes(
-                    message=f"a body of {node.op} reads {value.name}, which it does not store"
+                    message=f"onnx2tf: a {node.op} subgraph reads the outer constant {value.name}"
                 )
     return None
 
@@ -42,10 +42,10 @@ def constants_of_the_outer_graph(node: NodeView, target: Target) -> Answer:
     source=f"{MEASURED}: inputs of the graph and what nodes compute; a branch of If may",
 )
 def tensors_of_the_outer_graph(node: NodeView, target: Target) -> Answer:
-    """The body of a Loop reads what is computed outside of it."""
+    """onnx2tf does not support a Loop body that reads a tensor computed outside of it."""
     for _, body in node.node.graphs():
         for value in _from_outside(body):
-            return Yes(message=f"the body of Loop reads {value.name}, which is no state of it")
+            return Yes(message=f"onnx2tf: the Loop body reads {value.name}, which is not carried")
     return None
 
 
@@ -74,7 +74,7 @@ def _is_of(value: Value, graph: Graph) -> bool:
     source=f"{MEASURED}: final states alone are taken",
 )
 def rounds_collected(node: NodeView, target: Target) -> Answer:
-    """What each round of a Loop gives is collected."""
+    """onnx2tf does not support scan outputs of Loop."""
     return len(node.outputs) > len(node.inputs) - _FIRST_STATE
 
 
@@ -87,6 +87,6 @@ def rounds_collected(node: NodeView, target: Target) -> Answer:
     source=f"{MEASURED}: facts/asked.json, control-flow-in-control-flow; an If in either is taken",
 )
 def loop_in_a_body(node: NodeView, target: Target) -> Answer:
-    """A body of {op} has a Loop."""
+    """onnx2tf does not support a Loop inside a subgraph of {op}."""
     bodies = [body for _, body in node.node.graphs()]
     return any(inner.op == "Loop" for body in bodies for inner in body.nodes)

@@ -22,7 +22,7 @@ _CONVERTING = frozenset({"Div", "Mul"}) | COMPARISONS  # constants, to the type 
     source=f"{MEASURED}: facts/graphs.json; Mul, Div and comparisons take constants",
 )
 def floats_left_beside_doubles(model: Model, target: Target) -> list[Answer]:
-    """What is cast from float32 to float64 is left as it is, and meets float64."""
+    """onnx2tf drops a Cast from float32 to float64, so {op} gets both types."""
     left: set[int] = set()
     found: list[Answer] = []
     for node in map(NodeView, model.graph.nodes):
@@ -37,8 +37,8 @@ def floats_left_beside_doubles(model: Model, target: Target) -> list[Answer]:
                 found.append(
                     Yes(
                         node=node,
-                        message=f"{node.op} reads {beside[0].name}, which is float64,"
-                        f" beside what was cast from float32 to float64 and is left as it is",
+                        message=f"onnx2tf drops the Cast to float64 before {node.op}, whose"
+                        f" other operand {beside[0].name} is float64",
                     )
                 )
         if stays:

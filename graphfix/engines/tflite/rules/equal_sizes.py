@@ -44,11 +44,11 @@ _FEW = 64  # numbers that are compared
 
 @model_rule(feature="io:square-input", versions="tflite", severity=WRONG, source=_GRAPHS)
 def input_of_equal_sizes(model: Model, target: Target) -> list[Answer]:
-    """A picture whose sizes behind the batch are equal is read by its axes."""
+    """onnx2tf confuses the axes of an input whose sizes after the batch are equal."""
     if not _has_pictures(model):
         return []
     return [
-        Yes(message=f"all sizes of {tensor.name} behind the first are equal")
+        Yes(message=f"onnx2tf confuses the axes of input {tensor.name}, of equal sizes")
         for tensor in given_inputs(model)
         if _is_square(Value(tensor))
         and any(node.op not in _PICTURES for node in _by_axes(Value(tensor)))
@@ -57,7 +57,7 @@ def input_of_equal_sizes(model: Model, target: Target) -> list[Answer]:
 
 @model_rule(feature="form:{op}.equal-sizes", versions="tflite", severity=WRONG, source=_GRAPHS)
 def tensor_of_equal_sizes(model: Model, target: Target) -> list[Answer]:
-    """The axes of a tensor whose sizes behind the first are equal are confused."""
+    """onnx2tf confuses the axes of a tensor whose sizes after the first are equal."""
     if _has_pictures(model):
         return []
     found: dict[NodeView, Value] = {}
@@ -74,8 +74,7 @@ def tensor_of_equal_sizes(model: Model, target: Target) -> list[Answer]:
     return [
         Yes(
             node=node,
-            message=f"{node.op} reads {value.name}, whose sizes behind the first are equal, by"
-            f" other axes",
+            message=f"onnx2tf confuses the axes of {value.name}, of equal sizes, in {node.op}",
         )
         for node, value in found.items()
     ]
@@ -88,9 +87,9 @@ def tensor_of_equal_sizes(model: Model, target: Target) -> list[Answer]:
     source=f"{MEASURED}: facts/asked.json",
 )
 def constant_beside_equal_sizes(model: Model, target: Target) -> list[Answer]:
-    """What is joined to a tensor whose channels a Transpose has put last is of other axes.
+    """onnx2tf joins a tensor whose channels were moved last with one in ONNX order.
 
-    Of two tensors it is so where one is constant, of more always.
+    This affects two tensors if one is constant, and three or more always.
     """
     if not _has_pictures(model):
         return []
@@ -109,8 +108,8 @@ def constant_beside_equal_sizes(model: Model, target: Target) -> list[Answer]:
             found += [
                 Yes(
                     node=node,
-                    message=f"{other.name} is joined to {before[0].name}, whose sizes behind"
-                    f" the first are equal",
+                    message=f"onnx2tf joins {other.name} to {before[0].name}, of equal sizes,"
+                    f" along the wrong axis",
                     feature="" if known_with_sizes(other) else "form:Concat.equal-axes",
                 )
                 for other in others[:1]
@@ -250,7 +249,7 @@ def _is_one_number(value: Value) -> bool:
     source=_GRAPHS,
 )
 def transpose_of_equal_sizes(node: NodeView, target: Target) -> Answer:
-    """A Transpose that moves the first axis confuses axes of one size."""
+    """onnx2tf confuses axes of equal size when Transpose moves the first axis."""
     x = node.input(0)
     if x is None or (x.rank is None and not node.has("perm")):
         return Unknown("rank of the input") if x is not None else None

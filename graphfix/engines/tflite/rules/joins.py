@@ -36,7 +36,7 @@ Sizes = list[int | str | None]
     source=f"{MEASURED}: ops/Concat.py, min_abs_err_axis; facts/asked.json, joined-*",
 )
 def joined_along_another_axis(node: NodeView, target: Target) -> Answer:
-    """Tensors of one shape are joined along a later axis that has the size of the right one."""
+    """onnx2tf joins tensors along a later axis of the same size as the one ONNX names."""
     given = [value for value in node.inputs if value is not None]
     if len(given) < _PAIR or any(map(known_with_sizes, given)) or not _is_read(node.output(0)):
         return False
@@ -71,7 +71,7 @@ def _answer(sizes: Sizes, axis: int, given: list[Value]) -> Answer:
     if isinstance(size, int) and size in later:
         other = len(sizes) - 1 - later[::-1].index(size)
         if size == 1 or not any(map(varies, given)):
-            return Yes(message=f"it is joined along axis {other}, whose size is {size} as well")
+            return Yes(message=f"onnx2tf joins along axis {other}, which has size {size} too")
         if any(_differs_between(value, (axis, other)) for value in given):
             return False
         return Unknown("whether numbers differ along both axes where inputs are ones")

@@ -44,7 +44,7 @@ _WITH_CHANNELS = 3  # the rank of what varies along channels, height and width
 
 @rule(_MISREADING, feature="op:{op}", versions="tflite", severity=WRONG, source=_SOURCE)
 def image_by_other_axes(node: NodeView, target: Target) -> Answer:
-    """{op} takes the axes of an image as if its channels were not put last."""
+    """onnx2tf applies {op} to an image as if its channels were not moved last."""
     image = _image_of(node)
     feature = "" if image is None else _misread(node, image)
     return bool(feature) and Yes(feature=feature)
@@ -59,7 +59,7 @@ def image_by_other_axes(node: NodeView, target: Target) -> Answer:
     source=_SOURCE,
 )
 def image_beside_other_axes(node: NodeView, target: Target) -> Answer:
-    """{op} reads other axes beside an image, whose channels are put last."""
+    """onnx2tf combines an image, its channels moved last, with a tensor in ONNX order."""
     if node.op in ELEMENTWISE and not any(v is not None and v.is_constant for v in node.inputs):
         return None
     image = _image_of(node)
@@ -77,7 +77,7 @@ def image_beside_other_axes(node: NodeView, target: Target) -> Answer:
     " many axes, it is taken",
 )
 def constant_of_fewer_axes(node: NodeView, target: Target) -> Answer:
-    """{op} has a first operand that is constant, has fewer axes and varies not along the last."""
+    """onnx2tf does not broadcast a first operand of {op} that is constant and of lower rank."""
     first, second = node.input(0), node.input(1)
     if first is None or second is None or second.rank is None or not first.is_constant:
         return None
@@ -95,7 +95,7 @@ def constant_of_fewer_axes(node: NodeView, target: Target) -> Answer:
     source=f"{MEASURED}: facts/asked.json, elementwise-constant",
 )
 def constant_of_batches(node: NodeView, target: Target) -> Answer:
-    """{op} has a first operand of four axes that is constant and varies along the first alone."""
+    """onnx2tf misreads a constant first operand of {op} that varies along the batch only."""
     first, second = node.input(0), node.input(1)
     if first is None or second is None or second.rank != _IMAGE or not first.is_constant:
         return None
@@ -112,7 +112,7 @@ def constant_of_batches(node: NodeView, target: Target) -> Answer:
     source=f"{MEASURED}: facts/asked.json, elementwise-constant",
 )
 def constant_of_more_axes(node: NodeView, target: Target) -> Answer:
-    """A constant that has more axes is subtracted."""
+    """onnx2tf does not support a constant operand of Sub with the higher rank."""
     first, second = node.input(0), node.input(1)
     if first is None or second is None or first.rank is None or not second.is_constant:
         return None
@@ -129,7 +129,7 @@ def constant_of_more_axes(node: NodeView, target: Target) -> Answer:
     " it is equal",
 )
 def channels_put_first_of_equal_sizes(node: NodeView, target: Target) -> Answer:
-    """A Transpose that puts channels first takes a tensor of equal sizes for an image."""
+    """onnx2tf takes a tensor of equal sizes for an image when Transpose moves channels first."""
     x = node.input(0)
     if x is None or x.producer is None or list(node.attr("perm", ())) != _CHANNELS_FIRST:
         return None
@@ -149,7 +149,7 @@ def channels_put_first_of_equal_sizes(node: NodeView, target: Target) -> Answer:
     " other sizes it is equal; ops/Conv.py finds the axes by trying, and pads before it does",
 )
 def image_made_of_equal_sizes(node: NodeView, target: Target) -> Answer:
-    """What {op} makes an image is read as if its channels were last: all sizes are equal."""
+    """onnx2tf takes an image of equal sizes that {op} makes for one with channels last."""
     x, image = node.input(0), node.output(0)
     if x is None or image is None or image.rank != _IMAGE or not _makes_an_image(node):
         return None
@@ -163,7 +163,7 @@ def image_made_of_equal_sizes(node: NodeView, target: Target) -> Answer:
     for reader in readers_by_number(image):
         reduced = behind and node.op == "Reshape" and reader.op in REDUCTIONS
         if reduced or (reader.op in PICTURES and not (told and _is_tried(reader))):
-            said = f"all sizes of {image.name} behind the first are equal, which {reader.op} reads"
+            said = f"onnx2tf confuses the axes of {image.name}, of equal sizes, in {reader.op}"
             uneven = told and _is_padded_behind(reader)
             return Yes(message=said, severity=REJECT if uneven else WRONG)
     return None

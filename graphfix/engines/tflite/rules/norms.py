@@ -20,7 +20,7 @@ _LAYERS_NORMALIZED = 17  # the opset that brings LayerNormalization
     source=f"{MEASURED}: facts/graphs.json; what comes of an input are no integers of Python",
 )
 def norm_by_axes_input(node: NodeView, target: Target) -> Answer:
-    """{op} is refused where its axes are an input, as from opset 18 on."""
+    """onnx2tf does not support {op} with axes as an input, as from opset 18 on."""
     return node.input(1) is not None
 
 
@@ -33,7 +33,7 @@ def norm_by_axes_input(node: NodeView, target: Target) -> Answer:
     source=f"{MEASURED}: facts/graphs.json",
 )
 def norm_over_many_axes(node: NodeView, target: Target) -> Answer:
-    """{op} over more than two axes is refused, and ReduceL1 over all."""
+    """onnx2tf supports {op} over one or two axes, ReduceL1 not over all."""
     axes = node.attr("axes", None)
     if axes is None and node.input(1) is None:
         return node.op == "ReduceL1" and Yes(text="object of type 'NoneType' has no len()")
@@ -50,6 +50,6 @@ def norm_over_many_axes(node: NodeView, target: Target) -> Answer:
     " onnxruntime knows the operator in all opsets",
 )
 def normalization_before_its_opset(node: NodeView, target: Target) -> Answer:
-    """LayerNormalization before opset 17, which brings it, gives a tensor of unknown shape."""
+    """onnx2tf infers no shape for LayerNormalization below opset 17."""
     y = node.output(0)
     return node.opset < _LAYERS_NORMALIZED and y is not None and any(True for _ in y.consumers)

@@ -28,9 +28,9 @@ _VOLUME = 5  # the rank of what has three dimensions beside batch and channels
     source=MEASURED,
 )
 def name_beyond_ascii(model: Model, target: Target) -> list[Answer]:
-    """An input has a name that is not ASCII."""
+    """onnx2tf requires ASCII names of inputs."""
     return [
-        Yes(message=f"the name of input {tensor.name} is not ASCII, which {target.title} wants")
+        Yes(message=f"onnx2tf requires ASCII names; input {tensor.name} has another")
         for tensor in model.graph.inputs
         if not tensor.name.isascii()
     ]
@@ -44,7 +44,7 @@ def name_beyond_ascii(model: Model, target: Target) -> list[Answer]:
     source=f"{MEASURED}: facts/graphs.json; of floats and integers",
 )
 def mod_truncated(node: NodeView, target: Target) -> Answer:
-    """Mod with fmod gives the sign of the divisor."""
+    """onnx2tf's Mod with fmod=1 takes the sign of the divisor; ONNX takes that of the dividend."""
     return bool(node.attr("fmod", 0))
 
 
@@ -58,7 +58,7 @@ def mod_truncated(node: NodeView, target: Target) -> Answer:
     " its states, they are taken",
 )
 def cell_without_states(node: NodeView, target: Target) -> Answer:
-    """A cell that lacks its bias, or an LSTM its first hidden state, is not converted."""
+    """onnx2tf requires the bias B of {op}, and initial_h of LSTM."""
     return any(node.input(place) is None for place in _CELLS[node.op])
 
 
@@ -70,7 +70,7 @@ def cell_without_states(node: NodeView, target: Target) -> Answer:
     source=MEASURED,
 )
 def cell_by_batch(node: NodeView, target: Target) -> Answer:
-    """A cell whose batch comes first is not converted."""
+    """onnx2tf does not support layout=1 of {op}."""
     return bool(node.attr("layout", 0))
 
 
@@ -82,7 +82,7 @@ def cell_by_batch(node: NodeView, target: Target) -> Answer:
     source=f"{MEASURED}: over the last axis, and from opset 13 on, they are equal",
 )
 def softmax_of_flattened(node: NodeView, target: Target) -> Answer:
-    """Before opset 13 all axes from the given one on are one, and here it is that one alone."""
+    """onnx2tf applies {op} to one axis; ONNX before opset 13 flattens all axes from there on."""
     return joins_axes(node)
 
 
@@ -95,7 +95,7 @@ def softmax_of_flattened(node: NodeView, target: Target) -> Answer:
     " counted from the front, it is equal; ops/OneHot.py adds the axis twice",
 )
 def one_hot_of_a_vector(node: NodeView, target: Target) -> Answer:
-    """OneHot of a vector along an axis that is counted from the end comes out transposed."""
+    """onnx2tf transposes the result of OneHot of a vector along a negative axis."""
     return int(node.attr("axis", -1)) < 0 and has_rank(node, 1)
 
 
@@ -109,7 +109,7 @@ def one_hot_of_a_vector(node: NodeView, target: Target) -> Answer:
     " second, are taken",
 )
 def matmul_of_a_vector(node: NodeView, target: Target) -> Answer:
-    """A vector is multiplied by a vector, or it or its row by a matrix that is computed."""
+    """onnx2tf does not support MatMul of a vector, or its row, by a vector or a computed matrix."""
     left, right = node.input(0), node.input(1)
     if left is None or right is None or left.rank not in (None, 1, _MATRIX):
         return None
@@ -136,7 +136,7 @@ def _is_row_of_vector(value: Value) -> bool:
     " taken",
 )
 def attention_behind_a_mask(node: NodeView, target: Target) -> Answer:
-    """Attention has a mask, or gives the products of queries and keys."""
+    """onnx2tf does not support attn_mask or qk_matmul_output of Attention."""
     return node.input(3) is not None or node.output(3) is not None
 
 
@@ -149,7 +149,7 @@ def attention_behind_a_mask(node: NodeView, target: Target) -> Answer:
     source=f"{MEASURED}: facts/graphs.json; of matrices, and by indices that are fed, it is taken",
 )
 def elements_by_constants(node: NodeView, target: Target) -> Answer:
-    """The indices of GatherElements are constant, and of more than two dimensions."""
+    """onnx2tf does not support constant GatherElements indices of rank 3 or higher."""
     indices = node.input(1)
     if indices is None or not known_with_sizes(indices):
         return None
@@ -164,9 +164,9 @@ def elements_by_constants(node: NodeView, target: Target) -> Answer:
     source=f"{MEASURED}: such an output is left out, and what follows from sizes is one",
 )
 def constant_output(model: Model, target: Target) -> list[Answer]:
-    """An output does not depend on an input, or on its sizes alone."""
+    """onnx2tf drops an output that does not depend on the values of an input."""
     return [
-        Yes(message=f"output {tensor.name} is constant, and {target.title} leaves it out")
+        Yes(message=f"{target.title} drops the constant output {tensor.name}")
         for tensor in model.graph.outputs
         if known_with_sizes(Value(tensor)) and not _counts_elements(Value(tensor))
     ]
@@ -186,7 +186,7 @@ def _counts_elements(value: Value) -> bool:
     source=f"{MEASURED}: over the last axis it is taken",
 )
 def normalization_of_several_axes(node: NodeView, target: Target) -> Answer:
-    """LayerNormalization over more than the last axis is not converted."""
+    """onnx2tf supports LayerNormalization over the last axis only."""
     return normalizes_several_axes(node)
 
 
@@ -199,7 +199,7 @@ def normalization_of_several_axes(node: NodeView, target: Target) -> Answer:
     source=MEASURED,
 )
 def computed_weights(node: NodeView, target: Target) -> Answer:
-    """The weights are fed or computed."""
+    """onnx2tf requires constant weights of {op}."""
     weights = node.input(1)
     return weights is not None and not known_with_sizes(weights)
 
@@ -212,7 +212,7 @@ def computed_weights(node: NodeView, target: Target) -> Answer:
     source=MEASURED,
 )
 def last_of_equals(node: NodeView, target: Target) -> Answer:
-    """The last of several maxima is not found."""
+    """onnx2tf does not support select_last_index=1 of ArgMax."""
     return bool(node.attr("select_last_index", 0))
 
 
@@ -225,7 +225,7 @@ def last_of_equals(node: NodeView, target: Target) -> Answer:
     source=MEASURED,
 )
 def clip_without_bounds(node: NodeView, target: Target) -> Answer:
-    """A Clip with neither bound is not converted."""
+    """onnx2tf does not support Clip without min and max."""
     given = [node.input(1), node.input(2), node.attr("min", None), node.attr("max", None)]
     return all(bound is None for bound in given)
 
@@ -238,7 +238,7 @@ def clip_without_bounds(node: NodeView, target: Target) -> Answer:
     source=f"{MEASURED}: the result lacks the bias; without one, and of images, it is equal",
 )
 def bias_of_a_volume(node: NodeView, target: Target) -> Answer:
-    """The bias of a ConvTranspose of three dimensions is left out."""
+    """onnx2tf drops the bias of a 3D ConvTranspose."""
     x, weights = node.input(0), node.input(1)
     if x is None or weights is None or node.input(2) is None:
         return None
@@ -255,7 +255,7 @@ def bias_of_a_volume(node: NodeView, target: Target) -> Answer:
     source=f"{MEASURED}: facts/asked.json, dft-*",
 )
 def transform_of_part(node: NodeView, target: Target) -> Answer:
-    """A DFT is one-sided, or has a length or an axis for an input."""
+    """onnx2tf does not support DFT with onesided=1, dft_length or axis as an input."""
     given = node.input(1) is not None or node.input(2) is not None
     return given or bool(node.attr("onesided", 0))
 
@@ -268,7 +268,7 @@ def transform_of_part(node: NodeView, target: Target) -> Answer:
     source=f"{MEASURED}: facts/asked.json, dft-more; ops/DFT.py takes the last axis but one",
 )
 def transform_along_the_first_axis(node: NodeView, target: Target) -> Answer:
-    """A DFT that says no axis goes along the last one instead of along the first."""
+    """onnx2tf uses the last axis of DFT by default; ONNX before opset 20 uses axis 1."""
     if node.opset >= _DFT_OF_LAST or node.has("axis"):
         return None
     first = has_rank(node, _SIGNALS)
@@ -284,7 +284,7 @@ def transform_along_the_first_axis(node: NodeView, target: Target) -> Answer:
     source=f"{MEASURED}: facts/asked.json, recurrent-fed; first states may be fed",
 )
 def cell_of_fed_weights(node: NodeView, target: Target) -> Answer:
-    """A cell has weights or a bias that are fed or computed."""
+    """onnx2tf requires constant weights and bias of {op}."""
     given = [node.input(place) for place in _WEIGHTS]
     return any(value is not None and not known_with_sizes(value) for value in given)
 
@@ -306,6 +306,6 @@ SPARSE_INITIALIZER = ignores_sparse_initializers(versions="tflite", source=MEASU
     source=f"{MEASURED}: facts/asked.json, cumsum-axis",
 )
 def axis_in_a_vector(node: NodeView, target: Target) -> Answer:
-    """The axis of CumSum is a vector of one number."""
+    """onnx2tf requires the axis of CumSum to be a scalar."""
     axis = node.input(1)
     return axis is not None and axis.rank == 1

@@ -21,7 +21,7 @@ _ASKED = f"{MEASURED}: facts/asked.json"
     source=f"{_ASKED}, average-pool-volume; ops/AveragePool.py: average_multiplier",
 )
 def averages_of_volumes(node: NodeView, target: Target) -> Answer:
-    """An AveragePool of volumes has to be multiplied, for it counts pads otherwise."""
+    """onnx2tf does not support this padding of a 3D AveragePool."""
     x = node.input(0)
     kernel = [int(size) for size in node.attr("kernel_shape")]
     if x is None or len(kernel) != _VOLUME - 2:
@@ -62,7 +62,7 @@ def _same_pads(sizes: list[int], kernel: list[int], strides: list[int]) -> list[
     source=f"{_ASKED}, lp-pool and pool-auto: images with pads that are given are equal",
 )
 def padded_powers(node: NodeView, target: Target) -> Answer:
-    """LpPool with pads that are automatic, or of lines with pads, gives other numbers."""
+    """onnx2tf computes LpPool with auto_pad, or a padded 1D LpPool, wrongly."""
     if str(node.attr("auto_pad", "NOTSET")).startswith("SAME"):
         return True
     lines = len(node.attr("kernel_shape")) == _LINES - 2
@@ -78,7 +78,7 @@ def padded_powers(node: NodeView, target: Target) -> Answer:
     source=f"{_ASKED}, global-pool: images are taken",
 )
 def global_powers(node: NodeView, target: Target) -> Answer:
-    """GlobalLpPool takes images alone."""
+    """onnx2tf supports GlobalLpPool of rank 4 only."""
     x = node.input(0)
     if x is None:
         return None
@@ -93,7 +93,7 @@ def global_powers(node: NodeView, target: Target) -> Answer:
     source=f"{_ASKED}, global-pool",
 )
 def global_powers_of_equal_sizes(node: NodeView, target: Target) -> Answer:
-    """GlobalLpPool of images whose sizes behind the first are equal goes along other axes."""
+    """onnx2tf reduces the wrong axes of GlobalLpPool if sizes after the first are equal."""
     x = node.input(0)
     sizes = None if x is None else x.shape
     return sizes is not None and len(sizes) == _IMAGE and len({*sizes[1:]}) == 1

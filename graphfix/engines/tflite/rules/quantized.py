@@ -24,7 +24,7 @@ _TURNED = 3  # numbers of which the second can be put last
     " 13 and 25 the profile says it",
 )
 def numbers_not_rounded(node: NodeView, target: Target) -> Answer:
-    """QuantizeLinear rounds nothing and keeps numbers beyond what bytes hold."""
+    """onnx2tf's QuantizeLinear neither rounds nor saturates."""
     form = form_of(node.op, node.opset)
     return form is None or form.since not in target.ops[node.op].wrong
 
@@ -37,7 +37,7 @@ def numbers_not_rounded(node: NodeView, target: Target) -> Answer:
     source="what is said of the QuantizeLinear before it: the two are written out together",
 )
 def dequantize_what_was_not_rounded(node: NodeView, target: Target) -> Answer:
-    """DequantizeLinear reads what QuantizeLinear has not rounded."""
+    """DequantizeLinear reads values that onnx2tf's QuantizeLinear has not rounded."""
     data = node.input(0)
     before = None if data is None else data.producer
     return before is not None and before.op == "QuantizeLinear" and not before.domain
@@ -52,7 +52,7 @@ def dequantize_what_was_not_rounded(node: NodeView, target: Target) -> Answer:
     " of what is fed or computed it is right",
 )
 def stored_vector_turned(node: NodeView, target: Target) -> Answer:
-    """The second number of a vector is put last where a stored tensor is dequantized."""
+    """onnx2tf reorders the elements of a constant vector in DequantizeLinear."""
     data = node.input(0)
     if data is None or not data.is_constant:
         return False
@@ -76,7 +76,7 @@ def is_turned(value: Value) -> bool:
     " bytes stand for, and few operators ask whether they are given these",
 )
 def bytes_that_are_numbers(node: NodeView, target: Target) -> Answer:
-    """What {op} gives is read as bytes, and is numbers already."""
+    """onnx2tf's {op} returns dequantized values; the node after it expects integers."""
     result = node.output(0)
     if result is None:
         return None

@@ -153,7 +153,7 @@ def _reads_others(axis: _Axis, node: NodeView, mode: str) -> bool:
     source=f"{_ASKED}, resize-*, upsample; ops/Resize.py: opset <= 17 stands beside each mode",
 )
 def resize_other_places(node: NodeView, target: Target) -> Answer:
-    """{op} reads other places than its coordinates, and how they are rounded, say."""
+    """onnx2tf's {op} samples positions that differ from its coordinate and rounding modes."""
     mode = str(node.attr("mode", "nearest"))
     if mode == "cubic" or _way(node) == "tf_crop_and_resize":
         return None
@@ -177,7 +177,7 @@ def resize_other_places(node: NodeView, target: Target) -> Answer:
     source=f"{_ASKED}, resize-volume, resize-ranks, upsample",
 )
 def resized_rank(node: NodeView, target: Target) -> Answer:
-    """{op} takes images and lines, and Resize volumes up to opset 17 in the modes that it knows."""
+    """onnx2tf supports {op} of rank 3 and 4, and Resize of rank 5 in some modes up to opset 17."""
     x = node.input(0)
     if x is None:
         return None
@@ -197,7 +197,7 @@ def resized_rank(node: NodeView, target: Target) -> Answer:
     source=f"{_ASKED}, upsample: by 2 and by 1.5; ops/Upsample.py takes the last two axes",
 )
 def upsampled_line(node: NodeView, target: Target) -> Answer:
-    """Upsample of three dimensions resizes the channels as well."""
+    """onnx2tf resizes the channels too when Upsample has rank 3."""
     return has_rank(node, _LINES)
 
 
@@ -209,7 +209,7 @@ def upsampled_line(node: NodeView, target: Target) -> Answer:
     source=f"{_ASKED}, resize-ranks: ops/Resize.py hands on the sizes of the axes of space alone",
 )
 def resized_channels(node: NodeView, target: Target) -> Answer:
-    """Resize of the batch or the channels leaves them as they are."""
+    """onnx2tf does not resize the batch or channel axis."""
     data, result = node.input(0), node.output(0)
     before = None if data is None else data.shape
     after = None if result is None else result.shape
@@ -229,7 +229,7 @@ def resized_channels(node: NodeView, target: Target) -> Answer:
     source=f"{_ASKED}, resize-attributes: scales of some axes, and sizes of all, are taken",
 )
 def sizes_of_some_axes(node: NodeView, target: Target) -> Answer:
-    """Sizes of the axes that Resize names, which are not all, are not converted."""
+    """onnx2tf requires sizes of Resize for all axes."""
     sizes = _given(node, 3)
     if sizes is None or not node.has("axes"):
         return None
@@ -245,7 +245,7 @@ def sizes_of_some_axes(node: NodeView, target: Target) -> Answer:
     source=f"{_ASKED}, resize-policy",
 )
 def resize_of_one_ratio(node: NodeView, target: Target) -> Answer:
-    """Resize that keeps the ratio of the sizes gives other sizes."""
+    """onnx2tf returns other sizes than ONNX for this keep_aspect_ratio_policy."""
     policy = str(node.attr("keep_aspect_ratio_policy", "stretch"))
     if policy == "stretch" or _given(node, 3) is None:
         return None
@@ -261,5 +261,5 @@ def resize_of_one_ratio(node: NodeView, target: Target) -> Answer:
     source=f"{_ASKED}, resize-attributes",
 )
 def resize_without_aliases(node: NodeView, target: Target) -> Answer:
-    """Resize that widens its kernel where an axis shrinks is no operator of LiteRT."""
+    """LiteRT has no operator for Resize with antialias=1."""
     return bool(node.attr("antialias", 0)) and node.attr("mode", "nearest") != "nearest"

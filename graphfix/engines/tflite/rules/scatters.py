@@ -44,7 +44,7 @@ _HANDING = ELEMENTWISE | {
     source=f"{MEASURED}: reduction add ends the conversion",
 )
 def scatter_elements_reduction(node: NodeView, target: Target) -> Answer:
-    """ScatterElements that adds or compares is not converted."""
+    """onnx2tf does not support ScatterElements with a reduction."""
     how = node.attr("reduction", "none")
     return how != "none" and Yes(feature=f"attr:ScatterElements.reduction={how}")
 
@@ -57,7 +57,7 @@ def scatter_elements_reduction(node: NodeView, target: Target) -> Answer:
     source=f"{MEASURED}: reductions add and min",
 )
 def scatter_nd_reduction(node: NodeView, target: Target) -> Answer:
-    """What is scattered replaces the data instead of being added to it or compared with it."""
+    """onnx2tf ignores the reduction of ScatterND and overwrites the data."""
     how = node.attr("reduction", "none")
     return how != "none" and Yes(feature=f"attr:ScatterND.reduction={how}")
 
@@ -71,7 +71,7 @@ def scatter_nd_reduction(node: NodeView, target: Target) -> Answer:
     " SCATTER_ND of LiteRT, which adds up; onnxruntime keeps the last",
 )
 def updates_of_one_place(node: NodeView, target: Target) -> Answer:
-    """Several updates to one place are added up, where ONNX leaves open which of them stays."""
+    """LiteRT adds up duplicate updates of {op}; onnxruntime keeps the last one."""
     if node.attr("reduction", "none") != "none":
         return None
     data, indices = node.input(0), node.input(1)
@@ -106,7 +106,7 @@ def updates_of_one_place(node: NodeView, target: Target) -> Answer:
     source=f"{_ASKED}, scatter-joined: what Concat gives is taken to have its channels last",
 )
 def places_joined_of_ones(node: NodeView, target: Target) -> Answer:
-    """The indices of ScatterND are joined along the last of three axes, of tensors of ones."""
+    """onnx2tf misreads ScatterND indices that are joined along the last of three axes."""
     indices = node.input(1)
     maker = None if indices is None else indices.producer
     if indices is None or maker is None or maker.op != "Concat" or known_with_sizes(indices):

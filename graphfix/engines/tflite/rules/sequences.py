@@ -19,7 +19,7 @@ _ASKED = f"{MEASURED}: facts/asked.json"
     source=f"{_ASKED}, split-to-sequence*: without that input it is taken",
 )
 def split_by_sizes(node: NodeView, target: Target) -> Answer:
-    """SplitToSequence by lengths that it is given is not converted."""
+    """onnx2tf does not support SplitToSequence with the input split."""
     return node.input(1) is not None
 
 
@@ -31,7 +31,7 @@ def split_by_sizes(node: NodeView, target: Target) -> Answer:
     source=f"{_ASKED}, sequence-of-others: the first size may differ",
 )
 def parts_of_other_sizes(node: NodeView, target: Target) -> Answer:
-    """SequenceConstruct of tensors that differ behind the first size is not converted."""
+    """onnx2tf requires SequenceConstruct inputs whose shapes differ in the first axis only."""
     shapes = [value.shape for value in node.inputs if value is not None]
     if any(shape is None for shape in shapes):
         return Unknown("shapes of what is put together")

@@ -32,7 +32,7 @@ _LINES = 3  # the rank
     source=f"{_ASKED}, squeeze and unsqueeze: each alone, and counted from the front, is equal",
 )
 def axes_from_the_end(node: NodeView, target: Target) -> Answer:
-    """Unsqueeze of several axes counts one from the end, before the others are put in."""
+    """onnx2tf resolves negative axes of Unsqueeze against the wrong rank."""
     x, given = node.input(0), node.input(1)
     axes = node.attr("axes", None) if given is None else given.array()
     if x is None or axes is None or len(axes) == 1 or known_with_sizes(x):
@@ -49,7 +49,7 @@ def axes_from_the_end(node: NodeView, target: Target) -> Answer:
     source=f"{_ASKED}, several: tf.math.add_n; Max and Min of other shapes are taken",
 )
 def sum_of_other_shapes(node: NodeView, target: Target) -> Answer:
-    """{op} of tensors whose shapes differ is not converted."""
+    """onnx2tf does not broadcast the inputs of {op}."""
     shapes = [value.static_shape for value in node.inputs if value is not None]
     if len(shapes) == 1:
         return None
@@ -65,7 +65,7 @@ def sum_of_other_shapes(node: NodeView, target: Target) -> Answer:
     source=f"{_ASKED}, is: of both signs it is taken",
 )
 def infinity_of_one_sign(node: NodeView, target: Target) -> Answer:
-    """IsInf that asks about one sign alone is not converted."""
+    """onnx2tf does not support IsInf that detects only one sign."""
     return not (node.attr("detect_negative", 1) and node.attr("detect_positive", 1))
 
 
@@ -78,7 +78,7 @@ def infinity_of_one_sign(node: NodeView, target: Target) -> Answer:
     source=f"{_ASKED}, eye",
 )
 def eye_like_what_is_computed(node: NodeView, target: Target) -> Answer:
-    """EyeLike of a tensor that is fed or computed is not converted."""
+    """onnx2tf supports EyeLike of a constant only."""
     x = node.input(0)
     return x is not None and not known_with_sizes(x)
 
@@ -91,7 +91,7 @@ def eye_like_what_is_computed(node: NodeView, target: Target) -> Answer:
     source=f"{_ASKED}, softmax: along the last axis, and the second of three, it is equal",
 )
 def hardmax_of_another_axis(node: NodeView, target: Target) -> Answer:
-    """Hardmax along another axis than the last gives other numbers."""
+    """onnx2tf supports Hardmax along the last axis only; it computes other axes wrongly."""
     x = node.input(0)
     axis = int(node.attr("axis", 1 if node.opset < _AXIS_LAST else -1))
     if axis == -1 or x is None:
@@ -110,7 +110,7 @@ def hardmax_of_another_axis(node: NodeView, target: Target) -> Answer:
     source=f"{_ASKED}, nms: 2 of 6 boxes come, and 4 of zeros",
 )
 def fewer_boxes(node: NodeView, target: Target) -> Answer:
-    """As many boxes come as are wanted at most, where fewer are chosen."""
+    """onnx2tf pads NonMaxSuppression to max_output_boxes_per_class; ONNX does not."""
     return Unknown("how many boxes are chosen")
 
 
@@ -121,7 +121,7 @@ def fewer_boxes(node: NodeView, target: Target) -> Answer:
     source=f"{_ASKED}, scalar-input: arithmetic and Reshape are equal",
 )
 def input_without_axes(model: Model, target: Target) -> list[Answer]:
-    """An input without axes gets one, which is seen in what reads it."""
+    """onnx2tf turns a scalar input into one of rank 1."""
     return list(_read_by(model, _WITHOUT_AXES))
 
 
@@ -133,7 +133,7 @@ def input_without_axes(model: Model, target: Target) -> list[Answer]:
     source=f"{_ASKED}, scalar-input and range: what is squeezed is taken",
 )
 def range_to_an_input(model: Model, target: Target) -> list[Answer]:
-    """An input without axes gets one, with which a Range is not converted."""
+    """onnx2tf turns a scalar input into one of rank 1, which Range does not take."""
     return list(_read_by(model, _ENDS))
 
 
@@ -151,5 +151,5 @@ def _read_by(model: Model, readers: Mapping[str, tuple[int, ...]]) -> Iterator[Y
     for tensor in given_inputs(model):
         for one in walk([Value(tensor)] if Value(tensor).rank == 0 else [], handed_on):
             for node in filter(partial(reads, value=one), one.consumers):
-                message = f"{node.op} reads {tensor.name}, which has no axes and gets one"
+                message = f"onnx2tf adds an axis to scalar {tensor.name}, which {node.op} reads"
                 yield Yes(node=node, message=message)

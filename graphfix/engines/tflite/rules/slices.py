@@ -28,7 +28,7 @@ _FARTHEST = 2**31 - 1  # of the ends that were asked about but the one that stan
     " computed before, and right",
 )
 def slice_backwards(node: NodeView, target: Target) -> Answer:
-    """A slice that runs backwards gives other elements."""
+    """onnx2tf computes Slice with negative steps wrongly."""
     x, steps = node.input(0), node.input(4)
     if steps is None or x is None or known_with_sizes(x):
         return None
@@ -44,7 +44,7 @@ def slice_backwards(node: NodeView, target: Target) -> Answer:
     source=f"{_ASKED}, slice-two and slice-axes",
 )
 def slice_in_another_order(node: NodeView, target: Target) -> Answer:
-    """A slice that names axes in another order than they have takes each bound for another's."""
+    """onnx2tf ignores the order of axes of Slice and swaps their bounds."""
     x = node.input(0)
     given = node.input(3)
     axes = node.attr("axes", None) if given is None else given.array()
@@ -66,7 +66,7 @@ def slice_in_another_order(node: NodeView, target: Target) -> Answer:
     " up to 9223372036854775807, it is taken",
 )
 def slice_beyond_a_vector(node: NodeView, target: Target) -> Answer:
-    """A slice of a vector ends behind it, at a number that does not stand for the end."""
+    """onnx2tf does not clamp the end of a Slice of a vector to its length."""
     x, ends, steps = node.input(0), node.input(2), node.input(4)
     if x is None or ends is None or x.rank != 1 or known_with_sizes(x):
         return None
@@ -87,7 +87,7 @@ def slice_beyond_a_vector(node: NodeView, target: Target) -> Answer:
     source=f"{_ASKED}, reduce-18: without that input it is taken",
 )
 def reduction_along_nothing(node: NodeView, target: Target) -> Answer:
-    """The axes of {op} are an empty constant."""
+    """onnx2tf does not support an empty constant as axes of {op}."""
     axes = node.input(1)
     return axes is not None and axes.static_shape == (0,)
 
@@ -101,7 +101,7 @@ def reduction_along_nothing(node: NodeView, target: Target) -> Answer:
     source=f"{_ASKED}, slice-starts-computed: of vectors, and of int64, they are taken",
 )
 def bounds_of_int32(node: NodeView, target: Target) -> Answer:
-    """A start or an end that is computed is of int32."""
+    """onnx2tf requires computed starts and ends of Slice to be int64."""
     if not _has_fewer_bounds(node):
         return None
     return any(value.dtype == np.int32 for value in _computed_bounds(node))
@@ -116,7 +116,7 @@ def bounds_of_int32(node: NodeView, target: Target) -> Answer:
     source=f"{_ASKED}, slice-starts-computed: of as many bounds as axes they are taken",
 )
 def axes_left_out(node: NodeView, target: Target) -> Answer:
-    """A start or an end is computed, and neither axes are given nor bounds for all."""
+    """onnx2tf requires axes of Slice if starts or ends are computed and do not cover all axes."""
     return node.input(3) is None and bool(_computed_bounds(node)) and _has_fewer_bounds(node)
 
 
@@ -129,13 +129,13 @@ def axes_left_out(node: NodeView, target: Target) -> Answer:
     " know; sums, products by matrices, reductions and three dimensions that are turned are equal",
 )
 def axes_behind_unknown_sizes(node: NodeView, target: Target) -> Answer:
-    """A slice of computed length is read by other axes."""
+    """onnx2tf reads a Slice of computed length along the wrong axes."""
     x, part = node.input(0), node.output(0)
     if x is None or part is None or x.rank is None or x.rank < _LINES:
         return None
     for reader in readers_by_number(part) if _computed_bounds(node) else ():
         if reader.op in _BY_AXES and _moves_axes(reader):
-            return Yes(message=f"what {node.op} gives has no known size, and {reader.op} reads it")
+            return Yes(message=f"onnx2tf misreads {reader.op} after {node.op} of unknown length")
     return None
 
 

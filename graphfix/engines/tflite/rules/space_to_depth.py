@@ -26,7 +26,7 @@ _IMAGE, _CUT = 4, 6  # ranks
     source=f"{MEASURED}: facts/asked.json, space-to-depth",
 )
 def space_to_depth(node: NodeView, target: Target) -> Answer:
-    """A Transpose between two Reshapes is taken for a SpaceToDepth of an image, which it is not."""
+    """onnx2tf takes this Transpose between two Reshapes for SpaceToDepth, which it is not."""
     cut, before = node.input(0), node.need(0).producer
     if list(node.attr("perm", ())) != _PERM or cut is None or before is None:
         return False
@@ -56,7 +56,7 @@ def space_to_depth(node: NodeView, target: Target) -> Answer:
     " Reshape, they are equal",
 )
 def blocks_of_no_image(node: NodeView, target: Target) -> Answer:
-    """{op} reads what a Reshape makes an image, as if its channels were last."""
+    """onnx2tf's {op} reads the output of a Reshape as if channels were last."""
     x = node.need(0)
     maker = _maker_behind_numbers(x)
     sizes = {*(x.shape or ())[1:]}

@@ -25,7 +25,7 @@ _IMAGE = 4  # the rank
     source=f"{MEASURED}: SAME_UPPER is equal",
 )
 def pool_padded_before(node: NodeView, target: Target) -> Answer:
-    """Pads that are automatic and stand before the window give an output of other sizes."""
+    """onnx2tf returns other sizes for {op} with auto_pad=SAME_LOWER."""
     return bool(node.attr("auto_pad", "NOTSET") == "SAME_LOWER")
 
 
@@ -38,7 +38,7 @@ def pool_padded_before(node: NodeView, target: Target) -> Answer:
     source=MEASURED,
 )
 def convolution_padded_before(node: NodeView, target: Target) -> Answer:
-    """Pads that are automatic and stand before the window are not taken."""
+    """onnx2tf does not support auto_pad=SAME_LOWER of {op}."""
     return bool(node.attr("auto_pad", "NOTSET") == "SAME_LOWER")
 
 
@@ -51,7 +51,7 @@ def convolution_padded_before(node: NodeView, target: Target) -> Answer:
     " writes pads beside auto_pad, of which ops/Conv.py and ops/MaxPool.py read the latter alone",
 )
 def pads_of_a_pad_left_out(node: NodeView, target: Target) -> Answer:
-    """{op} has auto_pad, and what a Pad of zeros puts before it is left out."""
+    """onnx2tf drops a Pad before {op} with auto_pad."""
     return _is_behind_zeros(node) if node.attr("auto_pad", "NOTSET") != "NOTSET" else None
 
 
@@ -64,7 +64,7 @@ def pads_of_a_pad_left_out(node: NodeView, target: Target) -> Answer:
     " pool of them, which are smaller than any number",
 )
 def zeros_beside_negative_numbers(node: NodeView, target: Target) -> Answer:
-    """The zeros of a Pad are no longer there where all else in a window is negative."""
+    """onnx2tf folds a Pad of zeros into MaxPool, which changes maxima below 0."""
     pad = _pad_before(node)
     return None if pad is None or is_never_negative(pad.input(0)) else _is_behind_zeros(node)
 
@@ -101,7 +101,7 @@ def _pad_before(node: NodeView) -> NodeView | None:
     source=MEASURED,
 )
 def pool_indices(node: NodeView, target: Target) -> Answer:
-    """The places of the maxima are counted otherwise."""
+    """onnx2tf returns different MaxPool indices than ONNX."""
     return len(node.outputs) > 1 and node.outputs[1] is not None
 
 
@@ -114,7 +114,7 @@ def pool_indices(node: NodeView, target: Target) -> Answer:
     source=f"{MEASURED}; pads for all axes are taken",
 )
 def pad_of_some_axes(node: NodeView, target: Target) -> Answer:
-    """The input that names the axes of pads is not read."""
+    """onnx2tf ignores the input axes of Pad."""
     return node.input(3) is not None
 
 
@@ -127,7 +127,7 @@ def pad_of_some_axes(node: NodeView, target: Target) -> Answer:
     source=MEASURED,
 )
 def pad_around(node: NodeView, target: Target) -> Answer:
-    """What stands at the other end is not taken for a pad."""
+    """onnx2tf does not support Pad with mode wrap."""
     return bool(node.attr("mode", "constant") == "wrap")
 
 
@@ -139,7 +139,7 @@ def pad_around(node: NodeView, target: Target) -> Answer:
     source=f"{MEASURED}: all numbers differ, up to 0.48 of 2",
 )
 def resize_cubic(node: NodeView, target: Target) -> Answer:
-    """Cubic Resize weighs its neighbours otherwise."""
+    """onnx2tf uses different cubic weights than ONNX for Resize."""
     return bool(node.attr("mode", "nearest") == "cubic")
 
 
@@ -151,7 +151,7 @@ def resize_cubic(node: NodeView, target: Target) -> Answer:
     source=MEASURED,
 )
 def resize_of_a_part(node: NodeView, target: Target) -> Answer:
-    """Resize of a region of interest is not converted."""
+    """onnx2tf does not support Resize with tf_crop_and_resize."""
     if node.attr(_MODE, "half_pixel") != "tf_crop_and_resize":
         return None
     return Yes(feature=f"attr:Resize.{_MODE}=tf_crop_and_resize")
@@ -165,7 +165,7 @@ def resize_of_a_part(node: NodeView, target: Target) -> Answer:
     source=f"{MEASURED}: facts/graphs.json; linear and nearest are equal with every padding",
 )
 def grid_sample_cubic(node: NodeView, target: Target) -> Answer:
-    """Cubic sampling is not converted."""
+    """onnx2tf does not support cubic GridSample."""
     return node.attr("mode", "linear") in ("bicubic", "cubic")
 
 
@@ -178,7 +178,7 @@ def grid_sample_cubic(node: NodeView, target: Target) -> Answer:
     source=f"{MEASURED}: facts/asked.json, conv-transpose-shapes; Conv is taken without it",
 )
 def window_left_out(node: NodeView, target: Target) -> Answer:
-    """ConvTranspose does not say what window it has."""
+    """onnx2tf requires the attribute kernel_shape of ConvTranspose."""
     return not node.has("kernel_shape")
 
 
@@ -190,7 +190,7 @@ def window_left_out(node: NodeView, target: Target) -> Answer:
     source=f"{MEASURED}: facts/asked.json, conv-transpose-shapes; VALID is equal",
 )
 def padded_for_one_size(node: NodeView, target: Target) -> Answer:
-    """Pads of ConvTranspose that are automatic are put at the other side."""
+    """onnx2tf puts the automatic padding of ConvTranspose at the wrong end."""
     return bool(node.attr("auto_pad", "NOTSET") == "SAME_UPPER")
 
 
@@ -203,7 +203,7 @@ def padded_for_one_size(node: NodeView, target: Target) -> Answer:
     source=f"{MEASURED}: facts/asked.json, conv-transpose-shapes",
 )
 def sizes_of_the_result(node: NodeView, target: Target) -> Answer:
-    """ConvTranspose that says what sizes come out is not converted."""
+    """onnx2tf does not support output_shape of ConvTranspose."""
     return node.has("output_shape")
 
 
@@ -217,7 +217,7 @@ def sizes_of_the_result(node: NodeView, target: Target) -> Answer:
     " groups of their own it is equal",
 )
 def dilated_in_strides(node: NodeView, target: Target) -> Answer:
-    """Conv has dilations, and strides as well."""
+    """onnx2tf does not support Conv with both strides and dilations."""
     strides, dilations = node.attr("strides", [1]), node.attr("dilations", [1])
     weights = node.input(1)
     if max(strides) == 1 or max(dilations) == 1 or weights is None:
@@ -234,7 +234,7 @@ def dilated_in_strides(node: NodeView, target: Target) -> Answer:
     source=f"{MEASURED}: facts/asked.json, conv-transpose",
 )
 def dilated_backwards(node: NodeView, target: Target) -> Answer:
-    """ConvTranspose has dilations."""
+    """onnx2tf does not support dilations of ConvTranspose."""
     return bool(max(node.attr("dilations", [1])) > 1)
 
 
@@ -246,7 +246,7 @@ def dilated_backwards(node: NodeView, target: Target) -> Answer:
     source=f"{MEASURED}: facts/asked.json, roi-align*; averages of output_half_pixel are equal",
 )
 def other_samples(node: NodeView, target: Target) -> Answer:
-    """RoiAlign takes other samples: their number is to be given, and pixels have no centres."""
+    """onnx2tf supports RoiAlign with a given sampling_ratio and output_half_pixel only."""
     old = node.opset < _CENTRES_SAID
     way = node.attr(_MODE, "output_half_pixel" if old else "half_pixel")
     averaged = node.attr("mode", "avg") == "avg"

@@ -59,14 +59,14 @@ _SIZED_AT_RUN = frozenset({"Expand", "Reshape"})
     " a size: N, 2*N, N/2 and N + 1 are read, N//2, N*M, Mod(N, 4) and n_1 are passed over",
 )
 def declared_symbols(model: Model, target: Target) -> Answer:
-    """Tensors between nodes are declared with symbols, which contradict the sizes that are fed."""
+    """tract does not unify the symbols declared between nodes with the sizes of inputs."""
     for graph in model.graphs():
         for tensor in declared_in_symbols(graph):
             if not _is_read(tensor):
                 continue
             return Yes(
-                message=f"{tensor.name} is declared with sizes that are no numbers, which "
-                f"{target.title} does not unify with those of a bound input",
+                message=f"{target.title} does not unify the symbolic sizes of {tensor.name} "
+                f"with those of the inputs",
                 node=NodeView(tensor.inputs[0]) if tensor.inputs else None,
             )
     return None
@@ -86,7 +86,7 @@ def _is_read(tensor: Variable) -> bool:
     source=f"{_WHEEL}: of 8 elements it gives 8 numbers where 4 or 12 are asked for",
 )
 def transform_of_a_length(node: NodeView, target: Target) -> Answer:
-    """The length of the transform is not looked at."""
+    """tract ignores dft_length of DFT."""
     length, x = node.input(1), node.need(0)
     known = None if length is None else length.array()
     place = node.attr("axis", 1) if node.opset < 20 else node.input(2)
@@ -104,7 +104,7 @@ def transform_of_a_length(node: NodeView, target: Target) -> Answer:
     source=f"{_WHEEL}: alpha of 1.5 gives what alpha of 1 gives, scaled",
 )
 def celu_slope(node: NodeView, target: Target) -> Answer:
-    """Celu with an alpha other than 1 computes something else."""
+    """tract computes Celu with alpha other than 1 wrongly."""
     return float(node.attr("alpha", 1.0)) != 1.0
 
 
@@ -116,7 +116,7 @@ def celu_slope(node: NodeView, target: Target) -> Answer:
     source=f"{_WHEEL}: the other modes and paddings are equal",
 )
 def grid_sample_cubic_border(node: NodeView, target: Target) -> Answer:
-    """Cubic GridSample with the border repeated computes something else."""
+    """tract computes cubic GridSample with border padding wrongly."""
     mode, padding = node.attr("mode", "linear"), node.attr("padding_mode", "zeros")
     return mode in ("bicubic", "cubic") and padding == "border"
 
@@ -130,7 +130,7 @@ def grid_sample_cubic_border(node: NodeView, target: Target) -> Answer:
     source=f"{_WHEEL}: the bias is scaled in float32; without one it is taken",
 )
 def gemm_bias(node: NodeView, target: Target) -> Answer:
-    """Gemm with a bias is taken in float32 alone."""
+    """tract supports Gemm with a bias in float32 only."""
     a, bias = node.input(0), node.input(2)
     if a is None or bias is None:
         return None
@@ -150,7 +150,7 @@ def gemm_bias(node: NodeView, target: Target) -> Answer:
     source=_WHEEL,
 )
 def cumsum_axis(node: NodeView, target: Target) -> Answer:
-    """The axis must be a scalar."""
+    """tract requires the axis of CumSum to be a scalar."""
     axis = node.input(1)
     if axis is None:
         return None
@@ -166,7 +166,7 @@ def cumsum_axis(node: NodeView, target: Target) -> Answer:
     source=f"{_WHEEL}: it panics",
 )
 def gather_nd_negative(node: NodeView, target: Target) -> Answer:
-    """Indices below 0 end the process."""
+    """tract panics on negative GatherND indices; ONNX counts them from the end."""
     return holds_negatives(node.input(1))
 
 
@@ -179,7 +179,7 @@ def gather_nd_negative(node: NodeView, target: Target) -> Answer:
     source=f"{_WHEEL}: without a value it gives float64, on which what follows stumbles",
 )
 def no_value(node: NodeView, target: Target) -> Answer:
-    """The value to fill with is missing, and float64 is taken for it."""
+    """tract fills ConstantOfShape with float64 if value is missing; ONNX uses float32."""
     return "value" not in node.node.attrs
 
 
@@ -191,7 +191,7 @@ def no_value(node: NodeView, target: Target) -> Answer:
     source=f"{_WHEEL}: forward and bidirectional are equal",
 )
 def reverse_direction(node: NodeView, target: Target) -> Answer:
-    """A cell that runs in reverse is run forward."""
+    """tract ignores direction=reverse of {op} and runs it forward."""
     return bool(node.attr("direction", "forward") == "reverse")
 
 
@@ -203,7 +203,7 @@ def reverse_direction(node: NodeView, target: Target) -> Answer:
     source=f"{_WHEEL}: the sizes of the output differ",
 )
 def automatic_pads_of_dilated_windows(node: NodeView, target: Target) -> Answer:
-    """Pads that are automatic are those of a window that is not dilated."""
+    """tract ignores dilations when it computes the automatic padding of {op}."""
     automatic = node.attr("auto_pad", "NOTSET") in ("SAME_UPPER", "SAME_LOWER")
     return automatic and any(int(d) != 1 for d in node.attr("dilations", ()))
 
@@ -216,7 +216,7 @@ def automatic_pads_of_dilated_windows(node: NodeView, target: Target) -> Answer:
     source=_WHEEL,
 )
 def nonzero_of_a_scalar(node: NodeView, target: Target) -> Answer:
-    """NonZero of a scalar gives another shape."""
+    """tract returns a different shape than ONNX for NonZero of a scalar."""
     return has_rank(node, 0)
 
 
@@ -232,7 +232,7 @@ def nonzero_of_a_scalar(node: NodeView, target: Target) -> Answer:
     " NonMaxSuppression finds, where their data has that size too",
 )
 def parameter_known_late(node: NodeView, target: Target) -> Answer:
-    """{op} has a parameter that depends on numbers that are fed, not on shapes alone."""
+    """tract requires parameters of {op} that do not depend on input values."""
     form = form_of(node.op, node.opset)
     for place in _NEEDED[node.op]:
         value = node.input(place)
@@ -244,8 +244,8 @@ def parameter_known_late(node: NodeView, target: Target) -> Answer:
         name = form.schema.inputs[place].name
         return Yes(
             feature=f"const:{node.op}.{name}",
-            message=f"{name} of {node.op} depends on numbers that are fed, and {target.title} "
-            "wants to know it before",
+            message=f"{target.title} requires {name} of {node.op} at import; it depends on "
+            "input values",
         )
     return None
 
@@ -259,7 +259,7 @@ def parameter_known_late(node: NodeView, target: Target) -> Answer:
     source=_WHEEL,
 )
 def branches_of_unlike_shapes(node: NodeView, target: Target) -> Answer:
-    """The branches give tensors of unlike ranks or sizes."""
+    """tract requires both branches of If to return the same shape."""
     then, other = (node.attr(name) for name in ("then_branch", "else_branch"))
     pairs = zip(then.outputs, other.outputs, strict=False)
     return any(shapes_contradict(one.shape, two.shape) for one, two in pairs)
@@ -274,7 +274,7 @@ def branches_of_unlike_shapes(node: NodeView, target: Target) -> Answer:
     source=f"{_WHEEL}: two of them, behind or beside each other",
 )
 def second_if(node: NodeView, target: Target) -> Answer:
-    """Another If stands before it in the graph, and one alone is taken."""
+    """tract supports one If per graph; another one precedes this node."""
     for other in node.graph.nodes:
         if other is node.node:
             return False
@@ -291,7 +291,7 @@ def second_if(node: NodeView, target: Target) -> Answer:
     source=f"{_WHEEL}: linear is equal",
 )
 def nearest_of_opset_10(node: NodeView, target: Target) -> Answer:
-    """Nearest Resize of opset 10 takes other elements, as if pixels stood at half places."""
+    """tract computes nearest Resize of opset 10 with half pixels; ONNX uses asymmetric."""
     return node.opset == 10 and node.attr("mode", "nearest") == "nearest"
 
 
@@ -303,7 +303,7 @@ def nearest_of_opset_10(node: NodeView, target: Target) -> Answer:
     source=_WHEEL,
 )
 def resize_antialias(node: NodeView, target: Target) -> Answer:
-    """Resize that smooths does not smooth."""
+    """tract ignores antialias=1 of Resize."""
     return bool(node.attr("antialias", 0))
 
 
@@ -316,7 +316,7 @@ def resize_antialias(node: NodeView, target: Target) -> Answer:
     source=f"{_WHEEL}: from opset 11 on it panics",
 )
 def negative_padding(node: NodeView, target: Target) -> Answer:
-    """Negative pads are not taken."""
+    """tract does not support negative pads."""
     return has_negative_pads(node)
 
 

@@ -50,7 +50,7 @@ _MOVES = frozenset({"Flatten", "Reshape", "Squeeze", "Transpose", "Unsqueeze"})
     source=f"{_ASKED}, bytes-through-softmax, bytes-before-softmax and bytes-behind-softmax",
 )
 def table_of_softmax(node: NodeView, target: Target) -> Answer:
-    """It becomes a table of bytes with a Softmax behind it, which reads other numbers as well."""
+    """tract fuses DequantizeLinear to Softmax into a table of bytes, which is wrong for Softmax."""
     path = _table(node)
     first = next((at for at, step in enumerate(path) if step.op in _SOFTMAXES), None)
     if first is None or _type_of(node) != _type_of(path[-1]):
@@ -71,7 +71,7 @@ def table_of_softmax(node: NodeView, target: Target) -> Answer:
     source=f"{_ASKED}, bytes-of-the-other-type",
 )
 def table_of_other_bytes(node: NodeView, target: Target) -> Answer:
-    """It becomes a table of bytes with a QuantizeLinear to the other type of bytes."""
+    """tract fuses this DequantizeLinear with a QuantizeLinear of the other 8-bit type."""
     path = _table(node)
     return bool(path) and _type_of(node) != _type_of(path[-1])
 
@@ -84,7 +84,7 @@ def table_of_other_bytes(node: NodeView, target: Target) -> Answer:
     source=f"{_ASKED}, quantized-quotient: the zero point is added to an int32, which wraps around",
 )
 def quantized_quotient(node: NodeView, target: Target) -> Answer:
-    """A quotient by what was dequantized, which can be 0, is quantized with a zero point."""
+    """tract overflows int32 when it quantizes a quotient whose divisor can be 0."""
     maker = quantizer_told_at(node)
     if maker is None:
         return None

@@ -22,7 +22,7 @@ _MOVES = frozenset({"Expand", "Gather", "Reshape", "Slice", "Squeeze", "Tile", "
     source="measured on apache-tvm 0.27.0.post1: facts/asked.json, one-hot-types",
 )
 def one_hot_of_64_bits(node: NodeView, target: Target) -> Answer:
-    """OneHot of float32 gives float64, which meets a tensor of float32."""
+    """TVM returns float64 for OneHot of float32, which conflicts with a float32 operand."""
     values = node.need(2)
     if not values.elem_type:
         return Unknown(f"dtype of {values.name}")

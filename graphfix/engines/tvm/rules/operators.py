@@ -30,7 +30,7 @@ _WHEEL = "measured on apache-tvm 0.27.0.post1"
     source=f"{_WHEEL}: without a value it is taken",
 )
 def scalar_of_a_shape(node: NodeView, target: Target) -> Answer:
-    """A single number is filled in, and its value is a vector to the importer."""
+    """TVM does not support ConstantOfShape that makes a scalar and has a value."""
     return node.need(0).static_shape == (0,) and node.has("value")
 
 
@@ -44,13 +44,12 @@ def scalar_of_a_shape(node: NodeView, target: Target) -> Answer:
     source=f"{_WHEEL}: what is computed of sizes alone is taken",
 )
 def sizes_known_late(node: NodeView, target: Target) -> Answer:
-    """Resize is given sizes that depend on numbers that are fed."""
+    """TVM requires sizes of Resize that do not depend on input values."""
     sizes = node.input(3)
     if sizes is None or of_shapes_alone(sizes):
         return None
     return Yes(
-        message=f"sizes of Resize depend on numbers that are fed, and {target.title} wants to "
-        "know them before",
+        message=f"{target.title} requires sizes of Resize at import; they depend on input values",
     )
 
 
@@ -63,7 +62,7 @@ def sizes_known_late(node: NodeView, target: Target) -> Answer:
     source=f"{_WHEEL}: scales without elements count as given",
 )
 def scales_and_sizes(node: NodeView, target: Target) -> Answer:
-    """Scales without elements stand beside sizes."""
+    """TVM takes empty scales of Resize as given, next to sizes."""
     return node.opset >= 11 and node.input(2) is not None and node.input(3) is not None
 
 
@@ -76,7 +75,7 @@ def scales_and_sizes(node: NodeView, target: Target) -> Answer:
     source=f"{_WHEEL}: the scales are taken for regions, in both modes",
 )
 def resize_of_opset_10(node: NodeView, target: Target) -> Answer:
-    """Resize of opset 10 has its scales where those of later opsets have regions."""
+    """TVM reads the scales of Resize of opset 10 as roi."""
     return node.opset == 10
 
 
@@ -89,7 +88,7 @@ def resize_of_opset_10(node: NodeView, target: Target) -> Answer:
     source=f"{_WHEEL}: it takes min and max from opset 18 on, as ONNX does",
 )
 def reduction_of_a_later_opset(node: NodeView, target: Target) -> Answer:
-    """{op} compares, which ONNX has from opset 18 on."""
+    """TVM supports the reductions min and max of {op} from opset 18 on; ONNX added them there."""
     how = node.attr("reduction", "none")
     if how not in ("max", "min") or node.opset >= 18:
         return None
@@ -104,7 +103,7 @@ def reduction_of_a_later_opset(node: NodeView, target: Target) -> Answer:
     source=f"{_WHEEL}: without a threshold, scores below 0 are dropped",
 )
 def no_score_threshold(node: NodeView, target: Target) -> Answer:
-    """The threshold of scores is left out, and 0 is taken for it."""
+    """TVM uses 0 as default score_threshold of NonMaxSuppression; ONNX has no threshold."""
     return node.input(4) is None
 
 
@@ -116,7 +115,7 @@ def no_score_threshold(node: NodeView, target: Target) -> Answer:
     source=f"{_WHEEL}: what is gathered at 5 boxes of 20 comes out with 20 rows",
 )
 def reshaped_selection(node: NodeView, target: Target) -> Answer:
-    """What NonMaxSuppression has selected is reshaped to as many rows as there are boxes."""
+    """TVM reshapes the boxes that NonMaxSuppression selected to the count of all boxes."""
     data = node.need(0)
     return counted_late(data) and is_made_of(data, "NonMaxSuppression")
 
@@ -130,7 +129,7 @@ def reshaped_selection(node: NodeView, target: Target) -> Answer:
     source=f"{_WHEEL}: to a shape that is computed it is taken",
 )
 def expanded_selection(node: NodeView, target: Target) -> Answer:
-    """What is expanded to a fixed shape has a size that depends on numbers that are fed."""
+    """TVM does not support Expand to a fixed shape of a size that depends on input values."""
     return node.need(1).is_constant and counted_late(node.need(0))
 
 
@@ -143,7 +142,7 @@ def expanded_selection(node: NodeView, target: Target) -> Answer:
     source=f"{_WHEEL}: updates whose number follows from the indices are taken",
 )
 def updates_counted_elsewhere(node: NodeView, target: Target) -> Answer:
-    """Numbers decide how many indices there are, and the updates are counted elsewhere."""
+    """TVM requires updates of ScatterND whose count follows from the indices."""
     indices, updates = node.need(1), node.need(2)
     return (
         counted_late(indices)
@@ -161,7 +160,7 @@ def updates_counted_elsewhere(node: NodeView, target: Target) -> Answer:
     source=f"{_WHEEL}: facts/asked.json, arg-axis; from opset 11 on it is taken",
 )
 def axis_from_the_end(node: NodeView, target: Target) -> Answer:
-    """The axis is counted from the end, which ONNX allows from opset 11 on."""
+    """TVM does not support a negative axis of {op} below opset 11; ONNX added it there."""
     return node.opset < 11 and int(node.attr("axis", 0)) < 0
 
 
@@ -174,7 +173,7 @@ def axis_from_the_end(node: NodeView, target: Target) -> Answer:
     source=f"{_WHEEL}: float32 at places in float64 is taken for float64; as an output it is right",
 )
 def sampled_at_other_floats(node: NodeView, target: Target) -> Answer:
-    """The grid is of another type than the data, and what is sampled is taken for that type."""
+    """TVM requires the GridSample grid to have the element type of the data."""
     data, grid, result = node.need(0), node.need(1), node.output(0)
     if result is None or not result.is_used or data.elem_type == grid.elem_type:
         return None
@@ -190,7 +189,7 @@ def sampled_at_other_floats(node: NodeView, target: Target) -> Answer:
     source=_WHEEL,
 )
 def pool_with_places(node: NodeView, target: Target) -> Answer:
-    """MaxPool gives its indices, too."""
+    """TVM does not support the Indices output of MaxPool."""
     return node.output(1) is not None
 
 
@@ -204,7 +203,7 @@ def pool_with_places(node: NodeView, target: Target) -> Answer:
     " axes are taken",
 )
 def shape_of_unpooled(node: NodeView, target: Target) -> Answer:
-    """MaxUnpool is given the shape of its result."""
+    """TVM does not support output_shape of MaxUnpool."""
     return node.input(2) is not None
 
 
@@ -217,7 +216,7 @@ def shape_of_unpooled(node: NodeView, target: Target) -> Answer:
     " of neighbours are those of the axes",
 )
 def pads_of_unpooled(node: NodeView, target: Target) -> Answer:
-    """The pads of MaxUnpool are read axis by axis, each begin beside its end."""
+    """TVM reads pads of MaxUnpool in the wrong order: begin and end of each axis in turn."""
     pads = [int(size) for size in node.attr("pads", ())]
     half = len(pads) // 2
     return any(
@@ -256,7 +255,7 @@ REDUCED_BOOLS = refuses_types(
     source=f"{_WHEEL}: facts/asked.json, branches; as an output of the model it is taken",
 )
 def branches_of_unlike_shapes(node: NodeView, target: Target) -> Answer:
-    """The branches of If give tensors of unlike shapes, with which something is computed."""
+    """TVM requires both branches of If to return the same shape if a node reads it."""
     then, other = (node.attr(name).outputs for name in ("then_branch", "else_branch"))
     return any(
         result is not None and shapes_contradict(one.shape, two.shape) and _is_computed_with(result)
@@ -282,7 +281,7 @@ def _is_computed_with(value: Value) -> bool:
     source=f"{_WHEEL}: facts/asked.json, skip-layer-normalization",
 )
 def normalization_without_bias(node: NodeView, target: Target) -> Answer:
-    """SkipLayerNormalization has no beta or no bias."""
+    """TVM requires beta and bias of SkipLayerNormalization."""
     return node.input(3) is None or node.input(4) is None
 
 
@@ -295,7 +294,7 @@ def normalization_without_bias(node: NodeView, target: Target) -> Answer:
     source=f"{_WHEEL}: facts/asked.json, skip-layer-normalization",
 )
 def normalization_with_its_sum(node: NodeView, target: Target) -> Answer:
-    """SkipLayerNormalization gives the sum of input, skip and bias as well."""
+    """TVM does not support the sum output of SkipLayerNormalization."""
     return node.output(3) is not None
 
 
@@ -308,7 +307,7 @@ def normalization_with_its_sum(node: NodeView, target: Target) -> Answer:
     source=f"{_WHEEL}: facts/asked.json, one-hot-depth",
 )
 def stored_depth_of_one_hot(node: NodeView, target: Target) -> Answer:
-    """The depth of OneHot is a vector or no whole number."""
+    """TVM requires the depth of OneHot to be an integer scalar."""
     depth = node.need(1)
     return depth.is_constant and (depth.rank != 0 or depth.type_name not in ("int32", "int64"))
 

@@ -39,8 +39,8 @@ def _nodes(holding: Holding) -> Iterator[tuple[NodeView, set[Held]]]:
     source=f"{_WHEEL}; shape_compatible_ops of ONNXGraphImporter",
 )
 def reads_no_sizes(model: Model, target: Target) -> list[Answer]:
-    """{op} reads a list of sizes, which is no tensor to the importer."""
-    said = "of sizes; with fixed sizes of the inputs (--shape) it is computed before"
+    """TVM imports a shape as a list of sizes, which {op} does not take."""
+    said = "of a shape; with fixed input sizes (--shape) it is computed at import"
     return [
         Yes(node=node, message=f"{target.title} does not compute {node.op} {said}")
         for node, inputs in _nodes(Holding(model))
@@ -56,7 +56,7 @@ def reads_no_sizes(model: Model, target: Target) -> list[Answer]:
     source=f"{_WHEEL}: a model for each operator, given a size that Gather takes of a Shape",
 )
 def reads_no_number(model: Model, target: Target) -> list[Answer]:
-    """{op} reads a single size, which is a number to the importer and no tensor."""
+    """TVM imports a single size as a number, which {op} does not take."""
     return [
         Yes(node=node)
         for node, inputs in _nodes(Holding(model))
@@ -72,7 +72,7 @@ def reads_no_number(model: Model, target: Target) -> list[Answer]:
     source=f"{_WHEEL}: x * Pow(Cast(size), -0.5) is float32 by float64; a Cast between is taken",
 )
 def number_of_another_type(model: Model, target: Target) -> list[Answer]:
-    """What is computed of a size is a number of 64 bits, and meets a tensor of fewer."""
+    """TVM computes sizes as 64-bit numbers, which conflict with an operand of fewer bits."""
     found: list[Answer] = []
     for node, inputs in _nodes(Holding(model)):
         types = {value.type_name for value in node.inputs if value is not None}
@@ -90,7 +90,7 @@ def number_of_another_type(model: Model, target: Target) -> list[Answer]:
     source=f"{_WHEEL}: a size + [1, 2, 3] is refused, a size + [1] comes out without its axis",
 )
 def number_with_a_vector(model: Model, target: Target) -> list[Answer]:
-    """A single size meets a constant vector, and a number comes out."""
+    """TVM drops the axis of a constant vector that is combined with a single size."""
     holding, found = Holding(model), list[Answer]()
     for node, inputs in _nodes(holding):
         if node.op not in ARITHMETIC or not inputs & _NUMBERS or Held.CONSTANT not in inputs:
@@ -117,9 +117,9 @@ def number_with_a_vector(model: Model, target: Target) -> list[Answer]:
     "the importer has no arithmetic of sizes for",
 )
 def shape_in_a_tensor(model: Model, target: Target) -> list[Answer]:
-    """The shape is held in a tensor, and not as a list of sizes."""
+    """TVM requires the shape of Reshape as a list of sizes, and it is a computed tensor."""
     holding = Holding(model)
-    said = f"shape of Reshape is computed by what {target.title} does not compute when it reads"
+    said = f"{target.title} requires the shape of Reshape at import; it is computed later in"
     return [
         Yes(node=node, message=f"{said} a model")
         for node, _ in _nodes(holding)
@@ -136,7 +136,7 @@ def shape_in_a_tensor(model: Model, target: Target) -> list[Answer]:
     "matched with a number or another name; a model for each operator",
 )
 def computed_range(model: Model, target: Target) -> list[Answer]:
-    """Range has a bound that is computed, and meets a tensor that is as long."""
+    """TVM does not match the length of a computed Range with a tensor of the same length."""
     holding = Holding(model)
     ranges = [node for node in holding.nodes if holding.is_computed_range(node)]
     made = [(node, node.output(0)) for node in ranges]
@@ -151,7 +151,7 @@ def computed_range(model: Model, target: Target) -> list[Answer]:
     source=f"{_WHEEL}: facts/asked.json, one-hot-sizes",
 )
 def depth_of_one_hot(model: Model, target: Target) -> list[Answer]:
-    """The depth of OneHot is no number that the importer knows when it reads the model."""
+    """TVM requires a depth of OneHot that is known at import."""
     holding = Holding(model)
     depths = [(node, node.need(1)) for node, _ in _nodes(holding) if node.op == "OneHot"]
     return [

@@ -29,7 +29,7 @@ _KEEPS = frozenset({
     source="measured on apache-tvm 0.27.0.post1: facts/asked.json, sliced-reshape",
 )
 def size_inferred_behind_a_slice(node: NodeView, target: Target) -> Answer:
-    """Reshape infers or keeps a size of what comes of a Slice with computed bounds."""
+    """TVM cannot infer a size of Reshape after a Slice with computed bounds."""
     return _infers(node) and _sliced_late(node.need(0)) is not None
 
 
@@ -42,7 +42,7 @@ def size_inferred_behind_a_slice(node: NodeView, target: Target) -> Answer:
     source="measured on apache-tvm 0.27.0.post1: facts/asked.json, sliced-meets",
 )
 def sliced_meets_another(node: NodeView, target: Target) -> Answer:
-    """What comes of a Slice with computed bounds meets another tensor, of sizes that differ."""
+    """TVM cannot combine a Slice with computed bounds with a tensor of another size."""
     given = dict.fromkeys(value for value in node.inputs if value is not None and value.rank != 0)
     if len(given) == 1:
         return None
