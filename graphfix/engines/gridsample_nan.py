@@ -1,6 +1,6 @@
-"""Places in images that are no numbers because a stored number is none.
+"""Grid positions that are NaN because a stored value is.
 
-ONNX does not say what GridSample reads there. PyTorch does: NaN in a grid is -1, the first pixel
+ONNX does not define GridSample there. PyTorch does: NaN in a grid is -1, the first pixel
 (torch.nn.functional.grid_sample), and onnxruntime 1.32 computes so in all modes and paddings. An
 exporter stores such a number where it divides by the count of steps of a range, which is 0 for
 one step.
@@ -39,7 +39,7 @@ def reads_grids_of_nan_otherwise(
     """
 
     def grid_of_nan(node: NodeView, target: Target) -> Answer:
-        """The grid has places that are NaN, where onnxruntime and PyTorch read the first pixel."""
+        """{engine} samples NaN positions differently; PyTorch reads the first pixel."""
         mode = str(node.attr("mode", "linear"))
         padding = str(node.attr("padding_mode", "zeros"))
         if padding not in wrong.get(_WORDS.get(mode, mode), ()):
@@ -65,7 +65,7 @@ def _nan_in(
     if stored is not None:
         if stored.dtype.kind != "f" or not bool(np.isnan(stored).any()):
             return False
-        return whole or Unknown(f"which numbers of {value.name} are read")
+        return whole or Unknown(f"which elements of {value.name} are read")
     maker = value.producer
     if maker is None or maker.domain or maker.op not in _CARRIES | _MOVES | _OF_DATA | _PICKS:
         return False

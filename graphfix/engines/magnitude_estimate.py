@@ -42,7 +42,7 @@ class _Size(NamedTuple):
 
 
 def grows_beyond_float16(*, versions: str, source: str) -> Rule:
-    """Return the rule on numbers that grow so; its feature is ``dtype:float16-overflow``.
+    """Return the rule on values that overflow float16; its feature is ``dtype:float16-overflow``.
 
     Mean and spread are followed through Conv, Gemm and MatMul by weights, Relu, moves and sums.
 
@@ -52,7 +52,7 @@ def grows_beyond_float16(*, versions: str, source: str) -> Rule:
     """
 
     def grown_beyond_float16(model: Model, target: Target) -> list[Answer]:
-        """Numbers grow beyond 65504, the largest of float16, where inputs are around 1."""
+        """{engine} computes in float16, which overflows at 65504 for inputs around 1."""
         for view, size in _Sizes().walk(model.graph):
             if size.root > _LARGEST:
                 first = next(value.name for value in view.outputs if value is not None)

@@ -1,4 +1,4 @@
-"""Numbers of few bits that a file stores with 32 bits for each: ``int32_data`` of a tensor."""
+"""Types of fewer than 32 bits that a file stores in ``int32_data`` of a tensor."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ def misreads_numbers_in_32_bits(
     """Return the rule on tensors that are stored so; its feature is ``io:numbers-in-32-bits``.
 
     Args:
-        wrong: Element types of which other numbers are read.
-        refused: Those which end the process.
+        wrong: Element types that are read wrongly.
+        refused: Element types that crash the engine.
         versions: The range of targets.
         source: Where it was measured.
         text: How it ends.
     """
 
     def numbers_in_32_bits(model: Model, target: Target) -> list[Answer]:
-        """A tensor is stored with 32 bits for each of its numbers, which have fewer."""
+        """{engine} does not read a type of fewer bits that is stored in int32_data."""
         return [
             Yes(
-                message=f"{name} is stored with 32 bits for each {kind}",
+                message=f"{target.title} does not read {name}: {kind} in int32_data",
                 text=text if kind in refused else "",
                 severity=REJECT if kind in refused else WRONG,
                 node=None if maker is None else NodeView(maker),
@@ -47,7 +47,7 @@ def misreads_numbers_in_32_bits(
 
 
 def _stored(model: Model) -> Iterator[tuple[str, TensorProto, Node | None]]:
-    """Yield the names, the tensors and the nodes of what is stored in any graph of a model."""
+    """Yield name, tensor and node of each constant in any graph of a model."""
     for graph in model.graphs():
         for held in graph.initializers:
             if isinstance(held.weights.proto, TensorProto):

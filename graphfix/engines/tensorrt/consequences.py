@@ -116,7 +116,7 @@ def _because(finding: Finding, cause: Finding) -> Finding:
         finding,
         rule="misread-form",
         feature=cause.feature,
-        message=f"{finding.message}; the engine misreads {cause.node.op} before it",
+        message=f"{finding.message.rstrip('.')}; TensorRT misreads the {cause.node.op} before it",
     )
 
 
@@ -138,7 +138,7 @@ def _reshaped(read: AsRead) -> Iterator[Finding]:
                 continue
             cause = read.cause(node)
             if cause is not None:
-                message = "Reshape to a shape of another volume."
+                message = "TensorRT: Reshape to a shape with another number of elements"
                 own = replace(cause, message=message, node=view.ref(index), engine_text=_VOLUME)
                 yield replace(_because(own, cause), severity=Severity.REJECT)
 
@@ -165,7 +165,7 @@ def _complained(read: AsRead) -> Iterator[Finding]:
         rule="misread-form",
         severity=Severity.REJECT,
         node=cause.node if view is None else view.ref(index),
-        message=f"shapes do not fit any more once the engine has misread {cause.node.op}: "
+        message=f"TensorRT misreads {cause.node.op}, and then shapes do not match: "
         + read.complaint.replace("\n", " "),
     )
 

@@ -62,7 +62,7 @@ def _at(finding: Finding, node: Node, scope: str, index: int) -> Finding:
             tuple(t.name for t in node.outputs if t.name),
             scope,
         ),
-        message=f"The engine stops here because of {where.op}{name}: {finding.message}",
+        message=f"TensorRT stops here because of {where.op}{name}: {finding.message}",
     )
 
 

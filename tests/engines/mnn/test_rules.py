@@ -272,7 +272,7 @@ UNKNOWN = [
     Unknown(
         "(float[4] x, int64[1] k) => (int64[a] y) { v, y = TopK (x, k) }",
         "order-of-equal-elements",
-        "whether numbers of x are equal",
+        "whether elements of x are equal",
         M,
     ),
     *(

@@ -22,7 +22,7 @@ BETWEEN = (
 def test_an_odd_zero_point_or_one_that_is_not_known_is_possibly_wrong() -> None:
     graph = "(float[2] x) => (int8[2] y) <float s = {0.5}, int8 z = {3}>"
     call = " { y = QuantizeLinear (x, s, z) }"
-    halves = "whether numbers lie halfway between two steps"
+    halves = "whether values lie halfway between two steps"
     assert_unknown(Unknown(graph + call, "quantize-to-odd-zero", halves, NEW))
     fed = "(float[2] x, int8 z) => (int8[2] y) <float s = {0.5}>" + call
     even = "the zero point, which must be even"

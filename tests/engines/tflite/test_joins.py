@@ -72,7 +72,7 @@ LSTM = (
     ' p, i = LSTM <hidden_size = 1, direction = "bidirectional"> (x, w, w)'
     " y = Concat <axis = 0> (h, i) }}"
 )
-ALIKE = "whether numbers differ along both axes where inputs are ones"
+ALIKE = "whether values differ along both axes when all inputs are 1"
 
 
 def test_last_states_of_two_directions_differ_by_their_weights() -> None:

@@ -172,7 +172,7 @@ def order_of_equal_elements(node: NodeView, target: Target) -> Answer:
     indices = node.output(1)
     if indices is None or not (indices.is_used or indices.is_graph_output):
         return None
-    return Unknown(f"whether numbers of {node.need(0).name} are equal")
+    return Unknown(f"whether elements of {node.need(0).name} are equal")
 
 
 @rule(

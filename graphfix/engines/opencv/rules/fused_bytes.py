@@ -129,7 +129,7 @@ def _odd_zero(node: NodeView) -> Answer:
     if known is None:
         return Unknown("the zero point, which must be even")
     odd = bool((known.astype(np.int64) % 2).any())
-    return Unknown("whether numbers lie halfway between two steps") if odd else False
+    return Unknown("whether values lie halfway between two steps") if odd else False
 
 
 def _two_shapes(node: NodeView) -> bool:

@@ -47,7 +47,7 @@ matmul_of_uint8 = refuses_types(
     source="builtin_op_importers.cpp:1619 (8.6.1)",
 )
 def gemm_rank(node: NodeView, target: Target) -> Answer:
-    """Gemm takes matrices only."""
+    """TensorRT supports Gemm of 2D inputs only."""
     for index in (0, 1):
         value = node.need(index)
         if value.rank is None:
@@ -67,7 +67,7 @@ def gemm_rank(node: NodeView, target: Target) -> Answer:
     source="onnx2trt_utils.cpp:166 (8.6.1)",
 )
 def gemm_old_broadcasting(node: NodeView, target: Target) -> Answer:
-    """Gemm of an opset below 7 broadcasts C by an attribute, which is not read."""
+    """TensorRT ignores the broadcast attributes of Gemm below opset 7."""
     if opset_of(node) >= 7:
         return None
     bias = node.input(2)
@@ -85,7 +85,7 @@ def gemm_old_broadcasting(node: NodeView, target: Target) -> Answer:
     "broadcast, not promoted",
 )
 def matmul_vector(node: NodeView, target: Target) -> Answer:
-    """A vector times a tensor of more than two dimensions: the wrong dimension is squeezed."""
+    """TensorRT squeezes the wrong axis of MatMul of a vector by a tensor of rank 3 or more."""
     first, second = node.need(0), node.need(1)
     if first.rank not in (None, 1) or second.rank in (1, 2):
         return None
@@ -106,7 +106,7 @@ def matmul_vector(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:1382-1398 (8.6.1), onnxOpCheckers.cpp: checkEinsum (10.1)",
 )
 def einsum_characters(node: NodeView, target: Target) -> Answer:
-    """Einsum takes lower-case letters only."""
+    """TensorRT supports only lower-case letters in the Einsum equation."""
     equation = str(node.attr("equation", ""))
     bad = [c for c in equation if not ("a" <= c <= "z") and c not in "->., "]
     return bool(bad) and Yes(text=f"Invalid character(s) in Einsum equation: {','.join(bad)}")
@@ -120,7 +120,7 @@ def einsum_characters(node: NodeView, target: Target) -> Answer:
     source="operators.md (8.6.1): no ellipsis, no diagonal, no broadcasting",
 )
 def einsum_form(node: NodeView, target: Target) -> Answer:
-    """Einsum takes no ellipsis, no label twice in one term, and one size for each label."""
+    """TensorRT supports no ellipsis, repeated label or broadcasting in the Einsum equation."""
     equation = str(node.attr("equation", "")).replace(" ", "")
     if "..." in equation:
         return Yes(feature="attr:Einsum.ellipsis")

@@ -30,7 +30,7 @@ _CASTS = frozenset({"float64", "float32", "int8", "float16", "bool", "int32", "i
     source="builtin_op_importers.cpp:595-616 (8.6.1): the integers are read as floats",
 )
 def constant_integers(node: NodeView, target: Target) -> Answer:
-    """Constant with value_int becomes 0, with value_ints an empty tensor."""
+    """TensorRT reads Constant with value_int as 0, and with value_ints as an empty tensor."""
     attrs = node.node.attrs
     for name in ("value_int", "value_ints"):
         if name in attrs:
@@ -49,7 +49,7 @@ def constant_integers(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:573 (8.6.1)",
 )
 def constant_form(node: NodeView, target: Target) -> Answer:
-    """Constant has a form that the engine does not read."""
+    """TensorRT does not support this value attribute of Constant."""
     attrs = node.node.attrs
     for name in ("sparse_value", "value_string", "value_strings"):
         if name in attrs:
@@ -66,7 +66,7 @@ def constant_form(node: NodeView, target: Target) -> Answer:
     source="OnnxAttrs.cpp:90, onnx2trt_utils.cpp:748 (8.6.1)",
 )
 def constant_type(node: NodeView, target: Target) -> Answer:
-    """Constant holds an element type that the engine does not import."""
+    """TensorRT does not support a Constant of this element type."""
     attrs = node.node.attrs
     value = attrs.get("value")
     if not isinstance(value, TensorProto):
@@ -84,7 +84,7 @@ def constant_type(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:288, onnx2trt_utils.cpp:346 (8.6.1)",
 )
 def cast_target(node: NodeView, target: Target) -> Answer:
-    """Cast to an element type that the engine does not have."""
+    """TensorRT does not support Cast to this element type."""
     attrs = node.node.attrs
     wanted = attrs.get("to")
     if isinstance(wanted, AttributeRef):
@@ -114,7 +114,7 @@ def cast_target(node: NodeView, target: Target) -> Answer:
     source="ModelImporter.cpp:243 (8.6.1)",
 )
 def uint8_between_nodes(node: NodeView, target: Target) -> Answer:
-    """{op} gives a uint8 tensor that is no graph output."""
+    """TensorRT supports uint8 for graph inputs and outputs only; {op} returns it inside."""
     for position, tensor in enumerate(node.node.outputs):
         if tensor.elem_type != TensorProto.UINT8 or not tensor.name:
             continue
@@ -158,6 +158,6 @@ one_hot_of_uint8 = refuses_types(
     source="onnx2trt_utils.cpp:346 (8.4)",
 )
 def cast_from_uint8(node: NodeView, target: Target) -> Answer:
-    """Cast of a uint8 tensor, a type that the engine does not have."""
+    """TensorRT does not support Cast from uint8."""
     value = node.input(0)
     return value is not None and engine_type(value, target) == "uint8"

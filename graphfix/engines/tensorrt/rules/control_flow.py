@@ -27,7 +27,7 @@ def _branches(node: NodeView) -> tuple[Graph, Graph] | None:
     source="builtin_op_importers.cpp:1575-1580 (7.1)",
 )
 def if_condition(node: NodeView, target: Target) -> Answer:
-    """The condition of If has to be an initializer."""
+    """TensorRT requires a constant condition of If."""
     return not is_weights(node.input(0))
 
 
@@ -40,7 +40,7 @@ def if_condition(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:2140-2155 (8.6.1), NvInfer.h 8.6.1:5417",
 )
 def if_shapes(node: NodeView, target: Target) -> Answer:
-    """Both branches of If give tensors of one shape, from 9.0 on of one rank."""
+    """TensorRT requires If branches to return equal shapes, from 9.0 on equal ranks."""
     if is_weights(node.input(0)):
         return None
     branches = _branches(node)
@@ -76,7 +76,7 @@ def if_shapes(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:2132 (8.6.1)",
 )
 def if_outputs(node: NodeView, target: Target) -> Answer:
-    """Both branches of If have as many outputs."""
+    """TensorRT requires both branches of If to have the same number of outputs."""
     branches = _branches(node)
     return branches is not None and len(branches[0].outputs) != len(branches[1].outputs)
 
@@ -91,7 +91,7 @@ def if_outputs(node: NodeView, target: Target) -> Answer:
     source="onnx2trt_utils.cpp:1972 (8.0)",
 )
 def if_names(node: NodeView, target: Target) -> Answer:
-    """The branches of If give their outputs different names."""
+    """TensorRT requires different output names in the two branches of If."""
     branches = _branches(node)
     if branches is None or is_weights(node.input(0)):
         return None
@@ -108,7 +108,7 @@ def if_names(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:1688-1729 (7.1): stateVars.at(0)",
 )
 def loop_state(node: NodeView, target: Target) -> Answer:
-    """Loop needs a value that it carries along."""
+    """TensorRT requires at least one loop-carried value of Loop."""
     return len(node.node.inputs) <= 2
 
 
@@ -121,7 +121,7 @@ def loop_state(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:2330-2450 (8.6.1)",
 )
 def loop_trip_count(node: NodeView, target: Target) -> Answer:
-    """The trip count of Loop is one number."""
+    """TensorRT requires the trip count of Loop to be a single value."""
     count = node.input(0)
     if count is None or count.static_shape is None:
         return None
@@ -138,12 +138,12 @@ def loop_trip_count(node: NodeView, target: Target) -> Answer:
     "ModelImporter.cpp:125-140 (8.6.1)",
 )
 def loop_unset_input(node: NodeView, target: Target) -> Answer:
-    """The body of Loop reads the counter without a trip count, or a condition that is not given."""
+    """TensorRT: the Loop body needs a trip count for its counter, and any condition it reads."""
     body = dict(node.node.graphs()).get("body")
     if body is None or len(body.inputs) < 2:
         return None
     if node.input(1) is None and Value(body.inputs[1]).is_used:
-        return Yes(message="the body of Loop reads the condition, and none is given")
+        return Yes(message="TensorRT: the Loop body reads the condition, which is omitted")
     return not _counted(node, target) and Value(body.inputs[0]).is_used
 
 
@@ -167,7 +167,7 @@ def _counted(node: NodeView, target: Target) -> bool:
     source="builtin_op_importers.cpp:1709 (7.0): registerTensor(tripLimit, body.input(0).name())",
 )
 def loop_counts_trips(node: NodeView, target: Target) -> Answer:
-    """The body of Loop gets the trip count wherever it reads the number of the round."""
+    """TensorRT passes the trip count instead of the iteration number to the Loop body."""
     return node.input(0) is not None and _counter_is_used(node)
 
 
@@ -180,7 +180,7 @@ def loop_counts_trips(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:1712, ModelImporter.cpp:124 (7.1)",
 )
 def loop_counts_nothing(node: NodeView, target: Target) -> Answer:
-    """The body of Loop reads the number of the round, which the engine does not give."""
+    """TensorRT does not pass the iteration number, which the Loop body reads."""
     return _counter_is_used(node)
 
 
@@ -193,7 +193,7 @@ def loop_counts_nothing(node: NodeView, target: Target) -> Answer:
     "convertToScalar; tensorrt-rtx 1.7.1 for a vector",
 )
 def loop_counter_rank(node: NodeView, target: Target) -> Answer:
-    """The number of the round of Loop is of another rank in the engine than in the file."""
+    """TensorRT passes the Loop iteration number with a different rank than the body declares."""
     body = dict(node.node.graphs()).get("body")
     if body is None or not body.inputs or not _counted(node, target):
         return None
@@ -201,10 +201,10 @@ def loop_counter_rank(node: NodeView, target: Target) -> Answer:
     declared, engine = counter.rank or 0, 0 if target.level >= (8, 6) else 1
     if declared == engine or not _rank_matters(counter, declared, engine, body):
         return None
-    kinds = ("a scalar", "a vector of one number")
+    kinds = ("a scalar", "a vector of one element")
     return Yes(
-        message=f"the number of the round, {counter.name}, is {kinds[engine]} in the engine, and "
-        f"{kinds[min(declared, 1)]} in the body of Loop"
+        message=f"TensorRT passes the iteration number {counter.name} as {kinds[engine]}; the Loop "
+        f"body declares {kinds[min(declared, 1)]}"
     )
 
 
@@ -247,7 +247,7 @@ def _rank_matters(value: Value, declared: int, engine: int, body: Graph) -> bool
     source="ModelImporter.cpp:117-120 (10.1): kMAX_NESTED_SUBGRAPHS is 24",
 )
 def nested_too_deep(node: NodeView, target: Target) -> Answer:
-    """{op} stands in more bodies within bodies than the engine follows."""
+    """TensorRT does not support subgraphs nested as deep as this {op}."""
     depth, graph = 1, node.graph
     while graph.parent is not None:
         depth, graph = depth + 1, graph.parent.graph
@@ -263,7 +263,7 @@ def nested_too_deep(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:4280 (8.6.1): stateVars.at(0)",
 )
 def scan_state(node: NodeView, target: Target) -> Answer:
-    """Scan needs a value that it carries along."""
+    """TensorRT requires at least one state variable of Scan."""
     offset = 1 if opset_of(node) == 8 else 0
     return len(node.node.inputs) - offset - int(node.attr("num_scan_inputs", 0)) <= 0
 
@@ -278,5 +278,5 @@ def scan_state(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:4235 (8.6.1)",
 )
 def scan_lengths(node: NodeView, target: Target) -> Answer:
-    """Scan-8 does not take sequence_lens."""
+    """TensorRT does not support sequence_lens of Scan-8."""
     return opset_of(node) == 8 and node.input(0) is not None

@@ -71,7 +71,7 @@ conv_transpose_bias = needs_constant(
     source="builtin_op_importers.cpp:722 (8.6.1)",
 )
 def conv_channels(node: NodeView, target: Target) -> Answer:
-    """The channels of the weights times group differ from those of the input."""
+    """TensorRT: weight channels times group differ from the channels of the input of Conv."""
     data, weight = node.input(0), node.input(1)
     if data is None or weight is None:
         return None
@@ -91,7 +91,7 @@ def conv_channels(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:665, 789 (8.6.1)",
 )
 def conv_rank(node: NodeView, target: Target) -> Answer:
-    """{op} takes three to five dimensions, as many as its weights have."""
+    """TensorRT supports {op} of rank 3 to 5, with weights of the same rank."""
     data, weight = node.input(0), node.input(1)
     if data is None or weight is None:
         return None
@@ -112,7 +112,7 @@ def conv_rank(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:700, 840 (8.6.1)",
 )
 def conv_kernel_shape(node: NodeView, target: Target) -> Answer:
-    """The attribute kernel_shape of {op} differs from the shape of the weights."""
+    """TensorRT requires kernel_shape of {op} to match the shape of the weights."""
     kernel = node.attr("kernel_shape")
     weight = node.input(1)
     if kernel is None or weight is None or weight.static_shape is None:
@@ -131,7 +131,7 @@ def conv_kernel_shape(node: NodeView, target: Target) -> Answer:
     "tensorrt-rtx 1.4.0 to 1.7.1 build a pooling of no window, and one that ceil_mode rounds up to",
 )
 def window_too_large(node: NodeView, target: Target) -> Answer:
-    """The window of {op} is larger than the padded input."""
+    """TensorRT does not support {op} with a kernel larger than its padded input."""
     data, weight = node.need(0), node.input(1)
     kernel = node.attr("kernel_shape")
     if kernel is None and weight is not None and weight.shape is not None:
@@ -182,7 +182,7 @@ conv_of_integers = refuses_types(
     source="builtin_op_importers.cpp:870, onnx2trt_utils.cpp:930 (8.6.1)",
 )
 def conv_transpose_padding(node: NodeView, target: Target) -> Answer:
-    """output_shape makes the padding before the first element negative."""
+    """TensorRT: this output_shape of ConvTranspose makes the padding at the start negative."""
     shape = node.attr("output_shape")
     data, weight = node.need(0), node.need(1)
     if shape is None or node.attr("auto_pad", "NOTSET") != "NOTSET":
@@ -212,7 +212,7 @@ def conv_transpose_padding(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:2954 (8.6.1)",
 )
 def max_pool_indices(node: NodeView, target: Target) -> Answer:
-    """MaxPool does not give indices, not even unused ones."""
+    """TensorRT does not support the Indices output of MaxPool, even if unused."""
     return len(node.node.outputs) > 1
 
 
@@ -225,7 +225,7 @@ def max_pool_indices(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp: importMaxPool (7.0)",
 )
 def max_pool_indices_used(node: NodeView, target: Target) -> Answer:
-    """MaxPool does not give indices; a node that uses them finds no input."""
+    """TensorRT drops the Indices output of MaxPool; the node that reads it finds no input."""
     indices = node.output(1)
     return indices is not None and indices.is_used
 
@@ -239,7 +239,7 @@ def max_pool_indices_used(node: NodeView, target: Target) -> Answer:
     source="onnx2trt_utils.cpp:1496 (8.6.1)",
 )
 def pool_dilations(node: NodeView, target: Target) -> Answer:
-    """{op} does not take dilations."""
+    """TensorRT does not support dilations of {op}."""
     if opset_of(node) < 10:
         return None
     found = node.attr("dilations", [])
@@ -255,7 +255,7 @@ def pool_dilations(node: NodeView, target: Target) -> Answer:
     source="onnx2trt_utils.cpp:1477-1485 (8.6.1)",
 )
 def pool_rank(node: NodeView, target: Target) -> Answer:
-    """{op} takes kernels of one to three dimensions."""
+    """TensorRT supports kernels of one to three dimensions of {op}."""
     kernel = node.attr("kernel_shape")
     rank = node.need(0).rank
     if kernel is None:
@@ -286,7 +286,7 @@ pool_of_integers = refuses_types(
     source="builtin_op_importers.cpp:2769, 2837 (8.6.1)",
 )
 def lp_norm(node: NodeView, target: Target) -> Answer:
-    """{op} takes p of 1 or 2."""
+    """TensorRT supports {op} with p of 1 or 2 only."""
     found = int(node.attr("p", 2))
     return found not in (1, 2) and Yes(feature=f"attr:{node.op}.p={found}")
 
@@ -299,7 +299,7 @@ def lp_norm(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:2837-2900 (8.6.1): dilations are never read",
 )
 def lp_pool_dilations(node: NodeView, target: Target) -> Answer:
-    """Dilations of LpPool are not read."""
+    """TensorRT ignores dilations of LpPool."""
     return any(step != 1 for step in node.attr("dilations", []))
 
 
@@ -312,5 +312,5 @@ def lp_pool_dilations(node: NodeView, target: Target) -> Answer:
     source="onnxOpImporters.cpp: importLpPool (10.1)",
 )
 def lp_pool_dilations_refused(node: NodeView, target: Target) -> Answer:
-    """LpPool does not take dilations."""
+    """TensorRT does not support dilations of LpPool."""
     return any(step != 1 for step in node.attr("dilations", []))

@@ -114,7 +114,7 @@ prelu_of_integers = refuses_types(
     source="builtin_op_importers.cpp:3072 (8.6.1)",
 )
 def mod_of_floats(node: NodeView, target: Target) -> Answer:
-    """Mod with fmod=0 takes no floats, nor any integer type but int32 and int64."""
+    """TensorRT supports Mod with fmod=0 of int32 and int64 only."""
     value = node.input(0)
     if value is None or int(node.attr("fmod", 0)):
         return None
@@ -136,7 +136,7 @@ def mod_of_floats(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:3064 (8.6.1)",
 )
 def fmod_of_uint8(node: NodeView, target: Target) -> Answer:
-    """Mod takes no uint8."""
+    """TensorRT does not support Mod of uint8."""
     if not int(node.attr("fmod", 0)):
         return None
     return refused_type(node, target, frozenset({"uint8"}), unknown=False)
@@ -157,7 +157,7 @@ _CLIP = (
     source="builtin_op_importers.cpp:464-481 (8.6.1)",
 )
 def clip_type(node: NodeView, target: Target) -> Answer:
-    """Clip takes floats and int32 only, other types not even with constant bounds."""
+    """TensorRT supports Clip of float and int32 only."""
     value = node.input(0)
     if value is None:
         return None
@@ -187,7 +187,7 @@ _CLIP_VERSIONS = "trt7.0..trt8.0"
     source="builtin_op_importers.cpp:326-370 (7.0), importClip (8.0)",
 )
 def clip_bounds(node: NodeView, target: Target) -> Answer:
-    """The bounds of Clip have to be initializers."""
+    """TensorRT requires constant min and max of Clip."""
     for index, name in ((1, "min"), (2, "max")):
         value = node.input(index)
         if value is not None and not is_weights(value):
@@ -223,7 +223,7 @@ def _rank(value: Value) -> int | None:
     source="onnx2trt_utils.cpp:166-200 (8.6.1): broadcastTensor",
 )
 def old_broadcasting(node: NodeView, target: Target) -> Answer:
-    """{op} of an opset below 7 broadcasts by attributes, which are not read."""
+    """TensorRT ignores the broadcast attributes of {op} below opset 7."""
     opsets = node.graph.opsets
     if opset_of(node) >= 7 or (opsets and "" not in opsets):
         # Without an import (files of ai.onnx.ml alone) one is added for what a pass emits.
@@ -250,7 +250,7 @@ def old_broadcasting(node: NodeView, target: Target) -> Answer:
     source="NVIDIA/TensorRT issue 1872",
 )
 def mixed_types(node: NodeView, target: Target) -> Answer:
-    """The operands of {op} have different element types for the engine."""
+    """TensorRT requires one element type for the operands of {op}, and reads different ones."""
     if node.op == "Pow" and target.level >= (10, 12):
         return None  # the parser casts one of them: Changelog.md (10.8, 10.12), tensorrt-rtx 1.4.0
     seen = {engine_type(value, target) for value in node.inputs if value is not None}

@@ -45,12 +45,12 @@ def weight_types(target: Target) -> frozenset[str]:
     source="ModelImporter.cpp:531 (8.6.1): there is no check from above",
 )
 def opset_too_high(model: Model, target: Target) -> Answer:
-    """The opset is newer than the engine knows; it is read all the same."""
+    """TensorRT accepts this opset but supports older ones only."""
     if model.opset <= target.opset_max:
         return None
     return (
-        f"opset {model.opset} is newer than the {target.opset_max} that {target.title} knows; "
-        "nothing refuses it, newer forms may be misread"
+        f"{target.title} supports opsets up to {target.opset_max}; it accepts {model.opset} "
+        "but may misread operators that changed"
     )
 
 
@@ -63,7 +63,7 @@ def opset_too_high(model: Model, target: Target) -> Answer:
     source="ModelImporter.cpp:536 (8.6.1)",
 )
 def opset_too_low(model: Model, target: Target) -> Answer:
-    """The opset is older than the engine is said to take."""
+    """TensorRT does not guarantee support for this old opset."""
     return 0 < model.opset < (target.opset_min or 7)
 
 
@@ -75,7 +75,7 @@ def opset_too_low(model: Model, target: Target) -> Answer:
     source="ImporterContext.hpp:235-255 (8.6.1)",
 )
 def default_domain_missing(model: Model, target: Target) -> Answer:
-    """Several domains are imported and the default one is not: its version is looked up in vain."""
+    """TensorRT requires an opset import of the default ONNX domain."""
     opsets = model.graph.opsets
     if "" in opsets or len(opsets) < 2:
         return None
@@ -96,7 +96,7 @@ def _io_type(tensor: Variable) -> str:
     source="ModelImporter.cpp:293, onnx2trt_utils.cpp:346 (8.6.1)",
 )
 def input_type(model: Model, target: Target) -> list[Answer]:
-    """A graph input has an element type that the engine does not take."""
+    """TensorRT does not support the element type of a graph input."""
     if target.io_dtypes is None:
         return []
     found: list[Answer] = []
@@ -106,7 +106,7 @@ def input_type(model: Model, target: Target) -> list[Answer]:
             found.append(
                 Yes(
                     feature=f"io:{name}-input",
-                    message=f"graph input {tensor.name} is {name}, which the engine does not take",
+                    message=f"TensorRT does not support {name} of graph input {tensor.name}",
                 )
             )
     return found
@@ -125,7 +125,7 @@ _OUTPUT = _CONVERT.replace("onnxDtype", "output.type().tensor_type()").replace(
     source="ModelImporter.cpp:582 (8.6.1), :785 (10.1); tensorrt-rtx 1.7.1",
 )
 def output_undeclared(model: Model, target: Target) -> list[Answer]:
-    """A graph output is declared without an element type, which the parser reads from the file."""
+    """TensorRT requires a declared element type for each graph output."""
     return undeclared_outputs(model)
 
 
@@ -137,7 +137,7 @@ def output_undeclared(model: Model, target: Target) -> list[Answer]:
     source="ModelImporter.cpp:582 (8.6.1)",
 )
 def output_type(model: Model, target: Target) -> list[Answer]:
-    """A graph output has an element type that the engine does not give."""
+    """TensorRT does not support the element type of a graph output."""
     if target.io_dtypes is None:
         return []
     found: list[Answer] = []
@@ -147,7 +147,7 @@ def output_type(model: Model, target: Target) -> list[Answer]:
             found.append(
                 Yes(
                     feature=f"io:{name}-output",
-                    message=f"graph output {tensor.name} is {name}, which the engine does not give",
+                    message=f"TensorRT does not support {name} of graph output {tensor.name}",
                 )
             )
     return found
@@ -162,11 +162,11 @@ def output_type(model: Model, target: Target) -> list[Answer]:
     source="ModelImporter.cpp:295, onnx_utils.hpp:62 (8.6.1): Dims::MAX_DIMS is 8",
 )
 def input_rank(model: Model, target: Target) -> list[Answer]:
-    """A graph input has more than eight dimensions."""
+    """TensorRT supports graph inputs of at most eight dimensions."""
     return [
         Yes(
             feature=f"rank:input.{len(tensor.shape)}",
-            message=f"graph input {tensor.name} has {len(tensor.shape)} dimensions, more than 8",
+            message=f"TensorRT supports 8 dimensions; input {tensor.name} has {len(tensor.shape)}",
         )
         for tensor in given_inputs(model)
         if tensor.shape is not None and len(tensor.shape) > 8
@@ -181,7 +181,7 @@ def input_rank(model: Model, target: Target) -> list[Answer]:
     source="onnx2trt_utils.cpp:748, ModelImporter.cpp:130 (8.6.1)",
 )
 def initializer_type(model: Model, target: Target) -> list[Answer]:
-    """An initializer has an element type that the engine does not import."""
+    """TensorRT does not support an initializer of this element type."""
     taken = weight_types(target)
     found: dict[str, str] = {}
     for root in model.roots() if target.functions else (model.graph,):
@@ -193,7 +193,7 @@ def initializer_type(model: Model, target: Target) -> list[Answer]:
     return [
         Yes(
             feature=f"dtype:{name}",
-            message=f"initializer {first} is {name}, which the engine does not import",
+            message=f"TensorRT does not support {name} of initializer {first}",
             text=f"Found unsupported datatype when importing initializer: {first}\n{_INITIALIZER}",
         )
         for name, first in found.items()
@@ -208,7 +208,7 @@ def initializer_type(model: Model, target: Target) -> list[Answer]:
     source="ModelImporter.cpp:125-160 (8.6.1): sparse_initializer is never read",
 )
 def sparse_initializer(model: Model, target: Target) -> list[Answer]:
-    """A sparse initializer is not read, so that its users find no input."""
+    """TensorRT does not read sparse initializers; their users find no input."""
     return [
         f"sparse initializer {constant.name} is not read, so that its users find no input"
         for graph in model.graph.walk()
@@ -228,7 +228,7 @@ def sparse_initializer(model: Model, target: Target) -> list[Answer]:
     source="toposort.hpp:76-84 (8.6.1): every output name is put into a map, empty ones too",
 )
 def same_output_names(model: Model, target: Target) -> list[Answer]:
-    """Two outputs of one graph have the same name; omitted outputs share the empty one."""
+    """TensorRT requires unique output names in a graph, those of omitted outputs included."""
     found: list[Answer] = []
     for graph in model.graph.walk():
         seen: set[str] = set()
@@ -244,13 +244,13 @@ def _same_name(name: str, node: NodeView) -> Yes:
     if name:
         return Yes(
             feature="model:duplicate-name",
-            message=f"two nodes give a tensor called {name}",
+            message=f"TensorRT requires unique names; two nodes write {name}",
             text=f"ERROR: Output name is not unique: {name}",
             node=node,
         )
     return Yes(
-        message="more than one output of the graph is omitted: the engine takes the empty name "
-        "for a name, and for the same one",
+        message="TensorRT requires unique output names, and more than one output is omitted: "
+        "they share the empty name",
         node=node,
     )
 
@@ -263,5 +263,5 @@ def _same_name(name: str, node: NodeView) -> Yes:
     source="ModelImporter.cpp:572 (8.6.1); NVIDIA/TensorRT issues 814, 1731",
 )
 def no_outputs(model: Model, target: Target) -> Answer:
-    """The graph has no output; an engine needs one."""
+    """TensorRT requires at least one graph output."""
     return not model.graph.outputs

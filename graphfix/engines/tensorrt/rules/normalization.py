@@ -24,7 +24,7 @@ _OUTPUTS = (
     source="ModelImporter.cpp:228 (8.6.1)",
 )
 def normalization_outputs(node: NodeView, target: Target) -> Answer:
-    """{op} gives its first output only."""
+    """TensorRT supports the first output of {op} only."""
     return len(node.node.outputs) > 1 and Yes(feature=f"form:{node.op}.outputs")
 
 
@@ -38,7 +38,7 @@ def normalization_outputs(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:240 (8.6.1)",
 )
 def batch_norm_training(node: NodeView, target: Target) -> Answer:
-    """BatchNormalization does not take training_mode=1."""
+    """TensorRT does not support training_mode=1 of BatchNormalization."""
     return bool(node.attr("training_mode", 0))
 
 
@@ -52,7 +52,7 @@ def batch_norm_training(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:231-235 (8.6.1), onnxOpImporters.cpp:298-305 (10.1)",
 )
 def batch_norm_parameter_rank(node: NodeView, target: Target) -> Answer:
-    """Scale, bias, mean and variance of BatchNormalization have one dimension each."""
+    """TensorRT requires scale, bias, mean and variance of BatchNormalization to be 1D."""
     parameters = (node.input(index) for index in range(1, 5))
     return any(value is not None and value.rank not in (1, None) for value in parameters)
 
@@ -66,7 +66,7 @@ def batch_norm_parameter_rank(node: NodeView, target: Target) -> Answer:
     source="onnx2trt_utils.cpp: normalizationHelper (8.6.1), importerUtils.cpp:1312 (10.1)",
 )
 def normalization_rank(node: NodeView, target: Target) -> Answer:
-    """{op} takes three dimensions or more."""
+    """TensorRT supports {op} of rank 3 or higher only."""
     rank = node.need(0).rank
     if node.op == "InstanceNormalization" and target.level < (10, 0):
         return None  # a plugin up to then, with a rule of its own
@@ -82,7 +82,7 @@ def normalization_rank(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:1330 (8.6.1), onnxOpCheckers.cpp: checkDropout (10.1)",
 )
 def dropout_in_training(node: NodeView, target: Target) -> Answer:
-    """Dropout of an opset up to 6 takes is_test=1 only."""
+    """TensorRT requires is_test=1 of Dropout up to opset 6."""
     return opset_of(node) <= 6 and not node.attr("is_test", 1)
 
 
@@ -96,7 +96,7 @@ def dropout_in_training(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:1337-1347 (8.6.1)",
 )
 def dropout_training(node: NodeView, target: Target) -> Answer:
-    """Dropout needs training_mode as an initializer, and false."""
+    """TensorRT requires a constant training_mode of Dropout, set to false."""
     mode = node.input(2)
     if mode is None or opset_of(node) < 12:
         return None
@@ -150,7 +150,7 @@ instance_norm_rank = refuses_rank(
     source="builtin_op_importers.cpp:1542 (7.0): epsilon is at least 1e-4",
 )
 def instance_norm_epsilon(node: NodeView, target: Target) -> Answer:
-    """Epsilon of InstanceNormalization is raised to 1e-4."""
+    """TensorRT raises epsilon of InstanceNormalization to at least 1e-4."""
     return float(node.attr("epsilon", 1e-5)) < 1e-4
 
 
@@ -163,7 +163,7 @@ def instance_norm_epsilon(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:1344-1395 (8.6.1); NVIDIA/TensorRT issues 4336, 4313",
 )
 def group_norm_scale(node: NodeView, target: Target) -> Answer:
-    """GroupNormalization-21 has a scale per channel; the engine reads one per group."""
+    """TensorRT reads one scale per group; GroupNormalization-21 has one per channel."""
     scale = node.input(1)
     if scale is None:
         return None
@@ -182,7 +182,7 @@ def group_norm_scale(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:2765, 2835, 2997 (8.6.1)",
 )
 def normalization_type(node: NodeView, target: Target) -> Answer:
-    """{op} takes floats only."""
+    """TensorRT supports {op} of floats only."""
     data = node.need(0)
     found = engine_type(data, target)
     if not found:
@@ -204,7 +204,7 @@ def normalization_type(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:2215 (8.6.1): a null tensor is used where the name is empty",
 )
 def layer_norm_bias(node: NodeView, target: Target) -> Answer:
-    """A bias written as an empty name makes the parser crash; leave it out."""
+    """TensorRT crashes on a LayerNormalization bias that is an empty name; leave it out."""
     return len(node.node.inputs) == 3 and node.input(2) is None
 
 
@@ -216,7 +216,7 @@ def layer_norm_bias(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:3150-3174 (7.1): flattened to two dimensions at the axis",
 )
 def softmax_13(node: NodeView, target: Target) -> Answer:
-    """{op}-13 is read as the older one, which flattens to two dimensions."""
+    """TensorRT computes {op}-13 like that of opset 11, which flattens to 2D."""
     if opset_of(node) < 13:
         return None
     rank = node.need(0).rank

@@ -19,7 +19,7 @@ _ENDED = {"Cast": 6, "Concat": 4, "LpPool": 2, "Pad": 2, "Tile": 6, "Upsample": 
     "inputs of the later form are read without a default",
 )
 def ended_form(node: NodeView, target: Target) -> Answer:
-    """{op} of this opset says otherwise what the parser reads, in a form that ended before 7."""
+    """TensorRT reads {op} of opset 7 or later only; this older form has other attributes."""
     if not 0 < node.opset < _ENDED[node.op]:
         return None
     if node.op == "Cast":
@@ -40,7 +40,7 @@ def ended_form(node: NodeView, target: Target) -> Answer:
     "opset 13 on alone, and the exponent as a whole number",
 )
 def ended_form_misread(node: NodeView, target: Target) -> Answer:
-    """{op} of opset 1 is read as a later form, which takes no sizes and no fractions there."""
+    """TensorRT reads {op} of opset 1 as that of a later opset and ignores its inputs."""
     if node.opset != 1:
         return None
     return node.input(1) is not None if node.op == "Split" else node.attr("p") is not None

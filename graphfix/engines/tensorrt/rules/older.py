@@ -24,7 +24,7 @@ _IMPLICIT = "trt5.1..trt6"
     source="ModelImporter.cpp:567 (6.0), 490 (6.0-full-dims)",
 )
 def omitted_input(node: NodeView, target: Target) -> Answer:
-    """{op} has an input with an empty name, which is looked up as a name."""
+    """TensorRT does not support an omitted (empty) input of {op}."""
     return any(is_empty(tensor) for tensor in node.node.inputs)
 
 
@@ -36,7 +36,7 @@ def omitted_input(node: NodeView, target: Target) -> Answer:
     source="ModelImporter.cpp:175, onnx2trt_utils.cpp:247-300 (7.0); onnx-tensorrt pull 369",
 )
 def empty_constant(node: NodeView, target: Target) -> Answer:
-    """{op} has an input without elements, which is not registered."""
+    """TensorRT does not support an empty constant as an input of {op}."""
     for value in node.inputs:
         if value is not None and is_weights(value) and 0 in (value.static_shape or ()):
             return True
@@ -51,7 +51,7 @@ def empty_constant(node: NodeView, target: Target) -> Answer:
     source="onnx2trt_utils.cpp:247-300 (7.0): external_data is never read",
 )
 def external_data(model: Model, target: Target) -> Answer:
-    """Weights in files of their own are not read."""
+    """TensorRT does not read external data files."""
     return weights_in_files(model)
 
 
@@ -63,11 +63,11 @@ def external_data(model: Model, target: Target) -> Answer:
     source="ModelImporter.cpp:79 (6.0)",
 )
 def implicit_batch_rank(model: Model, target: Target) -> list[Answer]:
-    """A graph input has more than three dimensions beside the batch."""
+    """TensorRT supports graph inputs of at most three dimensions plus the batch."""
     return [
         Yes(
             feature=f"rank:input.{len(tensor.shape)}",
-            message=f"graph input {tensor.name} has {len(tensor.shape)} dimensions, more than 4",
+            message=f"TensorRT supports 4 dimensions; input {tensor.name} has {len(tensor.shape)}",
         )
         for tensor in given_inputs(model)
         if tensor.shape is not None and len(tensor.shape) > 4
@@ -83,7 +83,7 @@ def implicit_batch_rank(model: Model, target: Target) -> list[Answer]:
     source="onnx2trt_utils.hpp:400-414 (6.0): the batch dimension is stripped",
 )
 def batch_axis(node: NodeView, target: Target) -> Answer:
-    """{op} acts on the batch dimension, which is implicit."""
+    """TensorRT uses an implicit batch dimension, which {op} must not change."""
     default = 1 if node.op.endswith("Softmax") else -1 if node.op == "TopK" else 0
     axis = int(node.attr("axis", default))
     data = node.need(0)
@@ -105,7 +105,7 @@ def batch_axis(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:1999 (6.0)",
 )
 def transpose_batch(node: NodeView, target: Target) -> Answer:
-    """Transpose moves the batch dimension, which is implicit."""
+    """TensorRT uses an implicit batch dimension, which Transpose must not move."""
     perm = node.attr("perm")
     return True if perm is None else bool(perm) and perm[0] != 0
 
@@ -139,7 +139,7 @@ reshape_shape = needs_constant(
     source="builtin_op_importers.cpp:685-698 (6.0), 278-291 (6.0-full-dims)",
 )
 def cast_from_half_only(node: NodeView, target: Target) -> Answer:
-    """Cast takes float16 to float32 only."""
+    """TensorRT supports Cast from float16 to float32 only."""
     data, wanted = node.need(0), type_name(int(node.attr("to")))
     found = engine_type(data, target)
     if not found:
@@ -158,7 +158,7 @@ def cast_from_half_only(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:1671-1720 (5.1)",
 )
 def slice_inputs(node: NodeView, target: Target) -> Answer:
-    """Slice reads its bounds from attributes only."""
+    """TensorRT supports bounds of Slice as attributes only."""
     return "starts" not in node.node.attrs
 
 
@@ -171,7 +171,7 @@ def slice_inputs(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:1688-1718 (6.0), 1684-1746 (6.0-full-dims)",
 )
 def slice_bounds(node: NodeView, target: Target) -> Answer:
-    """The bounds of Slice have to be initializers."""
+    """TensorRT requires constant starts and ends of Slice."""
     for index, name in enumerate(("starts", "ends", "axes", "steps"), 1):
         value = node.input(index)
         if value is not None and not isinstance(value.tensor, Constant) and not is_weights(value):
@@ -200,7 +200,7 @@ reduce_of_integers_6 = refuses_types(
     source="builtin_op_importers.cpp:837-853 (7.0)",
 )
 def dropout_mask(node: NodeView, target: Target) -> Answer:
-    """Dropout does not give a mask, from opset 10 on."""
+    """TensorRT does not support the mask output of Dropout from opset 10 on."""
     return len(node.node.outputs) > 1 and opset_of(node) >= 10
 
 
@@ -213,7 +213,7 @@ def dropout_mask(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:930-952 (6.0-full-dims), 1613-1634 (7.1)",
 )
 def instance_norm_dynamic(node: NodeView, target: Target) -> Answer:
-    """InstanceNormalization needs a static shape."""
+    """TensorRT requires a static shape of InstanceNormalization."""
     return is_dynamic(node.need(0))
 
 
@@ -225,5 +225,5 @@ def instance_norm_dynamic(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp: importDepthToSpace (6.0): mode is never read",
 )
 def depth_to_space_mode(node: NodeView, target: Target) -> Answer:
-    """The mode CRD of DepthToSpace is ignored."""
+    """TensorRT ignores mode=CRD of DepthToSpace."""
     return bool(node.attr("mode", "DCR") == "CRD")

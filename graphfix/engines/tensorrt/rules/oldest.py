@@ -22,7 +22,7 @@ _INT32 = range(-_LARGEST - 1, _LARGEST + 1)
     source="builtin_op_importers.cpp:1673 (6.0), 1554-1568 (6.0-full-dims)",
 )
 def size_of_unknown(node: NodeView, target: Target) -> Answer:
-    """Size of a tensor whose shape is not static multiplies by -1 for what is unknown."""
+    """TensorRT computes Size of a dynamic shape with -1 for each unknown size."""
     return is_dynamic(node.need(0))
 
 
@@ -34,7 +34,7 @@ def size_of_unknown(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:1732-1771 (6.0): bounds are resolved by position, not by axis",
 )
 def slice_bounds_by_position(node: NodeView, target: Target) -> Answer:
-    """Slice resolves its bounds by their position; axes are right in full order only."""
+    """TensorRT resolves bounds of Slice by position; axes must list all axes in order."""
     data, axes = node.need(0), _axes(node)
     if axes is None or data.rank is None:
         return Unknown(f"axes of {node.name or node.op}")
@@ -50,7 +50,7 @@ def slice_bounds_by_position(node: NodeView, target: Target) -> Answer:
     "as it is written",
 )
 def slice_negative(node: NodeView, target: Target) -> Answer:
-    """Slice ignores negative axes, and adds the size to negative steps."""
+    """TensorRT ignores negative axes of Slice and adds the size to negative steps."""
     axes, steps = _axes(node), node.input(4)
     if axes is None:
         return Unknown(f"axes of {node.name or node.op}")
@@ -67,7 +67,7 @@ def slice_negative(node: NodeView, target: Target) -> Answer:
     "half, INT64_MAX to -1; 1584, 1628 (6.0-full-dims): what is too small becomes INT32_MAX",
 )
 def slice_bounds_beyond_int32(node: NodeView, target: Target) -> Answer:
-    """Bounds of Slice beyond int32 are read as other numbers."""
+    """TensorRT truncates bounds of Slice to int32."""
     starts, ends, axes = _written(node, "starts", 1), _written(node, "ends", 2), _axes(node)
     if starts is None or ends is None or axes is None:
         return None
@@ -117,7 +117,7 @@ def _written(node: NodeView, name: str, index: int) -> list[int] | None:
     source="onnx2trt_utils.cpp:1407 (7.1)",
 )
 def average_pool_pads(node: NodeView, target: Target) -> Answer:
-    """AveragePool takes pads at the end that are as wide as at the beginning, or one wider."""
+    """TensorRT supports end pads of AveragePool equal to the start pads, or larger by one."""
     pads = [int(pad) for pad in node.attr("pads", [])]
     half = len(pads) // 2
     pairs = zip(pads[:half], pads[half:], strict=False)
@@ -133,7 +133,7 @@ def average_pool_pads(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:1136 (6.0)",
 )
 def global_pool_rank(node: NodeView, target: Target) -> Answer:
-    """{op} takes four dimensions, the batch among them."""
+    """TensorRT supports {op} of rank 4 only."""
     data = node.need(0)
     if data.rank is None:
         return Unknown(f"rank of {data.name}")
@@ -149,7 +149,7 @@ def global_pool_rank(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:872-891 (6.0-full-dims)",
 )
 def global_pool_dynamic(node: NodeView, target: Target) -> Answer:
-    """{op} needs static spatial sizes."""
+    """TensorRT requires static spatial sizes of {op}."""
     data = node.need(0)
     if data.rank is None:
         return Unknown(f"rank of {data.name}")
@@ -166,7 +166,7 @@ def global_pool_dynamic(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:641-664 (6.0)",
 )
 def batch_norm_parameters(node: NodeView, target: Target) -> Answer:
-    """The parameters of BatchNormalization are float32 initializers."""
+    """TensorRT requires parameters of BatchNormalization to be constant float32."""
     for index, name in ((1, "scale"), (2, "B"), (3, "mean"), (4, "var")):
         value = node.input(index)
         if value is not None and not is_weights(value):

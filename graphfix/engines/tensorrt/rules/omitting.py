@@ -32,7 +32,7 @@ _SINCE = {"Dropout": 12, "Squeeze": 13}
     "8.6.1 crashes; onnxOpImporters.cpp:1211, 5617 (10.1)",
 )
 def unset_input(node: NodeView, target: Target) -> Answer:
-    """An optional input of {op} is written as an empty name; leave it out."""
+    """TensorRT does not support an empty name as an optional input of {op}; leave it out."""
     if opset_of(node) < _SINCE.get(node.op, 0):
         return None
     count = len(node.node.inputs)
@@ -49,7 +49,7 @@ def unset_input(node: NodeView, target: Target) -> Answer:
     source="toposort.hpp:30-84 (8.6.1, 10.1): the empty name is looked up like any other",
 )
 def omitted_output(model: Model, target: Target) -> list[Answer]:
-    """A node omits an output and hangs on one that omits an input: a cycle for the engine."""
+    """TensorRT sees a cycle: a node with an omitted output depends on one with an omitted input."""
     found: list[Answer] = []
     for graph in model.graph.walk():
         makers = [node for node in graph.nodes if any(not t.name for t in node.outputs)]
@@ -57,9 +57,9 @@ def omitted_output(model: Model, target: Target) -> list[Answer]:
             continue  # none, or two of one name, which has a rule of its own
         needy = next((node for node in _before(makers[0], graph) if _omits(node)), None)
         if needy is not None:
-            message = f"{makers[0].op} omits an output and {needy.op}, which it hangs on, an input"
+            message = f"TensorRT sees a cycle: {makers[0].op} omits an output and depends on"
             view = NodeView(makers[0])
-            found.append(Yes(message=f"{message}: a cycle for the engine", node=view))
+            found.append(Yes(message=f"{message} {needy.op}, which omits an input", node=view))
     return found
 
 
@@ -89,7 +89,7 @@ def _before(node: Node, graph: Graph) -> list[Node]:
     "importSlice, importTopK, importUnsqueeze (10.1)",
 )
 def form_of_other_opset(node: NodeView, target: Target) -> Answer:
-    """{op} is written in the form of another opset than the model's, which is the one read."""
+    """TensorRT reads {op} as the opset of the model defines it; this is the form of another."""
     opset, count = opset_of(node), len(node.node.inputs)
     feature = f"form:{node.op}.other-opset"
     if node.op == "Unsqueeze":

@@ -35,7 +35,7 @@ def _imported(op: str, target: Target) -> bool:
     source="builtin_op_importers.cpp:5395, ModelImporter.cpp:165 (8.6.1)",
 )
 def operator_not_supported(node: NodeView, target: Target) -> Answer:
-    """{op} has no importer, and no plugin of this name is shipped."""
+    """TensorRT has no importer for {op}, and ships no plugin of that name."""
     op = node.op
     if _imported(op, target) or _is_plugin(node, target) or is_function(node):
         return None
@@ -45,7 +45,7 @@ def operator_not_supported(node: NodeView, target: Target) -> Answer:
     return Yes(
         feature=feature,
         text=text,
-        message=f"{shown} has no importer, and no plugin called {op} is shipped",
+        message=f"TensorRT has no importer for {shown} and ships no plugin {op}",
     )
 
 
@@ -61,7 +61,7 @@ def _is_plugin(node: NodeView, target: Target) -> bool:
     source="ModelImporter.cpp:165 (8.6.1): only op_type is looked up",
 )
 def foreign_domain(node: NodeView, target: Target) -> Answer:
-    """{op} of another domain is taken for the ONNX operator of that name."""
+    """TensorRT ignores the domain and reads {op} as the ONNX operator of that name."""
     domain = node.domain
     if not domain or domain in target.domains or not _imported(node.op, target):
         return None
@@ -69,7 +69,7 @@ def foreign_domain(node: NodeView, target: Target) -> Answer:
         return None
     return Yes(
         feature=f"domain:{domain}::{node.op}",
-        message=f"{domain}::{node.op} is taken for the ONNX operator {node.op}",
+        message=f"TensorRT reads {domain}::{node.op} as the ONNX operator {node.op}",
     )
 
 
@@ -81,12 +81,12 @@ def foreign_domain(node: NodeView, target: Target) -> Answer:
     source="ModelImporter.cpp:130-180 (8.6.1): model.functions() is never read",
 )
 def local_function(node: NodeView, target: Target) -> Answer:
-    """The node calls a local function of the model, which this engine does not read."""
+    """TensorRT does not support local functions, and the node calls one."""
     if not is_function(node):
         return None
     if _imported(node.op, target):
         return Yes(
             severity=WRONG,
-            message=f"the call of the local function {node.op} is taken for the ONNX operator",
+            message=f"TensorRT reads the call of the local function {node.op} as the ONNX operator",
         )
     return Yes(text=_NO_IMPORTER if target.level < (7, 1) else "")

@@ -18,7 +18,7 @@ from graphfix.engines.tensorrt.rules.parsed import is_weights
     source="builtin_op_importers.cpp:670-685, 818-826 (8.6.1), onnxOpImporters.cpp:755-770 (10.1)",
 )
 def conv_bias_shape(node: NodeView, target: Target) -> Answer:
-    """The bias of {op} has one dimension, as long as there are output channels."""
+    """TensorRT requires a 1D bias of {op} with one value per output channel."""
     bias, weight = node.input(2), node.input(1)
     if bias is None or weight is None or not is_weights(bias) or bias.rank is None:
         return None
@@ -46,7 +46,7 @@ def conv_bias_shape(node: NodeView, target: Target) -> Answer:
     source="onnx2trt_utils.cpp: convMultiInput (8.6.1), importerUtils.cpp:1755-1822 (10.1)",
 )
 def conv_window_unknown(node: NodeView, target: Target) -> Answer:
-    """Conv with a computed weight or bias reads the window from kernel_shape, which is left out."""
+    """TensorRT requires kernel_shape of Conv if its weight or bias is not constant."""
     weight, bias = node.input(1), node.input(2)
     if weight is None or node.attr("kernel_shape") is not None:
         return None
@@ -83,7 +83,7 @@ deform_conv_types = refuses_types(
     source="importerUtils.cpp:1087 (10.1)",
 )
 def deform_conv_pads(node: NodeView, target: Target) -> Answer:
-    """DeformConv pads both ends of an axis alike."""
+    """TensorRT requires equal pads at both ends of an axis of DeformConv."""
     pads = [int(pad) for pad in node.attr("pads", [])]
     half = len(pads) // 2
     return pads[:half] != pads[half:]

@@ -17,7 +17,7 @@ from graphfix.engines.tensorrt.rules.parsed import opset_of
     "PaddingMode::kEXPLICIT_ROUND_UP",
 )
 def pool_last_window(node: NodeView, target: Target) -> Answer:
-    """{op} with ceil_mode drops a window that starts in the padding; the engine keeps it."""
+    """TensorRT keeps a window of {op} that starts in the end padding; ONNX drops it."""
     if not _rounds_up(node):
         return None
     data, result = node.need(0), node.output(0)
@@ -35,7 +35,7 @@ def pool_last_window(node: NodeView, target: Target) -> Answer:
         if dropped != kept and given in (None, dropped):
             return Yes(
                 feature=f"form:{node.op}.ceil_mode",
-                message=f"{node.op} with ceil_mode gives {dropped} windows, {kept} here",
+                message=f"TensorRT computes {kept} elements along axis {2 + axis}; ONNX {dropped}",
             )
     return None
 
@@ -77,7 +77,7 @@ def _sizes(node: NodeView, axis: int, size: int, width: int) -> tuple[int, int]:
     source="tensorrt-rtx 1.4.0 to 1.7.1: poolingLayer.cpp:64",
 )
 def average_pool_wide_pads(node: NodeView, target: Target) -> Answer:
-    """AveragePool without its padding in the average takes pads smaller than its window only."""
+    """TensorRT requires pads smaller than the kernel if count_include_pad is 0."""
     kernel, pads = node.attr("kernel_shape"), node.attr("pads", [])
     if kernel is None or node.attr("count_include_pad", 0):
         return None

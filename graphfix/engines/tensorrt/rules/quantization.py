@@ -37,7 +37,7 @@ quantized_uint8 = refuses_types(
     source="builtin_op_importers.cpp:1160 (8.6.1), onnxOpImporters.cpp:1354 (10.1)",
 )
 def quantize_to_uint8(node: NodeView, target: Target) -> Answer:
-    """A computed uint8 zero point of QuantizeLinear is refused."""
+    """TensorRT does not support a computed uint8 zero point of QuantizeLinear."""
     zero = node.input(2)
     return zero is not None and engine_type(zero, target) == "uint8"
 
@@ -51,7 +51,7 @@ def quantize_to_uint8(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:1220 (8.6.1)",
 )
 def zero_point(node: NodeView, target: Target) -> Answer:
-    """{op} takes zero points that are all zero."""
+    """TensorRT requires zero points of {op} to be 0."""
     zero = node.input(2)
     if zero is None or not is_weights(zero):
         return None
@@ -70,7 +70,7 @@ def zero_point(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:1212 (8.6.1)",
 )
 def zero_point_missing(node: NodeView, target: Target) -> Answer:
-    """{op} needs a zero point."""
+    """TensorRT requires the zero point of {op}."""
     return node.input(2) is None and Yes(feature=f"form:{node.op}.no-zero-point")
 
 
@@ -83,7 +83,7 @@ def zero_point_missing(node: NodeView, target: Target) -> Answer:
     "onnxOpImporters.cpp:1430-1462 (10.1)",
 )
 def uint8_as_int8(node: NodeView, target: Target) -> Answer:
-    """A uint8 zero point of zeros, or none, is taken as int8: 128 to 255 saturate."""
+    """TensorRT reads uint8 quantization with zero point 0 as int8: 128 to 255 saturate."""
     zero = node.input(2)
     if zero is None and node.op == "QuantizeLinear" and target.level >= (9, 0):
         # The default of the standard is uint8; before 9.0 a missing zero point is refused.
@@ -105,7 +105,7 @@ def uint8_as_int8(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:1194 (8.6.1)",
 )
 def scale_positive(node: NodeView, target: Target) -> Answer:
-    """The scales of {op} are positive."""
+    """TensorRT requires positive scales of {op}."""
     scale = node.input(1)
     if scale is None or not is_weights(scale):
         return None
@@ -123,7 +123,7 @@ def scale_positive(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:1231-1253 (8.6.1)",
 )
 def scale_sizes(node: NodeView, target: Target) -> Answer:
-    """Scale and zero point of {op} have one size: 1, or that of the axis."""
+    """TensorRT requires scale and zero point of {op} of equal size: 1 or that of the axis."""
     scale, zero, data = node.input(1), node.input(2), node.need(0)
     if scale is None or scale.static_shape is None:
         return None
@@ -177,7 +177,7 @@ _WANTED = frozenset({"int8", "int4", "float8e4m3fn"})
     source="onnxOpImporters.cpp:1420-1445, 1510-1520 (10.1)",
 )
 def quantized_output_type(node: NodeView, target: Target) -> Answer:
-    """The attribute output_dtype of {op} names what the zero point has, and no uint8."""
+    """TensorRT requires output_dtype of {op} to be the zero point's type, and not uint8."""
     wanted = int(node.attr("output_dtype", 0))
     if not wanted:
         return None
@@ -205,7 +205,7 @@ def quantized_output_type(node: NodeView, target: Target) -> Answer:
     source="NvInfer.h 8.6.1:6026-6137",
 )
 def dequantize_int32(node: NodeView, target: Target) -> Answer:
-    """DequantizeLinear takes int8 only, no int32 bias and no uint8 weights."""
+    """TensorRT supports DequantizeLinear of int8 only, not of int32 or uint8."""
     data = node.need(0)
     found = engine_type(data, target)
     if not found:
@@ -224,7 +224,7 @@ def dequantize_int32(node: NodeView, target: Target) -> Answer:
     source="onnxOpImporters.cpp: QuantDequantLinearHelper (10.1)",
 )
 def int4_of_odd_size(node: NodeView, target: Target) -> Answer:
-    """{op} of int4 takes an even size along the last axis."""
+    """TensorRT requires an even size of the last axis of int4 {op}."""
     data, zero = node.need(0), node.input(2)
     # Without a zero point the type is not asked for.
     narrow = data if node.op == "DequantizeLinear" and zero is not None else zero

@@ -27,7 +27,7 @@ _SOURCE = (
     feature="dtype:int8-constant", versions="trt8.0..", severity=BUILDER, text=_TEXT, source=_SOURCE
 )
 def quantized_constant(node: NodeView, target: Target) -> Answer:
-    """A constant of a quantized type is read by {op}; DequantizeLinear alone may read one."""
+    """TensorRT allows a quantized constant as input of DequantizeLinear only, not of {op}."""
     if node.op in _QUANTIZING and not node.domain:
         return None
     for value in node.inputs:
@@ -43,7 +43,7 @@ def quantized_constant(node: NodeView, target: Target) -> Answer:
     feature="io:int8-constant", versions="trt8.0..", severity=BUILDER, text=_TEXT, source=_SOURCE
 )
 def quantized_constant_output(model: Model, target: Target) -> list[Answer]:
-    """A graph output is a constant of a quantized type."""
+    """TensorRT does not support a constant of a quantized type as graph output."""
     return [
         f"graph output {tensor.name} is a constant of {value.type_name}"
         for tensor in model.graph.outputs
@@ -61,7 +61,7 @@ def quantized_constant_output(model: Model, target: Target) -> list[Answer]:
     source="tensorrt-rtx 1.4.0 to 1.7.1, which is like 10.15 and 11.1",
 )
 def cast_of_narrow_type(node: NodeView, target: Target) -> Answer:
-    """{op} neither gives nor takes 8-bit floats and 4-bit numbers; quantization alone does."""
+    """TensorRT does not support {op} of 8-bit floats or 4-bit types; only quantization does."""
     for value in (node.output(0), node.input(0)):
         if value is not None and value.type_name in _NARROW:
             return Yes(feature=f"dtype:{node.op}.{value.type_name}")
@@ -78,7 +78,7 @@ def cast_of_narrow_type(node: NodeView, target: Target) -> Answer:
     source="tensorrt-rtx 1.4.0 to 1.7.1, which is like 10.15 and 11.1",
 )
 def computed_zero_point(node: NodeView, target: Target) -> Answer:
-    """The zero point of {op} has to be an initializer."""
+    """TensorRT requires a constant zero point of {op}."""
     zero = node.input(2)
     if zero is None or is_weights(zero):
         return None

@@ -18,7 +18,7 @@ _COUNT = {"LSTM": 3, "GRU": 2, "RNN": 1}
     source="builtin_op_importers.cpp:2466-2600 (8.6.1): layout is never read",
 )
 def rnn_layout(node: NodeView, target: Target) -> Answer:
-    """layout=1 of {op} is ignored: batch and sequence are taken for each other."""
+    """TensorRT ignores layout=1 of {op} and swaps batch and sequence."""
     return bool(node.attr("layout", 0)) and Yes(feature=f"form:{node.op}.layout")
 
 
@@ -30,7 +30,7 @@ def rnn_layout(node: NodeView, target: Target) -> Answer:
     source="operators.md (10.15): layout must be 0",
 )
 def rnn_layout_refused(node: NodeView, target: Target) -> Answer:
-    """{op} takes layout=0 only."""
+    """TensorRT supports {op} with layout=0 only."""
     return bool(node.attr("layout", 0)) and Yes(feature=f"form:{node.op}.layout")
 
 
@@ -44,7 +44,7 @@ def rnn_layout_refused(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:2480-2510 (8.6.1)",
 )
 def rnn_activations(node: NodeView, target: Target) -> Answer:
-    """A bidirectional {op} takes the same activations both ways."""
+    """TensorRT requires equal activations in both directions of {op}."""
     if node.attr("direction", "forward") != "bidirectional":
         return None
     found, count = node.attr("activations", []), _COUNT[node.op]
@@ -61,7 +61,7 @@ def rnn_activations(node: NodeView, target: Target) -> Answer:
     "4737 (10.1)",
 )
 def rnn_hidden_size(node: NodeView, target: Target) -> Answer:
-    """{op} needs the attribute hidden_size, which ONNX lets out."""
+    """TensorRT requires the attribute hidden_size of {op}; ONNX does not."""
     return "hidden_size" not in node.node.attrs and Yes(feature=f"attr:{node.op}.hidden_size")
 
 
@@ -75,7 +75,7 @@ def rnn_hidden_size(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:2476 (8.6.1)",
 )
 def lstm_input_forget(node: NodeView, target: Target) -> Answer:
-    """LSTM does not take input_forget=1."""
+    """TensorRT does not support input_forget=1 of LSTM."""
     return bool(node.attr("input_forget", 0))
 
 
@@ -88,7 +88,7 @@ def lstm_input_forget(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:2560-2600 (8.6.1)",
 )
 def rnn_state_rank(node: NodeView, target: Target) -> Answer:
-    """The initial state of {op} has three dimensions."""
+    """TensorRT requires an initial state of rank 3 of {op}."""
     state = node.input(5)
     return (
         state is not None

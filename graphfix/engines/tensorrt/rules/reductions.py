@@ -46,7 +46,7 @@ def _axes_change_the_result(node: NodeView) -> bool:
     source="builtin_op_importers.cpp:3624-3715, onnx2trt_utils.cpp:1535 (8.6.1)",
 )
 def reduce_axes_input(node: NodeView, target: Target) -> Answer:
-    """{op} reads axes from the attribute only and reduces all axes here."""
+    """TensorRT ignores the axes input of {op} and reduces all axes."""
     if node.input(1) is None or not _axes_change_the_result(node):
         return None
     return Yes(feature=f"form:{node.op}.axes-input")
@@ -60,7 +60,7 @@ def reduce_axes_input(node: NodeView, target: Target) -> Answer:
     source="onnxOpImporters.cpp:4307-4317 (10.1): the axes are not handed on",
 )
 def log_sum_exp_axes_input(node: NodeView, target: Target) -> Answer:
-    """ReduceLogSumExp loses axes that are an input and reduces all axes here."""
+    """TensorRT ignores the axes input of ReduceLogSumExp and reduces all axes."""
     return node.input(1) is not None and _axes_change_the_result(node)
 
 
@@ -72,7 +72,7 @@ def log_sum_exp_axes_input(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:2516 (7.1): reduceTensor",
 )
 def reduce_sum_axes_input(node: NodeView, target: Target) -> Answer:
-    """ReduceSum reads axes from the attribute only and reduces all axes here."""
+    """TensorRT ignores the axes input of ReduceSum and reduces all axes."""
     return node.input(1) is not None and _axes_change_the_result(node)
 
 
@@ -85,7 +85,7 @@ def reduce_sum_axes_input(node: NodeView, target: Target) -> Answer:
     source="onnx2trt_utils.cpp:1546 (8.6.1)",
 )
 def reduce_sum_axes(node: NodeView, target: Target) -> Answer:
-    """The axes of {op} have to be an initializer."""
+    """TensorRT requires constant axes of {op}."""
     axes = node.input(1)
     if axes is None or is_weights(axes) or opset_of(node) < 13:
         return None
@@ -101,7 +101,7 @@ def reduce_sum_axes(node: NodeView, target: Target) -> Answer:
     source="importerUtils.cpp: reduceTensor (10.0)",
 )
 def reduce_axes(node: NodeView, target: Target) -> Answer:
-    """The axes of {op} have to be an initializer."""
+    """TensorRT requires constant axes of {op}."""
     axes = node.input(1)
     if axes is None or is_weights(axes):
         return None
@@ -118,7 +118,7 @@ def reduce_axes(node: NodeView, target: Target) -> Answer:
     source="tensorrt-rtx 1.4.0 to 1.7.1",
 )
 def log_sum_exp_axes(node: NodeView, target: Target) -> Answer:
-    """The axes of ReduceLogSumExp have to be an initializer."""
+    """TensorRT requires constant axes of ReduceLogSumExp."""
     axes = node.input(1)
     return axes is not None and not is_weights(axes)
 
@@ -131,7 +131,7 @@ def log_sum_exp_axes(node: NodeView, target: Target) -> Answer:
     source="onnx2trt_utils.cpp:1546-1560 (8.6.1): no axis is set in the mask",
 )
 def reduce_sum_empty_axes(node: NodeView, target: Target) -> Answer:
-    """{op} with an empty axes tensor reduces nothing, where ONNX reduces everything."""
+    """TensorRT reduces nothing where axes of {op} is empty; ONNX reduces all axes."""
     axes = node.input(1)
     if axes is None or not is_weights(axes) or axes.static_shape != (0,):
         return None
@@ -148,7 +148,7 @@ def reduce_sum_empty_axes(node: NodeView, target: Target) -> Answer:
     source="onnx2trt_utils.cpp:1535 (8.6.1): noop_with_empty_axes is never read",
 )
 def reduce_noop(node: NodeView, target: Target) -> Answer:
-    """{op} without axes and noop_with_empty_axes=1 reduces everything here."""
+    """TensorRT ignores noop_with_empty_axes=1 of {op} and reduces all axes."""
     attrs = node.node.attrs
     if "noop_with_empty_axes" not in attrs or "axes" in attrs:
         return None

@@ -51,7 +51,7 @@ unsqueeze_axes = needs_constant(
     source="builtin_op_importers.cpp:3066, 3216 (7.0)",
 )
 def axes_as_attribute(node: NodeView, target: Target) -> Answer:
-    """{op} reads its axes from the attribute only, and needs it."""
+    """TensorRT requires axes of {op} as an attribute."""
     if "axes" in node.node.attrs:
         return None
     given = node.input(1) is not None
@@ -68,7 +68,7 @@ def axes_as_attribute(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:4773 (8.6.1)",
 )
 def squeeze_dynamic(node: NodeView, target: Target) -> Answer:
-    """Squeeze without axes needs a static shape."""
+    """TensorRT requires a static shape of Squeeze without axes."""
     if node.input(1) is not None or node.node.attrs.get("axes"):
         return None
     data = node.need(0)
@@ -85,7 +85,7 @@ def squeeze_dynamic(node: NodeView, target: Target) -> Answer:
     source="onnx2trt_utils.cpp:1660 (8.6.1): squeezeTensor",
 )
 def squeeze_size(node: NodeView, target: Target) -> Answer:
-    """Squeeze of a dimension that is not 1, or that is not there."""
+    """TensorRT: Squeeze of an axis whose size is not 1, or that does not exist."""
     data, given = node.need(0), node.input(1)
     axes = node.attr("axes")
     if given is not None:
@@ -110,7 +110,7 @@ def squeeze_size(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:5030 (8.6.1): convertAxis",
 )
 def unsqueeze_range(node: NodeView, target: Target) -> Answer:
-    """Unsqueeze at an axis that lies outside the result."""
+    """TensorRT: an axis of Unsqueeze is out of range."""
     data, given = node.need(0), node.input(1)
     axes = node.attr("axes")
     if given is not None:
@@ -132,7 +132,7 @@ def unsqueeze_range(node: NodeView, target: Target) -> Answer:
     source="NvInfer.h 8.6.1: IShuffleLayer",
 )
 def reshape_volume(node: NodeView, target: Target) -> Answer:
-    """Reshape to a shape of another volume."""
+    """TensorRT: Reshape to a shape with another number of elements."""
     data, shape, result = node.need(0), node.input(1), node.output(0)
     if data.static_shape is None or shape is None:
         return None
@@ -161,7 +161,7 @@ def reshape_volume(node: NodeView, target: Target) -> Answer:
     "read",
 )
 def shape_part(node: NodeView, target: Target) -> Answer:
-    """Shape with start or end gives the whole shape."""
+    """TensorRT ignores start and end of Shape and returns the whole shape."""
     attrs = node.node.attrs
     if "start" not in attrs and "end" not in attrs:
         return None
@@ -183,7 +183,7 @@ def shape_part(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:4928 (8.6.1)",
 )
 def transpose_rank(node: NodeView, target: Target) -> Answer:
-    """Transpose takes at most eight dimensions."""
+    """TensorRT supports Transpose of at most eight dimensions."""
     rank = node.need(0).rank
     return rank is not None and rank > MAX_DIMS and Yes(feature=f"rank:Transpose.{rank}")
 
@@ -196,7 +196,7 @@ def transpose_rank(node: NodeView, target: Target) -> Answer:
     source="NvInfer.h 8.6.1: Dims::MAX_DIMS is 8; ShapeTensor.cpp:371",
 )
 def output_rank(node: NodeView, target: Target) -> Answer:
-    """{op} gives a tensor of more than eight dimensions."""
+    """TensorRT supports tensors of at most eight dimensions; {op} returns more."""
     for tensor in node.node.outputs:
         shape = tensor.shape
         if shape is not None and len(shape) > MAX_DIMS and node.op != "Constant":
@@ -214,7 +214,7 @@ def output_rank(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:1448 (8.6.1)",
 )
 def expand_shape(node: NodeView, target: Target) -> Answer:
-    """The shape input of Expand has one dimension."""
+    """TensorRT requires a 1D shape input of Expand."""
     shape = node.input(1)
     return shape is not None and shape.rank is not None and shape.rank != 1
 
@@ -256,7 +256,7 @@ space_to_depth_rank = refuses_rank(
     source="builtin_op_importers.cpp:626 (8.6.1)",
 )
 def constant_of_shape_type(node: NodeView, target: Target) -> Answer:
-    """ConstantOfShape does not fill with this element type."""
+    """TensorRT does not support this element type of ConstantOfShape."""
     output = node.output(0)
     if output is None:
         return None
@@ -279,7 +279,7 @@ def constant_of_shape_type(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp: importTile (8.0)",
 )
 def tile_of_bool(node: NodeView, target: Target) -> Answer:
-    """Tile does not take bool."""
+    """TensorRT does not support Tile of bool."""
     data = node.input(0)
     return data is not None and engine_type(data, target) == "bool"
 
@@ -294,7 +294,7 @@ def tile_of_bool(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:4840 (8.6.1): mul(shape, repeats)",
 )
 def tile_repeats(node: NodeView, target: Target) -> Answer:
-    """Tile takes as many repeats as its input has dimensions."""
+    """TensorRT requires one repeat per axis of the input of Tile."""
     data, repeats = node.need(0), node.input(1)
     count = None if repeats is None else repeats.dim(0)
     return count is not None and data.rank is not None and count != data.rank
@@ -309,7 +309,7 @@ def tile_repeats(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:1483-1495 (8.6.1)",
 )
 def eye_like_shape(node: NodeView, target: Target) -> Answer:
-    """EyeLike needs a static shape of two dimensions."""
+    """TensorRT requires a static 2D shape of EyeLike."""
     data = node.need(0)
     if data.rank is not None and data.rank != 2:
         return Yes(feature=f"rank:EyeLike.{data.rank}")
@@ -329,7 +329,7 @@ def _in_range(axis: int, rank: int) -> bool:
     source="onnx2trt_utils.cpp:323 (8.6.1): convertAxis",
 )
 def axis_range(node: NodeView, target: Target) -> Answer:
-    """The axis of {op} lies outside the tensor."""
+    """TensorRT: the axis of {op} is out of range."""
     axis = node.attr("axis", 0)
     data = node.input(0)
     rank = None if data is None else data.rank
@@ -347,6 +347,6 @@ def axis_range(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:2224 (8.6.1)",
 )
 def layer_norm_axis(node: NodeView, target: Target) -> Answer:
-    """The axis of LayerNormalization lies outside the tensor."""
+    """TensorRT: the axis of LayerNormalization is out of range."""
     rank = node.need(0).rank
     return rank is not None and not _in_range(int(node.attr("axis", -1)), rank)

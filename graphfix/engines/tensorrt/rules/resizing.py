@@ -73,7 +73,7 @@ grid_sample_types = refuses_types(
     source="builtin_op_importers.cpp: importResize (8.2)",
 )
 def resize_scales(node: NodeView, target: Target) -> Answer:
-    """The scales of Resize have to be an initializer."""
+    """TensorRT requires constant scales of Resize."""
     scales = scales_of(node)
     return scales is not None and sizes_of(node) is None and not is_weights(scales)
 
@@ -99,7 +99,7 @@ upsample_scales = needs_constant(
     source="builtin_op_importers.cpp: importResize (8.0)",
 )
 def resize_cubic(node: NodeView, target: Target) -> Answer:
-    """Resize does not take the mode cubic."""
+    """TensorRT does not support cubic Resize."""
     return bool(node.attr("mode", "nearest") == "cubic")
 
 
@@ -112,7 +112,7 @@ def resize_cubic(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:5060 (8.6.1), importUpsample (8.2)",
 )
 def upsample_mode(node: NodeView, target: Target) -> Answer:
-    """Upsample takes the modes nearest and linear, bilinear from 8.4 on."""
+    """TensorRT supports Upsample modes nearest and linear, from 8.4 on also bilinear."""
     taken = ("nearest", "linear", "bilinear") if target.level >= (8, 4) else ("nearest", "linear")
     mode = node.attr("mode", "nearest")
     return mode not in taken and Yes(feature=f"attr:Upsample.mode={mode}")
@@ -127,7 +127,7 @@ def upsample_mode(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:3770-3810 (8.6.1)",
 )
 def resize_coordinates(node: NodeView, target: Target) -> Answer:
-    """Resize does not take this coordinate_transformation_mode."""
+    """TensorRT does not support this coordinate_transformation_mode of Resize."""
     if opset_of(node) < 11:
         return None
     mode = node.attr("coordinate_transformation_mode", "half_pixel")
@@ -141,7 +141,7 @@ def resize_coordinates(node: NodeView, target: Target) -> Answer:
             return Yes(
                 feature=feature,
                 text="segmentation fault",
-                message="tf_half_pixel_for_nn with sizes makes the parser crash",
+                message="TensorRT crashes on tf_half_pixel_for_nn of Resize with sizes",
             )
     return None
 
@@ -155,7 +155,7 @@ def resize_coordinates(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:3882, onnx2trt_utils.cpp:299 (8.6.1)",
 )
 def resize_scaled_dims(node: NodeView, target: Target) -> Answer:
-    """Linear resizing acts on the last three dimensions at most, cubic on the last two."""
+    """TensorRT resizes the last three axes at most if linear, the last two if cubic."""
     mode = node.attr("mode", "nearest")
     if mode == "nearest":
         return None
@@ -182,7 +182,7 @@ def resize_scaled_dims(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:3868 (8.6.1): axes is never read",
 )
 def resize_axes(node: NodeView, target: Target) -> Answer:
-    """The axes of Resize are not read, so that scales or sizes have the wrong length."""
+    """TensorRT ignores axes of Resize, so scales or sizes have the wrong length."""
     if "axes" not in node.node.attrs:
         return None
     given = sizes_of(node) or scales_of(node)
@@ -214,7 +214,7 @@ def resize_axes(node: NodeView, target: Target) -> Answer:
     source="onnxOpImporters.cpp: importResize (10.1)",
 )
 def resize_axes_of_scales(node: NodeView, target: Target) -> Answer:
-    """The axes of Resize are taken with sizes, not with computed scales."""
+    """TensorRT supports axes of Resize with sizes, not with computed scales."""
     if "axes" not in node.node.attrs or sizes_of(node) is not None:
         return None
     if is_weights(scales_of(node)):
@@ -234,7 +234,7 @@ def resize_axes_of_scales(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:3868, 5075 (8.6.1)",
 )
 def resize_scales_length(node: NodeView, target: Target) -> Answer:
-    """The scales of {op} have one entry per dimension."""
+    """TensorRT requires one scale per axis of {op}."""
     if "axes" in node.node.attrs:
         return None
     if node.op == "Resize":
@@ -256,7 +256,7 @@ def resize_scales_length(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:3730-3900 (8.6.1): antialias is never read",
 )
 def resize_antialias(node: NodeView, target: Target) -> Answer:
-    """Antialias of Resize is ignored."""
+    """TensorRT ignores antialias=1 of Resize."""
     return bool(node.attr("antialias", 0))
 
 
@@ -269,7 +269,7 @@ def resize_antialias(node: NodeView, target: Target) -> Answer:
     source="onnxOpCheckers.cpp: checkResize (10.0)",
 )
 def resize_antialias_refused(node: NodeView, target: Target) -> Answer:
-    """Resize does not take antialias."""
+    """TensorRT does not support antialias=1 of Resize."""
     return bool(node.attr("antialias", 0))
 
 
@@ -281,7 +281,7 @@ def resize_antialias_refused(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:3730-3900 (8.6.1): keep_aspect_ratio_policy is never read",
 )
 def resize_policy(node: NodeView, target: Target) -> Answer:
-    """keep_aspect_ratio_policy of Resize is ignored."""
+    """TensorRT ignores keep_aspect_ratio_policy of Resize."""
     return bool(node.attr("keep_aspect_ratio_policy", "stretch") != "stretch")
 
 
@@ -294,7 +294,7 @@ def resize_policy(node: NodeView, target: Target) -> Answer:
     source="onnxOpCheckers.cpp: checkResize (10.0)",
 )
 def resize_policy_refused(node: NodeView, target: Target) -> Answer:
-    """Resize takes the aspect policy stretch only."""
+    """TensorRT supports keep_aspect_ratio_policy stretch only."""
     return bool(node.attr("keep_aspect_ratio_policy", "stretch") != "stretch")
 
 
@@ -307,7 +307,7 @@ def resize_policy_refused(node: NodeView, target: Target) -> Answer:
     "tensorrt-rtx 1.4.0 make a nearest layer of linear, those of 1.6.1 and 1.7.1 a linear one",
 )
 def grid_sample_mode(node: NodeView, target: Target) -> Answer:
-    """GridSample reads any mode but bilinear and bicubic as nearest, linear and cubic too."""
+    """TensorRT reads GridSample modes linear and cubic of opset 20 as nearest."""
     mode = node.attr("mode", "linear" if opset_of(node) >= 20 else "bilinear")
     if mode in ("nearest", "bilinear", "bicubic") or "mode" not in node.node.attrs:
         return None
@@ -324,7 +324,7 @@ def grid_sample_mode(node: NodeView, target: Target) -> Answer:
     "five dimensions are new in 11.2 (its release notes) and in tensorrt-rtx 1.6.1",
 )
 def grid_sample_rank(node: NodeView, target: Target) -> Answer:
-    """GridSample takes four dimensions."""
+    """TensorRT supports GridSample of rank 4 only."""
     data = node.need(0)
     if data.rank is None:
         return Unknown(f"rank of {data.name}")
@@ -341,7 +341,7 @@ def grid_sample_rank(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:4165 (8.6.1), onnxOpImporters.cpp:4897 (10.1)",
 )
 def roi_align_rois(node: NodeView, target: Target) -> Answer:
-    """RoiAlign takes rois of shape [N, 4], and the 4 has to be known."""
+    """TensorRT requires rois of RoiAlign of static shape [N, 4]."""
     rois = node.input(1)
     if rois is None or rois.rank is None:
         return None

@@ -65,7 +65,7 @@ def _mode(node: NodeView) -> str:
     source="builtin_op_importers.cpp:2428-2448 (7.0)",
 )
 def resize_asymmetric_only(node: NodeView, target: Target) -> Answer:
-    """Resize-11 takes asymmetric coordinates only."""
+    """TensorRT supports Resize-11 with asymmetric coordinates only."""
     mode = _coordinates(node)
     if opset_of(node) < 11 or mode == "asymmetric":
         return None
@@ -81,7 +81,7 @@ def resize_asymmetric_only(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:2549-2588 (7.1), 2604-2644 (7.2.1)",
 )
 def resize_coordinates_7(node: NodeView, target: Target) -> Answer:
-    """Resize-11 takes some coordinate modes only, others with scales than with sizes."""
+    """TensorRT does not support this coordinate_transformation_mode of Resize-11."""
     mode = _coordinates(node)
     if opset_of(node) < 11:
         return None
@@ -96,7 +96,7 @@ def resize_coordinates_7(node: NodeView, target: Target) -> Answer:
     return Yes(
         feature=feature,
         severity=WRONG,
-        message=f"Resize with {mode} coordinates is taken and computed with other ones",
+        message=f"TensorRT accepts {mode} coordinates of Resize but computes different ones",
     )
 
 
@@ -109,7 +109,7 @@ def resize_coordinates_7(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:2436 (7.0), 2560 (7.1)",
 )
 def resize_floor_only(node: NodeView, target: Target) -> Answer:
-    """Nearest Resize-11 takes nearest_mode floor only."""
+    """TensorRT supports nearest_mode floor of nearest Resize-11 only."""
     if opset_of(node) < 11 or _mode(node) != "nearest":
         return None
     found = node.attr("nearest_mode", "round_prefer_floor")
@@ -125,7 +125,7 @@ def resize_floor_only(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:2079-2087, 2142-2150 (6.0-full-dims), 3276-3285 (7.0)",
 )
 def linear_of_rank_4(node: NodeView, target: Target) -> Answer:
-    """Linear {op} takes three dimensions at most."""
+    """TensorRT supports linear {op} of at most three dimensions."""
     if _mode(node) == "nearest" or (node.op == "Resize" and target.level >= (7, 0)):
         return None
     data = node.need(0)
@@ -143,7 +143,7 @@ def linear_of_rank_4(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:1998-2035 (5.1)",
 )
 def upsample_nearest_only(node: NodeView, target: Target) -> Answer:
-    """Upsample takes the mode nearest only."""
+    """TensorRT supports Upsample mode nearest only."""
     mode = _mode(node)
     return mode != "nearest" and Yes(feature=f"attr:Upsample.mode={mode}")
 
@@ -157,7 +157,7 @@ def upsample_nearest_only(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:3534 (7.1)",
 )
 def upsample_mode_7(node: NodeView, target: Target) -> Answer:
-    """Upsample takes the modes nearest and linear."""
+    """TensorRT supports Upsample modes nearest and linear only."""
     mode = _mode(node)
     return mode not in ("nearest", "linear") and Yes(feature=f"attr:Upsample.mode={mode}")
 
@@ -170,7 +170,7 @@ def upsample_mode_7(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:3494-3549 (7.1): setAlignCorners is never called",
 )
 def upsample_linear_shifted(node: NodeView, target: Target) -> Answer:
-    """Linear Upsample is computed with half_pixel coordinates, where ONNX has asymmetric ones."""
+    """TensorRT computes linear Upsample with half-pixel coordinates; ONNX: asymmetric."""
     return _mode(node) == "linear"
 
 

@@ -31,7 +31,7 @@ _NO_KERNEL = "Assertion !layerImpls.empty() failed. {op} has no runners that imp
     source="tensorrt-rtx 1.5.0 takes it, 1.6.1 does not",
 )
 def nonzero_plugin(node: NodeView, target: Target) -> Answer:
-    """NonZero is left to a plugin that is not shipped."""
+    """TensorRT for RTX imports NonZero as a plugin, which is not shipped."""
     return True
 
 
@@ -45,7 +45,7 @@ def nonzero_plugin(node: NodeView, target: Target) -> Answer:
     source="tensorrt-rtx 1.5.0 to 1.7.1",
 )
 def roi_align_plugin(node: NodeView, target: Target) -> Answer:
-    """RoiAlign is left to a plugin that is not shipped."""
+    """TensorRT for RTX imports RoiAlign as a plugin, which is not shipped."""
     return True
 
 
@@ -58,7 +58,7 @@ def roi_align_plugin(node: NodeView, target: Target) -> Answer:
     source="tensorrt-rtx 1.4.0 to 1.7.1",
 )
 def scatter_elements_plugin(node: NodeView, target: Target) -> Answer:
-    """The reductions of ScatterElements are left to a plugin that is not shipped."""
+    """TensorRT for RTX imports ScatterElements reductions as a plugin, not shipped."""
     found = node.attr("reduction", "none")
     return found != "none" and Yes(feature=f"attr:ScatterElements.reduction={found}")
 
@@ -72,7 +72,7 @@ def scatter_elements_plugin(node: NodeView, target: Target) -> Answer:
     source=_BUILT,
 )
 def nms_kernel(node: NodeView, target: Target) -> Answer:
-    """The builder has no kernel for NonMaxSuppression."""
+    """TensorRT has no kernel for NonMaxSuppression."""
     return True
 
 
@@ -86,7 +86,7 @@ def nms_kernel(node: NodeView, target: Target) -> Answer:
     source=_BUILT,
 )
 def attention_kernel(node: NodeView, target: Target) -> Answer:
-    """The builder has kernels for Attention on float16 and bfloat16 only, of 256 numbers a head."""
+    """TensorRT has Attention kernels for 16-bit floats and head sizes up to 256 only."""
     query = node.need(0)
     found = engine_type(query, target)
     if not found:
@@ -108,7 +108,7 @@ def attention_kernel(node: NodeView, target: Target) -> Answer:
     source="tensorrt-rtx 1.4.0 to 1.7.1: network.cpp, checkNOrMoreDims",
 )
 def two_dimensions(node: NodeView, target: Target) -> Answer:
-    """{op} takes two dimensions or more."""
+    """TensorRT for RTX supports {op} of rank 2 or higher only."""
     return node.need(0).rank == 1 and Yes(feature=f"rank:{node.op}.1")
 
 
@@ -122,9 +122,9 @@ def two_dimensions(node: NodeView, target: Target) -> Answer:
     source=_BUILT,
 )
 def if_in_loop_in_if(node: NodeView, target: Target) -> Answer:
-    """An If in a Loop in an If has a condition that no variable of the loop gives.
+    """TensorRT does not support this If in a Loop in an If.
 
-    That includes a condition which one round hands to the next as it is.
+    Its condition must be computed in each iteration, not passed on unchanged.
     """
     body = node.node.graph
     loop = body.parent

@@ -37,7 +37,7 @@ topk_k = needs_constant(
     source="NvInfer.h 8.6.1:7335; NVIDIA/TensorRT issues 3846, 4244",
 )
 def topk_size(node: NodeView, target: Target) -> Answer:
-    """TopK takes a K of 3840 at most."""
+    """TensorRT supports TopK with K of at most 3840."""
     k = node.input(1)
     array = k.array() if k is not None else None
     if array is not None and array.size == 1:
@@ -57,7 +57,7 @@ def topk_size(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:3130-3180 (7.0): largest is never read",
 )
 def topk_largest(node: NodeView, target: Target) -> Answer:
-    """largest=0 of TopK is ignored: the largest elements are taken."""
+    """TensorRT ignores largest=0 of TopK and returns the largest elements."""
     return not int(node.attr("largest", 1))
 
 
@@ -79,7 +79,7 @@ topk_of_integers = refuses_types(
     source="onnx2trt_utils.cpp:66 (7.1): select_last_index is never read",
 )
 def arg_last(node: NodeView, target: Target) -> Answer:
-    """select_last_index of {op} is ignored."""
+    """TensorRT ignores select_last_index of {op}."""
     return bool(node.attr("select_last_index", 0))
 
 
@@ -108,7 +108,7 @@ def _values(node: NodeView, index: int) -> bool:
     source="builtin_op_importers.cpp:3576 (8.6.1)",
 )
 def range_type(node: NodeView, target: Target) -> Answer:
-    """Range takes int32, int64 and float32 only."""
+    """TensorRT supports Range of int32, int64 and float32 only."""
     start = node.need(0)
     found = engine_type(start, target)
     if not found:
@@ -127,7 +127,7 @@ def range_type(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp: importRange (8.0), 2254-2304 (7.0)",
 )
 def range_dynamic(node: NodeView, target: Target) -> Answer:
-    """Range with computed bounds takes int32 only."""
+    """TensorRT supports Range with computed bounds for int32 only."""
     if all(_values(node, index) for index in range(3)):
         return None
     start = node.need(0)
@@ -146,7 +146,7 @@ def range_dynamic(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:3600-3610, ShapeTensor.cpp:250 (8.6.1)",
 )
 def range_ranks(node: NodeView, target: Target) -> Answer:
-    """The bounds of Range are scalars, all three."""
+    """TensorRT requires scalar start, limit and delta of Range."""
     ranks = {value.rank for value in node.inputs if value is not None}
     ranks.discard(None)
     return len(ranks) > 1
@@ -164,7 +164,7 @@ _WHERE = '"This version of TensorRT does not support BOOL types for Where operat
     source="builtin_op_importers.cpp: importWhere (8.2), 3557-3566 (7.1)",
 )
 def where_of_bool(node: NodeView, target: Target) -> Answer:
-    """Where does not choose between bools."""
+    """TensorRT does not support Where of bool values."""
     for index in (1, 2):
         value = node.input(index)
         if value is None:
@@ -198,7 +198,7 @@ nonzero_type = refuses_types(
     source="NvInfer.h 8.6.1:6384-6390",
 )
 def onehot_depth(node: NodeView, target: Target) -> Answer:
-    """The depth of OneHot has to be known when the engine is built."""
+    """TensorRT requires a depth of OneHot that is known at build time."""
     depth = node.input(1)
     return depth is not None and not is_weights(depth)
 
@@ -224,7 +224,7 @@ trilu_rank = refuses_rank(
     source="builtin_op_importers.cpp:3499, 3562 (8.6.1)",
 )
 def random_like_constant(node: NodeView, target: Target) -> Answer:
-    """{op} does not take its shape from an initializer."""
+    """TensorRT does not support an initializer as the input of {op}."""
     return is_weights(node.input(0)) and Yes(feature=f"form:{node.op}.constant")
 
 
@@ -237,7 +237,7 @@ def random_like_constant(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:3470, 3535 (8.6.1)",
 )
 def random_type(node: NodeView, target: Target) -> Answer:
-    """{op} gives float32 and float16 only."""
+    """TensorRT supports {op} of float32 and float16 only."""
     if "dtype" not in node.node.attrs:
         return None
     found = type_name(int(node.attr("dtype", 1)))
@@ -253,7 +253,7 @@ def random_type(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:3482 (8.6.1)",
 )
 def random_seed(node: NodeView, target: Target) -> Answer:
-    """The seed of {op} is ignored."""
+    """TensorRT ignores the seed of {op}."""
     return "seed" in node.node.attrs
 
 
@@ -267,6 +267,6 @@ def random_seed(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp: importReverseSequence (8.5)",
 )
 def reverse_sequence_dynamic(node: NodeView, target: Target) -> Answer:
-    """ReverseSequence needs a known number of sequences."""
+    """TensorRT requires a static batch size of ReverseSequence."""
     data = node.need(0)
     return data.dim(int(node.attr("batch_axis", 1))) is None

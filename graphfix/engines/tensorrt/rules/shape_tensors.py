@@ -140,7 +140,7 @@ def _rank(tensor: Tensor) -> int:
     source="ShapeTensor.cpp:17-130 (8.6.1); NVIDIA/TensorRT issues 2618, 2755, 2487",
 )
 def shape_of_rank_2(node: NodeView, target: Target) -> Answer:
-    """{op} gives a tensor of two dimensions inside the computation of a shape."""
+    """TensorRT supports at most 1D tensors in the computation of a shape; {op} returns 2D."""
     raw = node.node
     if not raw.outputs or not raw.inputs:
         return None
@@ -168,7 +168,7 @@ def shape_of_rank_2(node: NodeView, target: Target) -> Answer:
     "10.15, and 1.7.1 build all of them",
 )
 def no_shape_tensor(node: NodeView, target: Target) -> Answer:
-    """{op} stands in the computation of a shape, which the engine cannot do."""
+    """TensorRT does not support {op} in the computation of a shape."""
     for output in node.node.outputs:
         if output.elem_type in _INTEGERS and output.outputs and gives_shape(Value(output)):
             layer = _LAYERS[node.op]
@@ -191,7 +191,7 @@ def no_shape_tensor(node: NodeView, target: Target) -> Answer:
     "sizes from MaxPool, Conv and MatMul",
 )
 def shape_of_floats(node: NodeView, target: Target) -> Answer:
-    """A size or a length comes from floats by a layer that gives no shape tensor."""
+    """TensorRT cannot compute a shape from floats through this Cast."""
     raw = node.node
     if not raw.outputs or not raw.inputs:
         return None
@@ -223,7 +223,7 @@ def shape_of_floats(node: NodeView, target: Target) -> Answer:
     source="NvInfer.h 8.6.1:5529-5710",
 )
 def shape_of_loop_variable(node: NodeView, target: Target) -> Answer:
-    """{op} takes sizes or bounds that change from one round of the loop to the next."""
+    """TensorRT does not support shapes or bounds of {op} that change between Loop iterations."""
     graph = node.node.graph
     if graph.parent is None or graph.parent.op not in ("Loop", "Scan"):
         return None
@@ -253,7 +253,7 @@ _SCALES = {"Resize": 2, "Upsample": 1}
     "tensorrt-rtx 1.4.0 to 1.7.1 for the scales of Resize and Upsample",
 )
 def shape_input_of_floats(model: Model, target: Target) -> list[Answer]:
-    """A graph input of floats gives sizes or bounds; the engine takes integers only for those."""
+    """TensorRT requires integer graph inputs for shapes and bounds, and this one is float."""
     scales = target.level >= (10, 15)
     return [
         f"graph input {tensor.name} is {type_name(tensor.elem_type)} and gives sizes or bounds; "

@@ -37,7 +37,7 @@ data_of_uint8 = refuses_types(
     source="builtin_op_importers.cpp:4502 (8.6.1)",
 )
 def slice_axes(node: NodeView, target: Target) -> Answer:
-    """The axes of Slice have to be an initializer."""
+    """TensorRT requires constant axes of Slice."""
     axes = node.input(3)
     return axes is not None and not is_weights(axes) and opset_of(node) >= 10
 
@@ -52,7 +52,7 @@ def slice_axes(node: NodeView, target: Target) -> Answer:
     "is a null tensor and is used",
 )
 def slice_without_axes(node: NodeView, target: Target) -> Answer:
-    """Slice with steps but an omitted axes input makes the parser crash."""
+    """TensorRT crashes on Slice with steps but no axes."""
     inputs = node.node.inputs
     return len(inputs) > 3 and node.input(3) is None
 
@@ -67,7 +67,7 @@ def slice_without_axes(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:4503-4504, 4552 (8.6.1)",
 )
 def slice_lengths(node: NodeView, target: Target) -> Answer:
-    """Slice takes as many starts and ends as axes, and no axis twice."""
+    """TensorRT requires starts and ends of Slice for each of its axes, none twice."""
     starts, ends, axes = node.input(1), node.input(2), node.input(3)
     if starts is None or ends is None:
         return None
@@ -95,7 +95,7 @@ def slice_lengths(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:4703 (8.6.1): floorDiv(dim, number of outputs)",
 )
 def split_uneven(node: NodeView, target: Target) -> Answer:
-    """Split into equal parts where the dimension is not divisible: data is dropped."""
+    """TensorRT drops elements where Split does not divide the axis evenly."""
     if len(node.node.inputs) > 1 or "split" in node.node.attrs:
         return None
     data = node.need(0)
@@ -113,7 +113,7 @@ def split_uneven(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:2987-3053 (7.0): only the attribute is read",
 )
 def split_sizes_as_input(node: NodeView, target: Target) -> Answer:
-    """Split reads its sizes from the attribute only and makes equal parts here."""
+    """TensorRT ignores the split input of Split and makes equal parts."""
     return node.input(1) is not None
 
 
@@ -151,7 +151,7 @@ gather_of_bool = refuses_types(
     source="builtin_op_importers.cpp: importGatherElements (8.0)",
 )
 def gather_elements_dynamic(node: NodeView, target: Target) -> Answer:
-    """GatherElements does not take dynamic shapes."""
+    """TensorRT does not support GatherElements of dynamic shapes."""
     return any(value is not None and value.static_shape is None for value in node.inputs)
 
 
@@ -164,7 +164,7 @@ def gather_elements_dynamic(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:976-990 (7.1), importGather (8.0)",
 )
 def gather_negative(node: NodeView, target: Target) -> Answer:
-    """Negative constant indices of Gather go to the layer as they are."""
+    """TensorRT does not resolve negative constant indices of Gather."""
     indices = node.input(1)
     if indices is None or not is_weights(indices):
         return None
@@ -181,7 +181,7 @@ def gather_negative(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp: importGather (6.0-full-dims)",
 )
 def gather_on_shape(node: NodeView, target: Target) -> Answer:
-    """Gather on a one-dimensional integer tensor, constant or not, is refused."""
+    """TensorRT does not support Gather on a 1D integer tensor."""
     data = node.input(0)
     if data is None:
         return None
@@ -200,7 +200,7 @@ def gather_on_shape(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:4401-4425, onnx2trt_utils.cpp:2080 (8.6.1)",
 )
 def scatter_reduction(node: NodeView, target: Target) -> Answer:
-    """The reduction of {op} is ignored: values are overwritten."""
+    """TensorRT ignores the reduction of {op} and overwrites values."""
     found = node.attr("reduction", "none")
     return found != "none" and Yes(feature=f"attr:{node.op}.reduction={found}")
 
@@ -214,7 +214,7 @@ def scatter_reduction(node: NodeView, target: Target) -> Answer:
     source="onnxOpCheckers.cpp: checkScatterND (10.0)",
 )
 def scatter_nd_reduction(node: NodeView, target: Target) -> Answer:
-    """ScatterND takes no reduction; before 10.9 not even none may be written."""
+    """TensorRT does not support a reduction of ScatterND, before 10.9 not even none."""
     if "reduction" not in node.node.attrs:
         return None
     found = node.attr("reduction")
@@ -236,7 +236,7 @@ def scatter_nd_reduction(node: NodeView, target: Target) -> Answer:
     source="onnx2trt_utils.cpp:2090-2105 (8.6.1), importerUtils.cpp:2039-2079 (10.1)",
 )
 def scatter_elements_dims(node: NodeView, target: Target) -> Answer:
-    """Indices and updates of {op} have the data's rank and no larger dimensions."""
+    """TensorRT requires indices and updates of {op} no larger than the data in any axis."""
     if target.level >= (10, 0) and node.attr("reduction", "none") != "none":
         return None  # a plugin of its own
     data = node.need(0)
@@ -265,7 +265,7 @@ def scatter_elements_dims(node: NodeView, target: Target) -> Answer:
     source="NvInfer.h 8.6.1:6275-6300",
 )
 def scatter_of_bool(node: NodeView, target: Target) -> Answer:
-    """{op} of bool is refused when the engine is built."""
+    """TensorRT does not support {op} of bool when it builds the engine."""
     data = node.input(0)
     return data is not None and data.type_name == "bool" and Yes(feature=f"dtype:{node.op}.bool")
 
@@ -279,7 +279,7 @@ def scatter_of_bool(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:3312 (8.6.1)",
 )
 def pad_axes(node: NodeView, target: Target) -> Answer:
-    """The axes input of Pad-18 is refused, from 10.0 on where it is no initializer."""
+    """TensorRT does not support the axes input of Pad-18; from 10.0 on it must be constant."""
     axes = node.input(3)
     return axes is not None and not (target.level >= (10, 0) and is_weights(axes))
 
@@ -292,7 +292,7 @@ def pad_axes(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp: importPad (8.4): a fourth input is never read",
 )
 def pad_axes_ignored(node: NodeView, target: Target) -> Answer:
-    """The axes input of Pad-18 is ignored."""
+    """TensorRT ignores the axes input of Pad-18."""
     return node.input(3) is not None
 
 
@@ -305,7 +305,7 @@ def pad_axes_ignored(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:3415 (8.6.1)",
 )
 def pad_mode(node: NodeView, target: Target) -> Answer:
-    """Pad takes the modes constant, reflect and edge."""
+    """TensorRT supports Pad modes constant, reflect and edge only."""
     found = node.attr("mode", "constant")
     return found not in ("constant", "reflect", "edge") and Yes(feature=f"attr:Pad.mode={found}")
 
@@ -319,7 +319,7 @@ def pad_mode(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp: importPad (8.0), 2219-2232 (7.1)",
 )
 def pad_mode_constant(node: NodeView, target: Target) -> Answer:
-    """Pad takes the mode constant only, and the value 0."""
+    """TensorRT supports Pad with mode constant and value 0 only."""
     found = node.attr("mode", "constant")
     if found != "constant":
         return Yes(feature=f"attr:Pad.mode={found}")
@@ -351,7 +351,7 @@ pad_pads = needs_constant(
     source="builtin_op_importers.cpp:2072-2091 (7.0)",
 )
 def pad_inputs(node: NodeView, target: Target) -> Answer:
-    """Pad reads its pads from the attribute only."""
+    """TensorRT supports pads of Pad as an attribute only."""
     return "pads" not in node.node.attrs and "paddings" not in node.node.attrs
 
 
@@ -364,7 +364,7 @@ def pad_inputs(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:2219-2232 (7.1), importPad (8.0)",
 )
 def pad_dims(node: NodeView, target: Target) -> Answer:
-    """Pad acts on the last two dimensions only."""
+    """TensorRT pads the last two axes only."""
     pads = node.attr("pads")
     if pads is None:
         value = node.input(1)
@@ -386,7 +386,7 @@ def pad_dims(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:3359, onnx2trt_utils.cpp:410 (8.6.1)",
 )
 def pad_negative(node: NodeView, target: Target) -> Answer:
-    """Negative pads are refused."""
+    """TensorRT does not support negative pads."""
     value = node.input(1)
     return has_negative_pads(node) if value is None or is_weights(value) else None
 
@@ -401,7 +401,7 @@ def pad_negative(node: NodeView, target: Target) -> Answer:
     source="builtin_op_importers.cpp:3327 (8.6.1)",
 )
 def pad_length(node: NodeView, target: Target) -> Answer:
-    """Computed pads need a length that is known to be twice the rank."""
+    """TensorRT requires a static length of computed pads: twice the rank."""
     pads, data = node.input(1), node.need(0)
     if node.input(3) is not None and target.level >= (10, 0):
         return None
@@ -423,5 +423,5 @@ def pad_length(node: NodeView, target: Target) -> Answer:
     source="NVIDIA/TensorRT 8.0.1 plugin/scatterPlugin",
 )
 def scatter_nd_plugin(node: NodeView, target: Target) -> Answer:
-    """ScatterND is a plugin here; libnvinfer_plugin has to be loaded."""
+    """TensorRT runs ScatterND as a plugin; load libnvinfer_plugin."""
     return True

@@ -22,7 +22,7 @@ _SCORE_THRESHOLD = 4
     source="builtin_op_importers.cpp: importNonMaxSuppression (8.0)",
 )
 def nms_constants(node: NodeView, target: Target) -> Answer:
-    """The three limits of NonMaxSuppression have to be initializers."""
+    """TensorRT requires constant limits and thresholds of NonMaxSuppression."""
     names = {2: "max_output_boxes_per_class", 3: "iou_threshold", 4: "score_threshold"}
     for index, name in names.items():
         value = node.input(index)
@@ -40,10 +40,10 @@ def nms_constants(node: NodeView, target: Target) -> Answer:
     "plugin/efficientNMSPlugin: PadONNXResult, WriteONNXResult",
 )
 def nms_rows_filled(node: NodeView, target: Target) -> Answer:
-    """NonMaxSuppression always gives images times max_output_boxes_per_class rows.
+    """TensorRT pads NonMaxSuppression to images times max_output_boxes_per_class rows.
 
-    All classes of an image share that limit, rows that are left over repeat the last one, or are
-    -1 where no box is selected, and nothing says how many count.
+    All classes of an image share that limit. Extra rows repeat the last one, or are -1 where no box
+    is selected, and no output holds the count.
     """
     return True
 
@@ -57,7 +57,7 @@ def nms_rows_filled(node: NodeView, target: Target) -> Answer:
     "non_max_suppression.cc of onnxruntime: no threshold",
 )
 def nms_score_threshold(node: NodeView, target: Target) -> Answer:
-    """Without score_threshold, boxes whose score is zero or negative are left out."""
+    """TensorRT drops boxes with a score of 0 or less if score_threshold is missing."""
     return node.input(_SCORE_THRESHOLD) is None
 
 
@@ -69,9 +69,10 @@ def nms_score_threshold(node: NodeView, target: Target) -> Answer:
     source="NvInfer.h 8.6.1:6542-6577 (INMSLayer)",
 )
 def nms_candidates(node: NodeView, target: Target) -> Answer:
-    """The 5000 best boxes of an image, of all its classes, are looked at (2000 on SM 5.3 and 6.2).
+    """TensorRT considers the best 5000 boxes of an image over all classes.
 
-    Rows come by falling score over all classes, equal scores in any order.
+    On SM 5.3 and 6.2 it is 2000. Rows are sorted by score over all classes; the order of equal
+    scores is undefined.
     """
     count, classes = node.need(1).dim(2), node.need(1).dim(1)
     return count is None or classes is None or classes > 1 or count > _MAX_CANDIDATES

@@ -20,7 +20,7 @@ from graphfix.model import Model
     source="importerUtils.cpp:816-822 (10.1): getKernelParams",
 )
 def pads_beside_auto_pad(node: NodeView, target: Target) -> Answer:
-    """{op} has pads, zeros or not, beside an auto_pad that computes them."""
+    """TensorRT does not support pads of {op} together with auto_pad."""
     if "pads" not in node.attributes:
         return None
     same = node.attr("auto_pad", "NOTSET") in ("SAME_UPPER", "SAME_LOWER")
@@ -36,7 +36,7 @@ def pads_beside_auto_pad(node: NodeView, target: Target) -> Answer:
     source="importerUtils.cpp: reduceTensor (10.1)",
 )
 def reduce_of_bool(node: NodeView, target: Target) -> Answer:
-    """{op} does not take bool."""
+    """TensorRT does not support {op} of bool."""
     data = node.need(0)
     found = engine_type(data, target)
     if not found:
@@ -56,7 +56,7 @@ def reduce_of_bool(node: NodeView, target: Target) -> Answer:
     source="onnxOpImporters.cpp:5549-5560 (10.1)",
 )
 def split_last_chunk(node: NodeView, target: Target) -> Answer:
-    """Split into so many parts that, each rounded up, nothing is left for the last one."""
+    """TensorRT cannot Split into equal rounded-up parts if the last one would be negative."""
     given = node.input(1) is not None if opset_of(node) >= 13 else "split" in node.attributes
     size = node.need(0).dim(int(node.attr("axis", 0)))
     if given or size is None:
@@ -75,7 +75,7 @@ def split_last_chunk(node: NodeView, target: Target) -> Answer:
     source="onnxOpImporters.cpp:5521-5547 (10.1)",
 )
 def split_twice(node: NodeView, target: Target) -> Answer:
-    """Split has num_outputs beside the sizes, or another number than it has outputs."""
+    """TensorRT requires either sizes or num_outputs of Split, equal to its output count."""
     parts = node.attr("num_outputs")
     if opset_of(node) < 18 or parts is None:
         return None
@@ -94,7 +94,7 @@ def split_twice(node: NodeView, target: Target) -> Answer:
     source="onnxOpImporters.cpp: importLocalFunctionImporter (10.1), onnxOpCheckers.cpp",
 )
 def function_inputs(model: Model, target: Target) -> list[Answer]:
-    """The call of a local function leaves inputs out; the engine wants them all."""
+    """TensorRT requires all inputs of a local function call, and one is missing."""
     if not target.functions or not model.functions:
         return []
     wanted = {function.key: len(function.inputs) for function in model.functions}
@@ -102,6 +102,8 @@ def function_inputs(model: Model, target: Target) -> list[Answer]:
     for node in model.nodes():
         count = wanted.get((node.domain or "", node.op, node.overload))
         if count is not None and count != len(node.inputs):
-            message = f"the call of the local function {node.op} has {len(node.inputs)} inputs"
-            found.append(Yes(message=f"{message}, not {count}", node=NodeView(node)))
+            message = f"TensorRT requires all inputs of the local function {node.op}: {count}"
+            found.append(
+                Yes(message=f"{message}; the call has {len(node.inputs)}", node=NodeView(node))
+            )
     return found

@@ -77,7 +77,7 @@ not_of_numbers = refuses_types(
     source="onnx2trt_utils.cpp:1762, builtin_op_importers.cpp:2218-2228 (8.6.1)",
 )
 def isinf_of_integers(node: NodeView, target: Target) -> Answer:
-    """IsInf does not take integers; where it looks for one sign only nothing asks for the type."""
+    """TensorRT does not support IsInf of integers unless it detects only one sign."""
     if not node.attr("detect_negative", 1) or not node.attr("detect_positive", 1):
         return None
     return refused_type(node, target, frozenset(words("bool int32 int64 int8 uint8")))

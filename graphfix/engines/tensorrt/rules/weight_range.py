@@ -36,7 +36,7 @@ _BOUNDS = {"Slice": frozenset({1, 2, 3, 4}), "Loop": frozenset({0})}
     "(6.0-full-dims)",
 )
 def weights_clamped(node: NodeView, target: Target) -> Answer:
-    """{op} gets int64 weights beyond int32, which are clamped to its range."""
+    """TensorRT clamps int64 weights of {op} to the range of int32."""
     return next(_misread(node), None)
 
 
@@ -48,7 +48,7 @@ def weights_clamped(node: NodeView, target: Target) -> Answer:
     source="ShapedWeights.cpp:29-46, 88-93 (5.1, 6.0): the weights are left empty then",
 )
 def weights_not_cast(node: NodeView, target: Target) -> Answer:
-    """{op} gets int64 weights beyond int32, which the engine does not take."""
+    """TensorRT does not support int64 weights of {op} beyond int32."""
     for index, value, beyond in _weights_beyond(node):
         # Slice looks into its weights itself: see slice_bounds_beyond_int32.
         if not _is_bound(node, index):
@@ -65,7 +65,7 @@ def weights_not_cast(node: NodeView, target: Target) -> Answer:
     "is clamped, too",
 )
 def doubles_clamped(node: NodeView, target: Target) -> Answer:
-    """{op} gets float64 weights beyond float32, which are clamped to its largest number."""
+    """TensorRT clamps float64 weights of {op} to the range of float32."""
     for value in node.inputs:
         if value is None or value.type_name != "float64" or not is_weights(value):
             continue
@@ -73,7 +73,9 @@ def doubles_clamped(node: NodeView, target: Target) -> Answer:
         beyond = None if values is None else values[np.abs(values) > _LARGEST_FLOAT]
         if beyond is not None and beyond.size:
             number = float(beyond[0])
-            return Yes(message=f"{value.name} of {node.op} holds {number}, beyond float32")
+            return Yes(
+                message=f"TensorRT clamps {value.name} of {node.op} to float32: it holds {number}"
+            )
     return None
 
 
@@ -84,20 +86,20 @@ def doubles_clamped(node: NodeView, target: Target) -> Answer:
     source="onnx2trt_utils.cpp:346-365 (8.6.1): convertDtype",
 )
 def int64_bindings(model: Model, target: Target) -> Answer:
-    """An int64 input or output is int32 in the engine: fed and computed values must fit in it."""
+    """TensorRT binds int64 inputs and outputs as int32; values must fit."""
     graph = model.graph
     names = [t.name for t in (*graph.inputs, *graph.outputs) if type_name(t.elem_type) == "int64"]
     if not names:
         return None
     listed = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
-    return f"{listed}: int64 is int32 in {target.title}; fed and computed values must fit in it"
+    return f"{target.title} binds int64 {listed} as int32; values must fit"
 
 
 def _misread(node: NodeView) -> Iterator[Yes]:
-    """Yield what is read as another number, and not only as a bound that nothing reaches."""
+    """Yield weights that are clamped to a different value, but for bounds that no value reaches."""
     filled = node.attr("value") if node.op == "ConstantOfShape" and not node.domain else None
     if filled is not None and filled.dtype == np.int64 and _beyond(filled).size:
-        yield Yes(message="ConstantOfShape fills with a number beyond int32, which is clamped")
+        yield Yes(message="TensorRT clamps the value of ConstantOfShape to int32")
     for index, value, beyond in _weights_beyond(node):
         if not _is_harmless(node, index, beyond):
             yield _finding(node, value, beyond)
@@ -147,4 +149,4 @@ def _is_harmless(node: NodeView, index: int, beyond: Array) -> bool:
 
 
 def _finding(node: NodeView, value: Value, beyond: Array) -> Yes:
-    return Yes(message=f"{value.name} of {node.op} holds {int(beyond[0])}, beyond int32")
+    return Yes(message=f"TensorRT has int32 only; {value.name} of {node.op} holds {int(beyond[0])}")

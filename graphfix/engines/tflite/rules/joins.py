@@ -74,7 +74,7 @@ def _answer(sizes: Sizes, axis: int, given: list[Value]) -> Answer:
             return Yes(message=f"onnx2tf joins along axis {other}, which has size {size} too")
         if any(_differs_between(value, (axis, other)) for value in given):
             return False
-        return Unknown("whether numbers differ along both axes where inputs are ones")
+        return Unknown("whether values differ along both axes when all inputs are 1")
     is_open = not all(isinstance(each, int) for each in (size, *later))
     if is_open and any(map(_is_of_open_sizes, given)):
         return Unknown(f"sizes of {given[0].name}")

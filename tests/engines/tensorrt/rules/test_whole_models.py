@@ -167,7 +167,7 @@ def test_the_node_that_the_parser_names_is_named_with_the_one_at_fault() -> None
     assert [(f.rule, f.feature, str(f.severity)) for f in at_pad] == [
         ("reported-here", "shape:Reshape.rank2", "reject")
     ]
-    assert at_pad[0].message.startswith("The engine stops here because of Reshape: ")
+    assert at_pad[0].message.startswith("TensorRT stops here because of Reshape: ")
     assert at_pad[0].node.index == 5
     assert [f.node.op for f in found if f.rule == "shape-of-rank-2"] == ["Reshape"]
 
