@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from graphfix.authoring.pass_docs import page_of
+from graphfix.authoring.pass_docs import HEADINGS, page_of
 from graphfix.registry import shipped_passes
-from graphfix.rendering.pass_pages import HEADINGS, sections
+from graphfix.rendering.pass_pages import sections
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from onnx import ModelProto, TensorProto, helper
+from onnx import TensorProto, helper
 
 from graphfix.report import Status
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
@@ -182,31 +182,6 @@ def test_in_a_branch() -> None:
     assert sum(len(o.sites) for o in done.with_status(Status.APPLIED)) == 2
     y = outputs_of(done.after, {"x": x, "c": np.array(True)})["y"]
     np.testing.assert_allclose(y, pooled(x, (3, 5)), **CLOSE)
-
-
-def _at_run_time() -> ModelProto:
-    model = aten_model("adaptive_avg_pool2d", [1, 2, 7, 11], ["n"])
-    model.graph.input.append(helper.make_tensor_value_info("n", TensorProto.INT64, [2]))
-    return model
-
-
-def test_refusals() -> None:
-    pool = "adaptive_avg_pool2d"
-    assert_refused(
-        PASS, _at_run_time(), "output_size must be a constant; it is computed at run time"
-    )
-    assert_refused(PASS, aten_model(pool, [1, 2, 3, 4]), "output_size must be given")
-    assert_refused(PASS, aten_model(pool, None, [ints(1, 1)]), "the rank of x must be known")
-    assert_refused(
-        PASS, aten_model(pool, [3, 4], [ints(1, 1)]), "the rank of x must be 3 or 4; it is 2"
-    )
-    assert_refused(
-        PASS,
-        aten_model(pool, [1, 2, 3, 4], [ints(1, 1, 1)]),
-        "output_size must have an entry for each of 2 axes; it has 3",
-    )
-    whole = aten_model(pool, [1, 2, 3, 4], [ints(1, 1)], dtype=TensorProto.INT64)
-    assert_refused(PASS, whole, "int64")
 
 
 def test_other_operators_are_left_alone() -> None:

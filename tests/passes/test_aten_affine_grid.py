@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from onnx import ModelProto, TensorProto
 
 from graphfix.report import Status
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
+from graphfix.testing import assert_rewrite, outputs_of, run_pass
 from passes.aten.aten_affine_grid import evaluate
 from tests.passes.aten_models import LAYOUTS, Array, array_of, aten_model, becomes, numpy_dtype
 from tests.passes.resize_models import in_branch
@@ -97,28 +97,6 @@ def test_in_a_branch() -> None:
     assert sum(len(o.sites) for o in done.with_status(Status.APPLIED)) == 2
     y = outputs_of(done.after, {"x": theta, "c": np.array(False)})["y"]
     np.testing.assert_allclose(y, moved(theta, [1, 1, 2, 2], False), **CLOSE)
-
-
-def test_refusals() -> None:
-    assert_refused(
-        PASS,
-        model_of(None, [1, 1, 2, 2]),
-        "the rank of x must be known and its dtype floating point",
-    )
-    assert_refused(
-        PASS, model_of([1, 3, 4], [1, 1, 2, 2]), "the shape of x must be [1, 2, 3]; it is ["
-    )
-    assert_refused(
-        PASS, model_of([2, 2, 3], [1, 1, 2, 2]), "the shape of x must be [1, 2, 3]; it is ["
-    )
-    assert_refused(PASS, model_of([1, 2, 3], [1, 1, 2]), "images or volumes")
-    assert_refused(PASS, model_of([1, 2, 3], [1, 1, 0, 2]), "images or volumes")
-    int32 = model_of([1, 2, 3], [1, 1, 2, 2], dtype=TensorProto.INT32)
-    assert_refused(PASS, int32, "the rank of x must be known and its dtype floating point")
-
-
-def test_other_operators_are_left_alone() -> None:
-    assert_untouched(PASS, aten_model("affine_grid_generator_backward", [1, 4, 2]))
 
 
 @given(

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from onnx import ModelProto, TensorProto
 
 from graphfix.report import Status
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
+from graphfix.testing import assert_rewrite, outputs_of, run_pass
 from passes.aten.aten_col2im import evaluate
 from tests.passes.aten_models import LAYOUTS, Array, array_of, aten_model, becomes, numpy_dtype
 from tests.passes.resize_models import in_branch
@@ -122,30 +122,6 @@ def test_in_a_branch() -> None:
     assert sum(len(o.sites) for o in done.with_status(Status.APPLIED)) == 2
     y = outputs_of(done.after, {"x": x, "c": np.array(False)})["y"]
     np.testing.assert_allclose(y, image_of(x, PLAIN), **CLOSE)
-
-
-def test_refusals() -> None:
-    assert_refused(PASS, model_of(None), "the rank of x must be known")
-    assert_refused(
-        PASS, model_of([1, "R", 30]), "the rows must be known and a multiple of the 9 of a window"
-    )
-    assert_refused(
-        PASS, model_of([1, 10, 30]), "the rows must be known and a multiple of the 9 of a window"
-    )
-    assert_refused(
-        PASS,
-        model_of([1, 9, 29]),
-        "there must be a column for each of 5 by 6 windows; there are 29",
-    )
-    assert_refused(
-        PASS,
-        model_of([1, 9, 30], dtype=TensorProto.INT64),
-        "x must be float32, float64, float16 or bfloat16; it is int64",
-    )
-
-
-def test_other_operators_are_left_alone() -> None:
-    assert_untouched(PASS, aten_model("fold", [1, 9, 30]))
 
 
 @given(

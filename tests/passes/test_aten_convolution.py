@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from onnx.reference import ReferenceEvaluator
 
-from graphfix.testing import assert_refused, assert_untouched, run_pass
+from graphfix.testing import assert_refused, run_pass
 from passes.aten.aten_convolution import FAMILY
 from tests.passes.aten_models import array_of, aten_model, called, replaced
 from tests.passes.resize_models import in_branch
@@ -97,7 +97,3 @@ def test_refusals() -> None:
     assert_refused(PASS, model, "same with windows of known sizes that go one by one; it is same")
     model, _ = called("convolution", [x, weight, *rest], [x], opset=10)
     assert_refused(PASS, model, "the opset must be at least 11; it is 10")
-
-
-def test_other_operators_are_left_alone() -> None:
-    assert_untouched(PASS, aten_model("linear", [3, 3]))

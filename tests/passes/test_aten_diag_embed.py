@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from onnx import ModelProto, TensorProto
 
 from graphfix.report import Status
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
+from graphfix.testing import assert_rewrite, outputs_of, run_pass
 from passes.aten.aten_diag_embed import evaluate
 from tests.passes.aten_models import LAYOUTS, Array, array_of, aten_model, becomes, numpy_dtype
 from tests.passes.resize_models import in_branch
@@ -87,22 +87,6 @@ def test_in_a_branch() -> None:
     assert sum(len(o.sites) for o in done.with_status(Status.APPLIED)) == 2
     y = outputs_of(done.after, {"x": x, "c": np.array(False)})["y"]
     np.testing.assert_array_equal(y, np.diag(x))
-
-
-def test_refusals() -> None:
-    assert_refused(PASS, model_of(None), "the rank of x must be at least 1 and its dtype known")
-    assert_refused(PASS, model_of(["N"]), "length of the vectors")
-    assert_refused(PASS, model_of([3], 0, 1, 1), "the axes must differ; they are 1 and 1")
-    assert_refused(PASS, model_of([3], 0, 2, 1), "the axes must lie in rank 2; they are 2 and 1")
-    assert_refused(
-        PASS,
-        model_of([3000]),
-        "a mask must have at most 4194304 elements; matrices of 3000 rows have more",
-    )
-
-
-def test_other_operators_are_left_alone() -> None:
-    assert_untouched(PASS, aten_model("diagonal", [3, 3]))
 
 
 @given(

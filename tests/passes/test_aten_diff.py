@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from onnx import TensorProto
 
 from graphfix.report import Status
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
+from graphfix.testing import assert_refused, assert_rewrite, outputs_of, run_pass
 from passes.aten.aten_diff import evaluate
 from tests.passes.aten_models import LAYOUTS, array_of, aten_model, becomes, numpy_dtype
 from tests.passes.resize_models import in_branch
@@ -78,33 +78,6 @@ def test_in_a_branch() -> None:
     assert sum(len(o.sites) for o in done.with_status(Status.APPLIED)) == 2
     y = outputs_of(done.after, {"x": x, "c": np.array(False)})["y"]
     np.testing.assert_array_equal(y, np.diff(x))
-
-
-def test_refusals() -> None:
-    assert_refused(PASS, aten_model("diff", None), "the rank of x must be known")
-    assert_refused(
-        PASS,
-        aten_model("diff", [3], numbers(1, 1)),
-        "n must be at least 0 and the axis lie in rank 1; they are 1 and 1",
-    )
-    assert_refused(
-        PASS,
-        aten_model("diff", [3], numbers(3, 0)),
-        "the size must be above n; it is 3, and n is 3",
-    )
-    assert_refused(PASS, aten_model("diff", [99], numbers(70, 0)), "n must be at most 64; it is 70")
-    assert_refused(PASS, aten_model("diff", [3], dtype=TensorProto.BOOL), "bool")
-    assert_refused(PASS, aten_model("diff", [3], dtype=TensorProto.UINT8, opset=13), "uint8")
-    wrong = [np.array(1), np.array(0), np.zeros(1, dtype=np.int64), None]
-    assert_refused(
-        PASS,
-        aten_model("diff", [3], wrong),
-        "what is put in front or behind must have the rank and dtype of the input",
-    )
-
-
-def test_other_operators_are_left_alone() -> None:
-    assert_untouched(PASS, aten_model("gradient", [3, 3]))
 
 
 @given(times=st.integers(0, 3), axis=st.integers(-3, 2), opset=st.sampled_from([7, 10, 13, 18]))

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphfix.authoring import has_pytorch, run_in_pytorch
-from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
+from graphfix.testing import outputs_of, run_pass
 from passes.aten.aten_embedding_bag import evaluate
 from tests.passes.aten_models import LAYOUTS, Array, array_of, aten_model, called
 from tests.passes.resize_models import in_branch
@@ -105,25 +105,3 @@ def test_in_a_branch() -> None:
     done = run_pass(PASS, model)
     y = outputs_of(done.after, {"x": TABLE, "c": np.array(True)})["y"]
     np.testing.assert_allclose(y, TABLE[4:5] + TABLE[2:3], rtol=1e-6)
-
-
-def test_refusals() -> None:
-    weighed = [*arguments(ints(1, 2), ints(0), 1)[:-1], np.array([1, 2], np.float32)]
-    assert_refused(
-        PASS,
-        aten_model("embedding_bag", [6, 3], weighed),
-        "rows with weights of their own must be summed; the mode is 1",
-    )
-    half = TABLE.astype(np.float16)
-    model, _ = called("embedding_bag", [half, *computed(0)[1:]], [half], fed=3)
-    assert_refused(PASS, model, "must be a matrix of float32 or float64")
-    back = arguments(ints(1, 2, 3), ints(2, 0), 0)
-    assert_refused(
-        PASS,
-        aten_model("embedding_bag", [6, 3], back),
-        "there must be at most max_bags bags, one after the other; there are 2",
-    )
-
-
-def test_other_operators_are_left_alone() -> None:
-    assert_untouched(PASS, aten_model("embedding", [6, 3], [ints(1)]))

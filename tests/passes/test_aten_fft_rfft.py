@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from onnx import ModelProto, TensorProto, helper
 
 from graphfix.report import Accuracy, Status
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
+from graphfix.testing import assert_refused, assert_rewrite, outputs_of, run_pass
 from passes.aten.aten_fft_rfft import evaluate
 from tests.passes.aten_models import LAYOUTS, Array, array_of, aten_model, numpy_dtype
 from tests.passes.resize_models import in_branch
@@ -197,10 +197,6 @@ def test_refusals() -> None:
     )
     assert_refused(PASS, model_of([4], dtype=TensorProto.INT64), "int64")
     assert_refused(PASS, model_of([1 << 13]), "elements")
-
-
-def test_other_operators_are_left_alone() -> None:
-    assert_untouched(PASS, aten_model("fft_fftshift", [3, 3]))
 
 
 @given(

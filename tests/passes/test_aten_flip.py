@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from onnx import TensorProto
 
 from graphfix.report import Status
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
+from graphfix.testing import assert_refused, assert_rewrite, outputs_of, run_pass
 from passes.aten.aten_flip import evaluate
 from tests.passes.aten_models import LAYOUTS, Array, array_of, aten_model, becomes, numpy_dtype
 from tests.passes.resize_models import in_branch
@@ -64,18 +64,6 @@ def test_in_a_branch() -> None:
     assert sum(len(o.sites) for o in done.with_status(Status.APPLIED)) == 2
     y = outputs_of(done.after, {"x": x, "c": np.array(False)})["y"]
     np.testing.assert_array_equal(y, x[::-1])
-
-
-def test_refusals() -> None:
-    assert_refused(PASS, aten_model("flip", None, [ints(0)]), "the rank of x must be known")
-    assert_refused(
-        PASS, aten_model("flip", [2], [ints(1)]), "the axes must lie in rank 1; they are [1]"
-    )
-    assert_refused(PASS, aten_model("flip", [2]), "the axes must be given")
-
-
-def test_other_operators_are_left_alone() -> None:
-    assert_untouched(PASS, aten_model("roll", [2, 6], [ints(6)]))
 
 
 @given(axes=st.sets(st.integers(0, 2)), opset=st.sampled_from([7, 9, 13, 18]))

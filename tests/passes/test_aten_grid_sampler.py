@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from onnx import ModelProto, TensorProto, helper
 
 from graphfix.report import Status
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
+from graphfix.testing import assert_rewrite, outputs_of, run_pass
 from passes.aten.aten_grid_sampler import evaluate
 from tests.passes.aten_models import LAYOUTS, Array, array_of, aten_model, becomes, numpy_dtype
 from tests.passes.resize_models import in_branch
@@ -208,32 +208,6 @@ def test_in_a_branch() -> None:
     assert sum(len(o.sites) for o in done.with_status(Status.APPLIED)) == 2
     y = outputs_of(done.after, {**feed, "c": np.array(False)})["y"]
     np.testing.assert_allclose(y, sampled(feed, "linear", "zeros", False), **CLOSE)
-
-
-def test_refusals() -> None:
-    assert_refused(PASS, model_of(None), "the rank of x must be 4 or 5; it is None")
-    assert_refused(PASS, model_of([2, 3, 5]), "the rank of x must be 4 or 5; it is 3")
-    assert_refused(
-        PASS,
-        model_of([2, 3, 5, 6], mode=3),
-        "the modes must be known ones; interpolation is 3 and padding 0",
-    )
-    assert_refused(
-        PASS,
-        model_of([2, 3, 5, 6], mode=2, opset=13),
-        "the mode must be linear or nearest below opset 16, which has GridSample",
-    )
-    assert_refused(
-        PASS,
-        model_of([2, 3, 5, 6, 7], mode=2, opset=20),
-        "the mode of volumes must be linear or nearest; it is bicubic",
-    )
-    assert_refused(PASS, model_of(["N", 3, "H", 6], opset=13), "the sizes of x must be known")
-    assert_refused(PASS, model_of([2, 3, 5, 6], mode=1, opset=10), "opset 10 has no Round")
-
-
-def test_other_operators_are_left_alone() -> None:
-    assert_untouched(PASS, aten_model("grid_sampler_backward", [1, 4, 2, 2]))
 
 
 @given(

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from onnx import ModelProto, TensorProto
 
 from graphfix.report import Status
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
+from graphfix.testing import assert_rewrite, outputs_of, run_pass
 from passes.aten.aten_im2col import evaluate
 from tests.passes.aten_models import LAYOUTS, Array, array_of, aten_model, becomes, numpy_dtype
 from tests.passes.resize_models import in_branch
@@ -100,30 +100,6 @@ def test_in_a_branch() -> None:
     assert sum(len(o.sites) for o in done.with_status(Status.APPLIED)) == 2
     y = outputs_of(done.after, {"x": x, "c": np.array(False)})["y"]
     np.testing.assert_array_equal(y, columns_of(x, PLAIN))
-
-
-def test_refusals() -> None:
-    assert_refused(PASS, model_of(None), "the rank of x must be known")
-    assert_refused(PASS, model_of([1, 1, "H", 4]), "image size of x")
-    assert_refused(
-        PASS,
-        model_of([1, 1, 1, 4]),
-        "a window must fit into the image; none fits into 1 by 4 pixels",
-    )
-    assert_refused(
-        PASS,
-        model_of([1, 1, 4, 4], dtype=TensorProto.INT64),
-        "x must be float32, float64, float16 or bfloat16; it is int64",
-    )
-    assert_refused(
-        PASS,
-        model_of([1, 1, 4, 4], ((0, 1), *PLAIN[1:])),
-        "kernel_size must be two numbers of at least 1; it is [0, 1]",
-    )
-
-
-def test_other_operators_are_left_alone() -> None:
-    assert_untouched(PASS, aten_model("unfold", [1, 1, 3, 3]))
 
 
 @given(

@@ -9,9 +9,9 @@ import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 from graphfix.report import Status
-from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
+from graphfix.testing import assert_refused, outputs_of, run_pass
 from passes.aten.aten_index_put import evaluate
-from tests.passes.aten_models import PYTORCH, array_of, aten_model
+from tests.passes.aten_models import PYTORCH, array_of
 
 PASS = "aten-index-put"
 X = array_of(4, 3, 5)
@@ -127,7 +127,3 @@ def test_refusals() -> None:
     assert_refused(PASS, model, "a mask must be the only index")
     model, _ = model_of([np.array([[0], [2]]), COLUMNS[:2]], 1.0, dynamic=True)
     assert_refused(PASS, model, "the indices must have one shape, or known ones")
-
-
-def test_other_operators_are_left_alone() -> None:
-    assert_untouched(PASS, aten_model("index_fill", [3, 3]))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from onnx import ModelProto, TensorProto
 
 from graphfix.report import APPROXIMATE, Status
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
+from graphfix.testing import assert_refused, assert_rewrite, outputs_of, run_pass
 from passes.aten.aten_kthvalue import evaluate
 from tests.passes.aten_models import LAYOUTS, Output, array_of, aten_model, becomes, numpy_dtype
 from tests.passes.resize_models import in_branch
@@ -127,26 +127,6 @@ def test_in_a_branch() -> None:
     assert sum(len(o.sites) for o in done.with_status(Status.APPLIED)) == 2
     y = outputs_of(done.after, {"x": x, "c": np.array(False)})["y"]
     np.testing.assert_array_equal(y, np.sort(x)[:, 1])
-
-
-def test_refusals() -> None:
-    assert_refused(PASS, model_of(None, 1), "the rank of x must be at least 1 and its dtype known")
-    integers = model_of([3], 1, used=2, dtype=TensorProto.INT64)
-    assert_refused(PASS, integers, "of equal integers PyTorch gives any place")
-    assert_refused(PASS, model_of([3], 0), "k must be from 1 to 3; it is 0")
-    assert_refused(
-        PASS, model_of([3], 1, 2), "k must be given and the axis lie in rank 1; they are 1 and 2"
-    )
-    assert_refused(PASS, model_of([3], 1, dtype=TensorProto.BOOL), "bool")
-    assert_refused(
-        PASS,
-        model_of([3], 1, dtype=TensorProto.INT32, opset=10),
-        "the opset must be at least 11 to sort integers; it is 10",
-    )
-
-
-def test_other_operators_are_left_alone() -> None:
-    assert_untouched(PASS, aten_model("topk", [3, 3]))
 
 
 @given(

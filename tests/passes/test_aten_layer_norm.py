@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from onnx import ModelProto, TensorProto
 
 from graphfix.report import Status
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
+from graphfix.testing import assert_rewrite, outputs_of, run_pass
 from passes.aten.aten_layer_norm import evaluate
 from tests.passes.aten_models import LAYOUTS, Array, Output, array_of, aten_model, becomes
 from tests.passes.resize_models import in_branch
@@ -109,31 +109,6 @@ def test_in_a_branch() -> None:
     assert sum(len(o.sites) for o in done.with_status(Status.APPLIED)) == 2
     y = outputs_of(done.after, {"x": x, "c": np.array(True)})["y"]
     np.testing.assert_allclose(y, normal(x, 1, None, None)[0], **CLOSE)
-
-
-def test_refusals() -> None:
-    assert_refused(
-        PASS,
-        aten_model("layer_norm", [2, 6], [ints(5)]),
-        "the normalised shape must be that of the last axes of the input",
-    )
-    assert_refused(
-        PASS,
-        aten_model("layer_norm", [2, 6], [ints(1, 2, 6)]),
-        "the normalised shape must be that of the last axes of the input",
-    )
-    assert_refused(
-        PASS,
-        aten_model("layer_norm", [2, 6]),
-        "the normalised shape must be that of the last axes of the input",
-    )
-    assert_refused(PASS, aten_model("layer_norm", None, [ints(5)]), "the rank of x must be known")
-    whole = aten_model("layer_norm", [2, 6], [ints(6)], dtype=TensorProto.INT64)
-    assert_refused(PASS, whole, "int64")
-
-
-def test_other_operators_are_left_alone() -> None:
-    assert_untouched(PASS, aten_model("group_norm", [2, 6, 4], [np.array(2)]))
 
 
 @given(

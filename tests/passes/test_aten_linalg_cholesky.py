@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from onnx import ModelProto, TensorProto
 
 from graphfix.report import APPROXIMATE, Status
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
+from graphfix.testing import assert_refused, assert_rewrite, outputs_of, run_pass
 from passes.aten.aten_linalg_cholesky import evaluate
 from tests.passes.aten_models import LAYOUTS, Array, Output, aten_model, becomes, numpy_dtype
 from tests.passes.resize_models import in_branch
@@ -159,10 +159,6 @@ def test_refusals() -> None:
     assert_refused(PASS, model_of(["N", "N"], opset=9), "or the opset at least 11; it is 9")
     assert_refused(PASS, model_of([17, 17], opset=7), "the opset must be at least 9")
     assert_refused(PASS, model_of([2, 3]), "the matrices must be square; they are 2 by 3")
-
-
-def test_other_operators_are_left_alone() -> None:
-    assert_untouched(PASS, aten_model("cholesky_inverse", [3, 3]))
 
 
 @given(

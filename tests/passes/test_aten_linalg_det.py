@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from onnx import TensorProto, parser
 
 from graphfix.report import Status
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
+from graphfix.testing import assert_rewrite, outputs_of, run_pass
 from passes.aten.aten_linalg_det import evaluate
 from tests.passes.aten_models import LAYOUTS, Array, Output, array_of, aten_model, becomes
 from tests.passes.resize_models import in_branch
@@ -94,25 +94,6 @@ def test_in_a_branch() -> None:
     assert sum(len(o.sites) for o in done.with_status(Status.APPLIED)) == 2
     y = outputs_of(done.after, {"x": x, "c": np.array(False)})["y"]
     np.testing.assert_allclose(y, determinant(x), **CLOSE)
-
-
-def test_refusals() -> None:
-    assert_refused(PASS, aten_model("linalg_det", None, outputs=Y), "the rank of x must be known")
-    assert_refused(PASS, aten_model("linalg_det", [2, "N", "N"], outputs=Y), "dynamic")
-    assert_refused(
-        PASS,
-        aten_model("linalg_det", [2, 9, 9], outputs=Y),
-        "the matrices must have 1 to max_unrolled rows; they have 9",
-    )
-    assert_refused(
-        PASS,
-        aten_model("linalg_det", [2, 3, 4], outputs=Y),
-        "the matrices must be square; they are 3 by 4",
-    )
-
-
-def test_other_operators_are_left_alone() -> None:
-    assert_untouched(PASS, aten_model("linalg_slogdet", [3, 3]))
 
 
 @given(

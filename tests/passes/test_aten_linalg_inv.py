@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from onnx import ModelProto, TensorProto, helper, parser
 
 from graphfix.report import APPROXIMATE, Status
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
+from graphfix.testing import assert_rewrite, outputs_of, run_pass
 from passes.aten.aten_linalg_inv import evaluate
 from tests.passes.aten_models import LAYOUTS, Array, Output, array_of, aten_model, becomes
 from tests.passes.resize_models import in_branch
@@ -229,41 +229,6 @@ def test_nothing_is_the_inverse_of_nothing(shape: list[Any]) -> None:
     given_back = outputs_of(run_pass(PASS, _ex(2, shape)).after, {"x": x})
     assert given_back["y"].shape == x.shape
     assert given_back["info"].tolist() == np.zeros(x.shape[:-2]).tolist()
-
-
-def test_refusals() -> None:
-    assert_refused(PASS, aten_model("linalg_inv", None), "the rank of x must be known")
-    assert_refused(PASS, aten_model("linalg_inv", [3]), "the rank of x must be at least 2; it is 1")
-    assert_refused(
-        PASS, aten_model("linalg_inv", [3, 4]), "the matrices must be square; they are 3 by 4"
-    )
-    assert_refused(
-        PASS,
-        aten_model("linalg_inv", [2, "N", "N"], opset=10),
-        "the size of the matrices must be known, or the opset at least 11; it is 10",
-    )
-    complex64 = aten_model("linalg_inv", [3, 3], dtype=TensorProto.COMPLEX64)
-    assert_refused(PASS, complex64, "complex64")
-
-
-def test_other_operators_are_left_alone() -> None:
-    assert_untouched(PASS, aten_model("special_i0e", [3, 3]))
-    assert_untouched(PASS, aten_model("linalg_pinv", [3, 3], layout="default"))
-    assert_untouched(
-        PASS,
-        "<ir_version: 7, opset_import: ['' : 13]>".replace("'", '"')
-        + "g (float[3, 3] x) => (float[3, 3] y) { y = Relu (x) }",
-    )
-
-
-def test_a_local_function_of_that_name_is_not_the_operator() -> None:
-    model = parser.parse_model(
-        """<ir_version: 8, opset_import: ["" : 13, "aten" : 1]>
-        g (float[2, 2] x) => (float[2, 2] y) { y = aten.inverse (x) }
-        <domain: "aten", opset_import: ["" : 13]>
-        inverse (a) => (b) { b = Neg (a) }"""
-    )
-    assert_refused(PASS, model, "local function")
 
 
 @given(

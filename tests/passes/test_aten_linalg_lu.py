@@ -4,12 +4,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx import ModelProto
 
 from graphfix.report import APPROXIMATE
-from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
+from graphfix.testing import outputs_of, run_pass
 from passes.aten.aten_linalg_lu import FAMILY
-from tests.passes.aten_models import array_of, aten_model, called, replaced
+from tests.passes.aten_models import array_of, aten_model, replaced
 from tests.passes.resize_models import in_branch
 
 PASS = "aten-linalg-lu"
@@ -107,31 +106,3 @@ def test_in_a_subgraph() -> None:
     given = outputs_of(done.after, {"x": x, "c": np.array(True)})
     packed = FAMILY.evaluate([x], {"operator": "linalg_lu_factor"})[0]
     np.testing.assert_allclose(next(iter(given.values())), packed, rtol=1e-4, atol=1e-5)
-
-
-def model_of(operator: str, inputs: list[Any], count: int, **how: Any) -> ModelProto:
-    """Return a model of a call whose results do not matter."""
-    x = array_of(3, 3)
-    return called(operator, inputs, [x] * count, **how)[0]
-
-
-def test_refusals() -> None:
-    x, lu, pivots = factored(3, 3)
-    half = x.astype(np.float16)
-    open_sizes = model_of("lu_solve", [x, lu, pivots], 1, fed=3, dynamic=True)
-    assert_refused(PASS, open_sizes, "1 to 8 rows and columns; they have None, None")
-    old = model_of("linalg_lu", [array_of(9, 2), True], 3, opset=10)
-    assert_refused(PASS, old, "the opset must be at least 11 for a Loop over rows; it is 10")
-    assert_refused(PASS, model_of("linalg_lu", [half, True], 3), "float32 or float64")
-    fixed = model_of("linalg_lu_factor", [x, False], 2)
-    assert_refused(PASS, fixed, "rows must be exchanged; pivot is False")
-    wide = pivots.astype(np.int64)
-    assert_refused(PASS, model_of("lu_solve", [x, lu, wide], 1, fed=3), "x2 must be int32")
-    batch = model_of("lu_solve", [x[None], lu, pivots], 1, fed=3)
-    assert_refused(PASS, batch, "x0 must have the type and the rank of x1")
-    oblong = array_of(3, 4)
-    assert_refused(PASS, model_of("lu_solve", [x, oblong, pivots], 1, fed=3), "must be square")
-
-
-def test_other_operators_are_left_alone() -> None:
-    assert_untouched(PASS, aten_model("linalg_svd", [3, 3]))

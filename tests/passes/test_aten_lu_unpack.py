@@ -1,13 +1,11 @@
 """aten-lu-unpack: halves of matrices, and the exchanges of rows."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
-from graphfix.testing import assert_refused, assert_untouched, outputs_of
+from graphfix.testing import outputs_of
 from passes.aten.aten_lu_unpack import FAMILY
-from tests.passes.aten_models import array_of, aten_model, called, replaced
+from tests.passes.aten_models import array_of, replaced
 
 PASS = "aten-lu-unpack"
 
@@ -29,27 +27,3 @@ def test_rows_are_exchanged_in_turn() -> None:
     found = outputs_of(done.after, {"x0": x, "x1": pivots})["y0"]
     # 0 1 2, then 2 1 0, then 2 0 1: where each row came from.
     assert found.tolist() == [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
-
-
-@pytest.mark.parametrize(
-    ("shape", "kind", "reason"),
-    [
-        ((40, 40), np.int32, "there must be at most 32 pivots; there are 40"),
-        ((3, 3), np.int64, "x1 must be int32; it is int64"),
-    ],
-)
-def test_refused(shape: tuple[int, int], kind: Any, reason: str) -> None:
-    x = array_of(*shape)
-    model, _ = called("lu_unpack", [x, np.ones(shape[0], kind), True, True], [x, x, x], fed=2)
-    assert_refused(PASS, model, reason)
-
-
-def test_open_sizes_are_refused() -> None:
-    x = array_of(3, 3)
-    arguments = [x, np.ones(3, np.int32), True, True]
-    model, _ = called("lu_unpack", arguments, [x, x, x], fed=2, dynamic=True)
-    assert_refused(PASS, model, "the sizes of the matrices of x0 must be known and not 0")
-
-
-def test_other_operators_are_left_alone() -> None:
-    assert_untouched(PASS, aten_model("rot90", [3, 3]))

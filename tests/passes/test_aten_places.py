@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
+from graphfix.testing import assert_refused, outputs_of, run_pass
 from passes.aten.aten_places import FAMILY
 from tests.passes.aten_models import array_of, aten_model, called, replaced
 from tests.passes.resize_models import in_branch
@@ -97,7 +97,3 @@ def test_refusals() -> None:
     assert_refused(PASS, model, "the tensors must have one dtype; they are bool, float32")
     model, _ = called("unfold", [X, 0, 9, 1], [X])
     assert_refused(PASS, model, "the arguments of unfold must fit together")
-
-
-def test_other_operators_are_left_alone() -> None:
-    assert_untouched(PASS, aten_model("rot90", [3, 3]))

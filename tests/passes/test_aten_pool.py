@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from graphfix.authoring import has_pytorch
-from graphfix.testing import assert_refused, assert_untouched, outputs_of
+from graphfix.testing import outputs_of
 from passes.aten.aten_pool import FAMILY
-from tests.passes.aten_models import array_of, aten_model, called, replaced
+from tests.passes.aten_models import array_of, replaced
 
 PASS = "aten-pool"
 SHAPES = {1: (2, 3, 9), 2: (1, 3, 9, 8), 3: (1, 2, 6, 5, 7)}
@@ -105,20 +105,3 @@ def test_open_sizes_of_dilated_windows() -> None:
     arguments = [x, [3, 2], [2, 3], [1, 1], [2, 1], True]
     replaced(PASS, FAMILY.evaluate, "max_pool2d_with_indices", arguments, dynamic=True)
     replaced(PASS, FAMILY.evaluate, "max_pool2d", arguments, dynamic=True)
-
-
-def test_refused() -> None:
-    x = array_of(2, 3, 9)
-    model, _ = called("max_pool1d", [x, [3, 2], [2], [0], [1], False], [x], dynamic=True)
-    assert_refused(PASS, model, "kernel_size must have an entry for each of 1 axes; it has 2")
-    model, _ = called("max_pool1d", [x, [3], [2], [3], [1], True], [x], dynamic=True)
-    assert_refused(PASS, model, "the padding must be at most half a window; it is 3")
-    whole = x.astype(np.int64)
-    model, _ = called("max_pool1d", [whole, [3], [2], [1], [2], False], [whole])
-    assert_refused(PASS, model, "must not be dilated where they are padded; they are")
-    model, _ = called("avg_pool1d", [whole, [200], [2], [0], False, True], [whole], dynamic=True)
-    assert_refused(PASS, model, "windows of integers must have at most 128 elements")
-
-
-def test_other_operators_are_left_alone() -> None:
-    assert_untouched(PASS, aten_model("rot90", [3, 3]))

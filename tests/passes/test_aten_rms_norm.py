@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from onnx import TensorProto
 
 from graphfix.report import Status
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
+from graphfix.testing import assert_rewrite, outputs_of, run_pass
 from passes.aten.aten_rms_norm import evaluate
 from tests.passes.aten_models import LAYOUTS, Array, array_of, aten_model, becomes
 from tests.passes.resize_models import in_branch
@@ -74,24 +74,6 @@ def test_in_a_branch() -> None:
     assert sum(len(o.sites) for o in done.with_status(Status.APPLIED)) == 2
     y = outputs_of(done.after, {"x": x, "c": np.array(False)})["y"]
     np.testing.assert_allclose(y, normal(x, 1, None), **CLOSE)
-
-
-def test_refusals() -> None:
-    assert_refused(
-        PASS,
-        aten_model("rms_norm", [2, 6], [ints(5)]),
-        "the normalised shape must be that of the last axes of the input",
-    )
-    assert_refused(
-        PASS,
-        aten_model("rms_norm", [2, 6]),
-        "the normalised shape must be that of the last axes of the input",
-    )
-    assert_refused(PASS, aten_model("rms_norm", None, [ints(5)]), "the rank of x must be known")
-
-
-def test_other_operators_are_left_alone() -> None:
-    assert_untouched(PASS, aten_model("layer_norm", [2, 6], [ints(6)]))
 
 
 @given(

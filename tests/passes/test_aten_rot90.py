@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphfix.testing import assert_refused, assert_untouched
 from passes.aten.aten_rot90 import FAMILY
-from tests.passes.aten_models import array_of, aten_model, called, replaced
+from tests.passes.aten_models import array_of, replaced
 
 PASS = "aten-rot90"
 MOVES: list[tuple[str, list[Any]]] = [
@@ -70,17 +69,3 @@ def test_diagonals_of_open_sizes(shape: tuple[int, ...], offset: int) -> None:
     arguments = [x, offset, -1, 0]
     replaced(PASS, FAMILY.evaluate, "diagonal", arguments, dynamic=True)
     replaced(PASS, FAMILY.evaluate, "linalg_diagonal", [x, offset, -2, -1], dynamic=True)
-
-
-def test_refusals() -> None:
-    x = array_of(2, 3)
-    model, _ = called("rot90", [x, 1, [1, -1]], [x])
-    assert_refused(PASS, model, "dims must be two different axes; they are [1, 1]")
-    model, _ = called("channel_shuffle", [array_of(2, 6, 3), 3], [array_of(2, 6, 3)], dynamic=True)
-    assert_refused(PASS, model, "the size of axis 1 of x0 must be known; it is open")
-    model, _ = called("roll", [x, [1, 2], [0]], [x])
-    assert_refused(PASS, model, "there must be a shift for each axis; there are 2 of 1")
-
-
-def test_other_operators_are_left_alone() -> None:
-    assert_untouched(PASS, aten_model("flatten", [3, 3]))

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
+from graphfix.testing import outputs_of, run_pass
 from passes.aten.aten_segment_reduce import FAMILY
 from tests.passes.aten_models import array_of, aten_model, called, replaced
 from tests.passes.resize_models import in_branch
@@ -48,18 +48,3 @@ def test_the_numpy_model_holds_lengths_to_the_rows() -> None:
     ]
     with pytest.raises(Exception, match="the lengths must add up to the rows"):
         FAMILY.evaluate(given, {"operator": "segment_reduce"})
-
-
-def test_refusals() -> None:
-    model, _ = called("segment_reduce", arguments(X, "median", None), [X])
-    assert_refused(PASS, model, "must be sum, mean, prod, max or min; it is median")
-    model, _ = called("segment_reduce", arguments(X, "sum", None, LENGTHS[None]), [X])
-    assert_refused(PASS, model, "the lengths must be a vector of integers")
-    model, _ = called("segment_reduce", arguments(X.astype(np.float16), "sum", None), [X])
-    assert_refused(PASS, model, "x0 must be float32 or float64; it is float16")
-    model, _ = called("segment_reduce", arguments(X, "sum", None), [X], opset=10)
-    assert_refused(PASS, model, "the opset must be at least 11; it is 10")
-
-
-def test_other_operators_are_left_alone() -> None:
-    assert_untouched(PASS, aten_model("scatter_add", [3, 3]))

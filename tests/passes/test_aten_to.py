@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
+from graphfix.testing import outputs_of, run_pass
 from passes.aten.aten_to import FAMILY
-from tests.passes.aten_models import array_of, aten_model, called, replaced
+from tests.passes.aten_models import array_of, aten_model, replaced
 from tests.passes.resize_models import in_branch
 
 PASS = "aten-to"
@@ -56,14 +56,3 @@ def test_tensors_of_one_number(dynamic: bool) -> None:
 def test_in_a_branch() -> None:
     done = run_pass(PASS, in_branch(aten_model("ones_like", [4])))
     assert sum(len(outcome.sites) for outcome in done.outcomes) == 2
-
-
-def test_refusals() -> None:
-    model, _ = called("to", [X, 15, 0, 0, None], [X], overload="dtype")
-    assert_refused(PASS, model, "dtype must be one that numpy has; it is 15")
-    model, _ = called("full", [[2, 3], 1.5, None], [X], fed=0)
-    assert_refused(PASS, model, "the dtype must be given")
-
-
-def test_other_operators_are_left_alone() -> None:
-    assert_untouched(PASS, aten_model("rot90", [3, 3]))

@@ -4,12 +4,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx import TensorProto
 
 from graphfix.report import Status
-from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
+from graphfix.testing import assert_refused, outputs_of, run_pass
 from passes.aten.aten_unsafe_masked_index import FAMILY
-from tests.passes.aten_models import Array, array_of, aten_model, called, replaced
+from tests.passes.aten_models import Array, array_of, called, replaced
 from tests.passes.resize_models import in_branch
 
 PASS = "aten-unsafe-masked-index"
@@ -72,7 +71,3 @@ def test_refusals() -> None:
     assert_refused(PASS, number, "must be a boolean; it is int64")
     floats = [ROWS.astype(np.float32), COLUMNS.astype(np.float32)]
     assert_refused(PASS, model([x, MASK, floats, 0.5]), "must be int32 or int64")
-
-
-def test_others_are_left_alone() -> None:
-    assert_untouched(PASS, aten_model("index", [3], dtype=TensorProto.FLOAT))

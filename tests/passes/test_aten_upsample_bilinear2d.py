@@ -131,20 +131,6 @@ def test_dynamic_sizes_become_resize(opset: int, align: bool) -> None:
         assert "Resize" in done.ops
 
 
-def test_dynamic_sizes_are_refused_where_resize_is_not_the_same() -> None:
-    shape: list[int | str] = ["N", "C", "H", "W"]
-    sized = aten_model("upsample_bilinear2d", shape, [ints(4, 4), NOT], opset=10)
-    assert_refused(
-        PASS, sized, "the sizes of resampled axes must be known, or the opset at least 11; it is 10"
-    )
-    part = aten_model("upsample_bilinear2d", shape, [None, ALIGNED, floats(1.5, 2)])
-    assert_refused(
-        PASS, part, "the factor must be whole where corners are aligned; it leaves the size open"
-    )
-    solid = aten_model("upsample_trilinear3d", [*shape, "D"], [ints(4, 4, 4), NOT])
-    assert_refused(PASS, solid, "the sizes of resampled axes must be known")
-
-
 @pytest.mark.parametrize(
     ("kind", "dtype", "tolerance"),
     [(TensorProto.DOUBLE, np.float64, 1e-12), (TensorProto.FLOAT16, np.float16, 1e-3)],
@@ -182,26 +168,6 @@ def test_in_a_branch() -> None:
     assert sum(len(o.sites) for o in done.with_status(Status.APPLIED)) == 2
     y = outputs_of(done.after, {"x": x, "c": np.array(False)})["y"]
     np.testing.assert_allclose(y, resampled(x, (7, 9), align=True), **CLOSE)
-
-
-def test_refusals() -> None:
-    operator = "upsample_bilinear2d"
-    assert_refused(
-        PASS,
-        aten_model(operator, [1, 2, 3, 4], [None, NOT, None]),
-        "the output size or factors must be given",
-    )
-    assert_refused(PASS, aten_model(operator, None, [ints(4, 4), NOT]), "rank")
-    assert_refused(
-        PASS, aten_model(operator, [2, 3, 4], [ints(4, 4), NOT]), "the rank of x must be 4; it is 3"
-    )
-    assert_refused(
-        PASS,
-        aten_model(operator, [1, 2, 3, 4], [ints(4), NOT]),
-        "output_size must have an entry for each of 2 axes; it has 1",
-    )
-    bytes_ = aten_model(operator, [1, 2, 3, 4], [ints(4, 4), NOT], dtype=TensorProto.UINT8)
-    assert_refused(PASS, bytes_, "uint8")
 
 
 def test_other_operators_are_left_alone() -> None:

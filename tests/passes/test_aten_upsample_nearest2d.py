@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from onnx import TensorProto
 
 from graphfix.report import Status
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
+from graphfix.testing import assert_rewrite, outputs_of, run_pass
 from passes.aten.aten_upsample_nearest2d import evaluate
 from tests.passes.aten_models import LAYOUTS, Array, array_of, aten_model, becomes, numpy_dtype
 from tests.passes.resize_models import in_branch
@@ -76,18 +76,6 @@ def test_dynamic_sizes_become_resize(opset: int) -> None:
     becomes(PASS, model, {"x": x}, repeated(x, 2, 3), ops=["Resize"])
 
 
-def test_refusals() -> None:
-    shape = ["N", "C", "H", "W"]
-    part = aten_model("upsample_nearest2d", shape, [None, floats(1.5, 2)], overload="vec")
-    assert_refused(PASS, part, "the sizes of resampled axes must be known")
-    early = aten_model("upsample_nearest2d", shape, [None, floats(2, 2)], overload="vec", opset=10)
-    assert_refused(
-        PASS, early, "the sizes of resampled axes must be known, or the opset at least 11; it is 10"
-    )
-    same = aten_model("upsample_nearest1d", [1, 1, 10], [None, floats(1.05)], overload="vec")
-    assert_refused(PASS, same, "kernels differ")
-
-
 def test_against_the_numpy_model() -> None:
     for arguments in ([ints(7, 3)], [ints(6, 8), np.array(2.0), np.array(2.0)]):
         assert_rewrite(
@@ -105,10 +93,6 @@ def test_in_a_branch() -> None:
     assert sum(len(o.sites) for o in done.with_status(Status.APPLIED)) == 2
     y = outputs_of(done.after, {"x": x, "c": np.array(True)})["y"]
     np.testing.assert_array_equal(y, repeated(x, 2, 2))
-
-
-def test_other_operators_are_left_alone() -> None:
-    assert_untouched(PASS, aten_model("upsample_bilinear2d", [1, 2, 3, 4], [ints(4, 4)]))
 
 
 @given(size=st.integers(1, 9), output=st.integers(1, 20), opset=st.sampled_from([7, 9, 11, 13, 18]))

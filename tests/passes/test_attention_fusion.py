@@ -125,20 +125,6 @@ def test_in_a_branch() -> None:
     assert [node.op_type for node in branch.node] == ["Attention"]
 
 
-@pytest.mark.parametrize(
-    ("model", "reason"),
-    [
-        (text(FORMS["plain"][0], batch="1"), "must be of the same batch and heads"),
-        (text(FORMS["masked"][0], mask="7, 1, 1, 1, 1"), "at most four dimensions"),
-        (text(FORMS["masked"][0], mask="M, 1, 5, 6"), "the mask must be broadcast to the scores"),
-    ],
-)
-def test_refusals(model: str, reason: str) -> None:
-    if "7, 1" in model:
-        model = model.replace("float[N, 2, 5, 3] y", "float[7, N, 2, 5, 3] y")
-    assert_refused(PASS, model, reason)
-
-
 def test_others_are_left_alone() -> None:
     assert_left_alone_with_a_reader(PASS, text(FORMS["plain"][0]), "p")
     other = FORMS["plain"][0].replace("axis = -1", "axis = 2")

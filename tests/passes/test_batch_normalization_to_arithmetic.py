@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from graphfix.testing import assert_rewrite, outputs_of
 from tests.passes.lowering_models import PLACES, Array, written
 
 PASS = "batch-normalization-to-arithmetic"
@@ -41,25 +41,3 @@ def test_places(place: str) -> None:
     feed = {"x": X, "s": S, "b": B, "m": M, "v": V}
     feed |= {"c": np.array(True)} if place == "branch" else {}
     assert_rewrite(PASS, model, feeds=[feed], rtol=1e-4, atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("body", "inputs", "reason"),
-    [
-        (BODY, f"float16[2,3,4] x, {PARAMETERS}", "all element types must be the same"),
-        (BODY, f"float[K] x, {PARAMETERS}", "the input must have channels; its rank is 1"),
-    ],
-)
-def test_refused(body: str, inputs: str, reason: str) -> None:
-    output = inputs.split(" x")[0]
-    assert_refused(PASS, written(body, inputs, output), reason)
-
-
-def test_training_is_refused() -> None:
-    body = "@y, @rm, @rv = BatchNormalization <training_mode = 1> (x, s, b, m, v)"
-    model = written(body, f"float[2,3,4] x, {PARAMETERS}", "float[2,3,4]")
-    assert_refused(PASS, model, "it gives statistics as well")
-
-
-def test_leaves_others_alone() -> None:
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

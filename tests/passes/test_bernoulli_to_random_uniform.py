@@ -6,7 +6,7 @@ from onnx import parser
 
 import graphfix
 from graphfix.report import Status, Verdict
-from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
+from graphfix.testing import outputs_of, run_pass
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "bernoulli-to-random-uniform"
@@ -68,10 +68,3 @@ def test_below_its_opset_the_probability_is_not_turned_round() -> None:
     assert proto.opset_import[0].version == 13
     drawn = outputs_of(proto, {"x": np.array([0, 1, 1], np.float32)})["y"]
     assert drawn.tolist() == [0, 1, 1]
-
-
-def test_refuses_and_leaves_alone() -> None:
-    text = written("z = my.Unknown (x)\n@y = Bernoulli (z)", "float[3] x", "float[3]",
-                   imports=', "my" : 1')  # fmt: skip
-    assert_refused(PASS, text, "the dtype of z must be known")
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

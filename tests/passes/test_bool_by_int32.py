@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
+from graphfix.testing import assert_rewrite, outputs_of, run_pass
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "bool-by-int32"
@@ -53,29 +53,11 @@ def test_where_chooses_between_bools(opset: int) -> None:
     np.testing.assert_array_equal(found, np.where(feed["c"], feed["x"], feed["z"]))
 
 
-def test_shape_of_the_result() -> None:
-    text = written("@y = Gather (x, i)", "bool[2, 3] x, int64[2] i", "bool[2, 3]")
-    assert assert_rewrite(PASS, text, feeds=[{"x": MASK, "i": INDEX}]).ops == [
-        "Cast",
-        "Gather",
-        "Cast",
-    ]
-
-
 @given(st.lists(st.booleans(), min_size=1, max_size=6), st.data())
 def test_any_bools(values: list[bool], data: st.DataObject) -> None:
     index = data.draw(st.lists(st.integers(-len(values), len(values) - 1), max_size=4))
     text = written("@y = Gather (x, i)", "bool[N] x, int64[M] i", "bool[M]")
     assert_rewrite(PASS, text, feeds=[{"x": np.array(values), "i": np.array(index, np.int64)}])
-
-
-def test_refuses_numbers() -> None:
-    text = written("@y = Gather (x, i)", "float[3] x, int64[2] i", "float[2]")
-    assert_refused(PASS, text, "the elements of x must be bool; they are float32")
-
-
-def test_leaves_other_operators_alone() -> None:
-    assert_untouched(PASS, written("@y = Not (x)", "bool[3] x", "bool[3]"))
 
 
 @pytest.mark.parametrize("op", ["ReduceMax", "ReduceMin"])

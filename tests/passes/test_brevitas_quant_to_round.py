@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphfix.testing import assert_refused, assert_rewrite, outputs_of
+from graphfix.testing import assert_rewrite, outputs_of
 from tests.passes.brevitas_models import EVALUATORS, NUMBERS, number, quantizer
 
 PASS = "brevitas-quant-to-round"
@@ -29,10 +29,3 @@ def test_scales_of_channels_and_a_zero_point() -> None:
     assert done.ops == ["Div", "Add", "Clip", "Round", "Sub", "Mul"]
     x = np.array([[0.5] * 6, [100.0] * 6], np.float32)
     assert outputs_of(done.after, {"x": x})["y"][:, 0].tolist() == [0.5, 63.0]  # (255 - 3) * 0.25
-
-
-def test_refusals() -> None:
-    wide = quantizer("Quant", [number(0.5), number(0), number(32)])
-    assert_refused(PASS, wide, "from 1 to 24; it is [32.]")
-    odd = quantizer("Quant", [number(0.5), number(0), number(4)], rounding_mode="HALF_UP")
-    assert_refused(PASS, odd, "it is HALF_UP")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from graphfix.testing import assert_refused, assert_rewrite, outputs_of
+from graphfix.testing import assert_rewrite, outputs_of
 from tests.passes.brevitas_models import EVALUATORS, NUMBERS, number, quantizer
 
 PASS = "brevitas-trunc-to-floor"
@@ -26,8 +26,3 @@ def test_another_scale_and_range_of_the_result(signed: int, narrow: int) -> None
     limit = 7 if not signed else 3
     wanted = [min(4, limit) - 0.5, limit - 0.5]
     assert outputs_of(done.after, {"x": x})["y"].tolist() == wanted
-
-
-def test_other_numbers_of_inputs_are_refused() -> None:
-    model = quantizer("Trunc", [number(1)] * 5)
-    assert_refused(PASS, model, "or seven with another scale; there are 6")

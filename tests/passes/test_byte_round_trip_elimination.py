@@ -76,13 +76,6 @@ def test_leaves_alone_what_is_not_certainly_whole(body: str) -> None:
     assert_untouched(PASS, written(body, "float[4] x", "float[4]"))
 
 
-def test_leaves_windows_outside_of_the_image() -> None:
-    body = (
-        f"{INT8}@t = MaxPool <kernel_shape = [2, 2], ceil_mode = 1> (@q)\n@y = Cast <to = 1> (@t)"
-    )
-    assert_untouched(PASS, written(body, "float[1, 1, 5, 5] x", "float[1, 1, 3, 3]"))
-
-
 def test_certificates_know_where_the_numbers_come_from() -> None:
     body = f"{INT8}@t = Transpose (@q)\n@u = Cast <to = 1> (@t)\n@v = Cast <to = 1> (@q)\n"
     body += "@w = MatMul (@v, @u)\n@y = Relu (@w)"

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, parse
+from graphfix.testing import assert_rewrite, outputs_of, parse
 from tests.engines.cases import check
 
 PASS = "cast-of-bytes-to-dequantize"
@@ -35,18 +35,3 @@ def test_the_builder_takes_the_result(target: str) -> None:
     assert before == ["dtype:Cast.int8-constant"]
     done = assert_rewrite(PASS, model, feeds=[FEED])
     assert [finding.feature for finding in check(done.after, target) if finding.blocks] == []
-
-
-@pytest.mark.parametrize(
-    ("body", "reason"),
-    [
-        ("q = Cast <to = 3> (x) y = Cast <to = 1> (q)", "must be a constant of int8"),
-        ("f = Cast <to = 10> (w) h = Cast <to = 1> (f) y = Mul (x, h)", "must be float32"),
-    ],
-)
-def test_what_is_refused(body: str, reason: str) -> None:
-    assert_refused(PASS, graph(body), reason)
-
-
-def test_other_operators_are_left_alone() -> None:
-    assert_untouched(PASS, graph("y = Neg (x)"))

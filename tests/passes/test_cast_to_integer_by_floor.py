@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from graphfix.testing import assert_rewrite, outputs_of
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "cast-to-integer-by-floor"
@@ -28,25 +28,3 @@ def test_truncates(dtype: str, to: int, place: str) -> None:
     np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], wanted)
     if place == "main":
         assert sorted(done.ops) == ["Abs", "Cast", "Floor", "Mul", "Sign"]
-
-
-def test_refusals() -> None:
-    assert_refused(
-        PASS,
-        written("@y = Cast <to = 1> (x)", "int64[2] x", "float[2]"),
-        "x must be floats; it is int64",
-    )
-    assert_refused(
-        PASS,
-        written("@y = Cast <to = 2> (x)", "float[2] x", "uint8[2]"),
-        "the result must be int32 or int64",
-    )
-    assert_refused(
-        PASS,
-        written("@f = Floor (x)\n@y = Cast <to = 7> (@f)", "float[2] x", "int64[2]"),
-        "must have digits behind the point; it is whole",
-    )
-
-
-def test_leaves_others_alone() -> None:
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

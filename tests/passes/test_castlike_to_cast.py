@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from graphfix.testing import assert_rewrite, outputs_of
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "castlike-to-cast"
@@ -29,17 +29,3 @@ def test_any_pair_of_types(source: str, wanted: str) -> None:
     x = np.array([-3, 0, 100], TYPES[source])
     done = assert_rewrite(PASS, text, feeds=[{"x": x, "like": np.ones(2, TYPES[wanted])}])
     assert "CastLike" not in done.ops
-
-
-def test_an_unknown_type_is_refused() -> None:
-    text = written(
-        "@l = other.Make (x)\n@y = CastLike (x, @l)",
-        "float[3] x",
-        "float[3]",
-        imports=', "other" : 1',
-    )
-    assert_refused(PASS, text, "the dtype of l must be known")
-
-
-def test_leaves_cast_alone() -> None:
-    assert_untouched(PASS, written("@y = Cast <to = 7> (x)", "float[3] x", "int64[3]"))

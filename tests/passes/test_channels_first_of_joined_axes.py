@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from graphfix.testing import assert_rewrite, outputs_of
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "channels-first-of-joined-axes"
@@ -36,28 +36,3 @@ def test_other_types(name: str) -> None:
     done = assert_rewrite(PASS, text, feeds=[{"x": given}])
     found = outputs_of(done.after, {"x": given})["y"]
     np.testing.assert_array_equal(found, given.transpose(0, 3, 1, 2))
-
-
-def test_a_batch_of_any_size() -> None:
-    given = np.arange(81, dtype=np.float32).reshape(3, 3, 3, 3)
-    done = assert_rewrite(
-        PASS, written(TURN, "float[N,3,3,3] x", "float[N,3,3,3]"), feeds=[{"x": given}]
-    )
-    found = outputs_of(done.after, {"x": given})["y"]
-    np.testing.assert_array_equal(found, given.transpose(0, 3, 1, 2))
-
-
-@pytest.mark.parametrize(
-    ("turn", "shape", "reason"),
-    [
-        (TURN.replace("0, 3, 1, 2", "0, 2, 3, 1"), "1,4,4,4", "the permutation must be"),
-        (TURN, "1,4,W,4", "the sizes behind the first must be known"),
-        (TURN, "1,1,4,4", "height and width must be more than 1; they are 1 and 4"),
-    ],
-)
-def test_what_is_refused(turn: str, shape: str, reason: str) -> None:
-    assert_refused(PASS, written(turn, f"float[{shape}] x", "float[A,B,C,D]"), reason)
-
-
-def test_others_are_left_alone() -> None:
-    assert_untouched(PASS, written("@y = Neg (x)", "float[1,2,2,2] x", "float[1,2,2,2]"))

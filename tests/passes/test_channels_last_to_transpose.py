@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper
 
-from graphfix.testing import assert_refused, outputs_of, run_pass
+from graphfix.testing import outputs_of, run_pass
 from tests.passes.brevitas_models import GENERAL, quantizer
 
 DOMAIN = "qonnx.custom_op.channels_last"
@@ -37,8 +37,3 @@ def test_a_pool_of_lines(op: str) -> None:
     done = run_pass(PASS, model)
     x = np.array([[[1, -1], [3, -4], [2, 0], [0, 5]]], np.float32)
     assert outputs_of(done.after, {"x": x})["y"].tolist() == [[[3, -1], [3, 0], [2, 5]]]
-
-
-def test_a_matrix_is_refused() -> None:
-    model = quantizer("MaxPool", [], domain=DOMAIN, shape=["N", 3], kernel_shape=[2])
-    assert_refused(PASS, model, "must be known and at least 3")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from graphfix.testing import assert_rewrite, outputs_of
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "col2im-to-conv-transpose"
@@ -44,19 +44,6 @@ def test_strides_that_leave_a_rest_pads_and_dilations() -> None:
     model = text([6, 7], [2, 3], 9, 12, attributes=attributes, opset=18)
     x = np.random.default_rng(0).standard_normal((2, 12, 9)).astype(np.float32)
     assert_rewrite(PASS, model, feeds=[{"x": x}], rtol=1e-5, atol=1e-6)
-
-
-def test_refusals() -> None:
-    assert_refused(PASS, text([4, 5], [2, 2], "L", 12, opset=18), "the number of columns of x")
-    model = written("@y = Col2Im (x, i, b)", "float[1, 12, 12] x, int64[2] i, int64[2] b",
-                    "float[N, C, H, W]", opset=18)  # fmt: skip
-    assert_refused(
-        PASS, model, "the size of the image must be a constant; it is computed at run time"
-    )
-
-
-def test_leaves_others_alone() -> None:
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
 
 
 @given(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import graphfix
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, parse
+from graphfix.testing import assert_rewrite, outputs_of, parse
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "concat-as-rows"
@@ -54,16 +54,6 @@ def test_every_type(kind: str) -> None:
     np.testing.assert_array_equal(outputs_of(done.after, {"x": x})["y"], np.concatenate([x] * 3))
 
 
-def test_one_open_size() -> None:
-    text = written("@y = Concat <axis = 1> (x, z)", "float[2, N, 3] x, float[2, M, 3] z",
-                   "float[2, K, 3]")  # fmt: skip
-    x = np.arange(6, dtype=np.float32).reshape(2, 1, 3)
-    z = np.arange(12, dtype=np.float32).reshape(2, 2, 3)
-    done = assert_rewrite(PASS, text, feeds=[{"x": x, "z": z}])
-    found = outputs_of(done.after, {"x": x, "z": z})["y"]
-    np.testing.assert_array_equal(found, np.concatenate([x, z], 1))
-
-
 @pytest.mark.parametrize("place", PLACES)
 def test_everywhere(place: str) -> None:
     text = written("@y = Concat <axis = 0> (x, x)", "float[1, 1, 3] x", "float[2, 1, 3]",
@@ -71,25 +61,6 @@ def test_everywhere(place: str) -> None:
     x = np.arange(3, dtype=np.float32).reshape(1, 1, 3)
     more = {"c": np.array(True)} if place == "branch" else {}
     assert_rewrite(PASS, text, feeds=[{"x": x} | more])
-
-
-@pytest.mark.parametrize(
-    ("line", "given", "result", "why"),
-    [
-        ("axis = 1", "float[2, 3]", "float[2, 6]", "it must go along another axis than the last"),
-        ("axis = 1", "float[N, 3, 3]", "float[N, 6, 3]", "the sizes before axis 1 must be known"),
-        ("axis = 1", "float[0, 3, 3]", "float[0, 6, 3]", "the sizes before axis 1 must be known"),
-        ("axis = 0", "float[N, M]", "float[K, M]", "all sizes of the result but one must be known"),
-        ("axis = 0", "float[2, 0]", "float[4, 0]", "all sizes of the result but one must be known"),
-    ],
-)
-def test_refused(line: str, given: str, result: str, why: str) -> None:
-    text = written(f"@y = Concat <{line}> (x, z)", f"{given} x, {given} z", result)
-    assert_refused(PASS, text, why)
-
-
-def test_others_are_left_alone() -> None:
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3, 3] x", "float[3, 3]"))
 
 
 def test_it_repairs_for_the_engine_that_joins_along_another_axis() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from graphfix.testing import assert_rewrite, outputs_of
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "concat-from-sequence-to-concat"
@@ -103,54 +103,6 @@ def test_any_number_of_pieces_is_one_transpose(source: int, axis: int) -> None:
     np.testing.assert_array_equal(outputs_of(done.after, {"x": x})["y"], wanted)
 
 
-@pytest.mark.parametrize("dtype", ["int64", "bool", "float16", "string"])
-def test_other_types(dtype: str) -> None:
-    text = written(
-        "@s = SequenceConstruct (a, b)\n@y = ConcatFromSequence <axis = 0> (@s)",
-        f"{dtype}[2] a, {dtype}[1] b", f"{dtype}[3]",
-    )  # fmt: skip
-    kinds: dict[str, Any] = {
-        "int64": np.int64,
-        "bool": np.bool_,
-        "float16": np.float16,
-        "string": np.str_,
-    }
-    a, b = np.array([1, 0]).astype(kinds[dtype]), np.array([1]).astype(kinds[dtype])
-    done = assert_rewrite(PASS, text, feeds=[{"a": a, "b": b}])
-    assert outputs_of(done.after, {"a": a, "b": b})["y"].tolist() == [*a.tolist(), *b.tolist()]
-
-
-def test_refusals() -> None:
-    join = "@y = ConcatFromSequence <axis = 0> (@s)"
-    text = written("@s = Identity (q)\n" + join, "seq(float[2]) q", "float[A]")
-    assert_refused(PASS, text, "the sequence q must be made in its graph; it is an input")
-    text = written("@s = SequenceEmpty ()\n" + join, "float[2] x", "float[A]")
-    assert_refused(PASS, text, "the sequence must not be empty; it is")
-    text = written("@s = SplitToSequence <axis = 1> (x)\n" + join, "float[2, N] x", "float[A, 1]")
-    assert_refused(PASS, text, "the length of axis 1 of x must be known")
-    body = "@q = SequenceConstruct (a, b)\n@s = SequenceErase (@q, p)\n" + join
-    text = written(body, PAIR + ", int64 p", "float[2, 3]")
-    assert_refused(PASS, text, "the position p must be a constant; it is computed at run time")
-    body = "@q = SequenceConstruct (a, b)\n@s = SequenceInsert (@q, a, p)\n" + join
-    assert_refused(PASS, written(body, PAIR + ", int64 p", "float[6, 3]"), "the position p")
-    text = written("@s = SplitToSequence (x, k)\n" + join, "float[4] x, int64[2] k", "float[4]")
-    assert_refused(PASS, text, "the lengths k must be constant; they are computed at run time")
-    text = written(
-        "@s = SplitToSequence <axis = 1> (x)\n" + join, "float[2, 300] x", "float[600, 1]"
-    )
-    assert_refused(PASS, text, "the sequence must have at most 256 tensors; it has 300")
-    body = position(5, "p") + "@q = SequenceConstruct (a, b)\n@s = SequenceErase (@q, @p)\n" + join
-    assert_refused(
-        PASS,
-        written(body, PAIR, "float[2, 3]"),
-        "the position must lie in a sequence of 2; it is 5",
-    )
-
-
-def test_leaves_concat_alone() -> None:
-    assert_untouched(PASS, written("@y = Concat <axis = 0> (a, b)", PAIR, "float[4, 3]"))
-
-
 @given(st.integers(1, 6), st.integers(1, 4), st.integers(0, 1), st.booleans())
 def test_any_cut(length: int, step: int, axis: int, keep: bool) -> None:
     if keep:
@@ -168,14 +120,3 @@ def test_any_cut(length: int, step: int, axis: int, keep: bool) -> None:
     done = assert_rewrite(PASS, text, feeds=[{"x": x}])
     wanted = x if keep or axis else x.T.reshape(-1)
     np.testing.assert_array_equal(outputs_of(done.after, {"x": x})["y"], wanted)
-
-
-def test_pieces_of_several_elements_keep_their_axis() -> None:
-    text = written(
-        "@n = Constant <value_int = 2> ()\n"
-        "@s = SplitToSequence <axis = 0, keepdims = 0> (x, @n)\n"
-        "@y = ConcatFromSequence <axis = 0> (@s)",
-        "float[4, 2] x",
-        "float[4, 2]",
-    )
-    assert_refused(PASS, text, "pieces must be of one element to lose their axis; they are of 2")

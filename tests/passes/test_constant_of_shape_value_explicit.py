@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from graphfix.testing import assert_rewrite, outputs_of
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "constant-of-shape-value-explicit"
@@ -20,12 +20,3 @@ def test_values(opset: int, place: str) -> None:
     found = outputs_of(done.after, feed)["y"]
     assert found.dtype == np.float32
     assert found.tolist() == [[0, 0]] * 3
-
-
-def test_a_value_is_refused() -> None:
-    body = "@s = Shape (x) @y = ConstantOfShape <value = int64[1] {7}> (@s)"
-    assert_refused(PASS, written(body, "float[3] x", "int64[3]"), "the value must be missing")
-
-
-def test_leaves_others_alone() -> None:
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
 from graphfix.testing import assert_rewrite, assert_untouched, outputs_of
-from tests.passes.shape_models import in_branch, text
+from tests.passes.shape_models import in_branch
 
 PASS = "constant-to-initializer"
 
@@ -85,18 +85,6 @@ def test_in_branches() -> None:
         assert [t.float_data[:] or numpy_helper.to_array(t) for t in attribute.g.initializer] == [
             2.0
         ]
-
-
-@pytest.mark.parametrize(
-    "graph",
-    [
-        "g () => (int64 y) { y = Constant <value = int64 {1}> () }",
-        'g () => (string y) { k = Constant <value_string = "a"> () y = Identity (k) }',
-        "g (float[2] x) => (float[2] y) { y = Neg (x) }",
-    ],
-)
-def test_left_alone(graph: str) -> None:
-    assert_untouched(PASS, text(graph))
 
 
 @given(values=st.lists(st.integers(-(2**40), 2**40), max_size=6))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from graphfix.testing import assert_rewrite
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "conv-of-lines-to-images"
@@ -47,27 +47,3 @@ def test_pools(op: str, words: str, opset: int) -> None:
     model = written(body, "float[N,4,9] x", "float[N,4,L]", opset=opset)
     done = assert_rewrite(PASS, model, feeds=[{"x": X}], rtol=1e-6, atol=1e-6)
     assert [o for o in done.ops if o != "Constant"] == ["Unsqueeze", op, "Squeeze"]
-
-
-def test_indices_of_a_pool_are_refused() -> None:
-    text = (
-        '<ir_version: 8, opset_import: ["" : 17]> g (float[1, 2, 4] x) => (float[1, 2, 3] y,'
-        " int64[1, 2, 3] i) { y, i = MaxPool <kernel_shape = [2]> (x) }"
-    )
-    assert_refused(PASS, text, "indices")
-
-
-@pytest.mark.parametrize(
-    ("words", "inputs", "reason"),
-    [
-        ("group = 1", "float[1,1,4,4] x, float[1,1,2,2] w", "the input must be of rank 3"),
-        ('auto_pad = "SAME_UPPER"', "float[1,1,4] x, float[1,1,2] w", "automatic"),
-    ],
-)
-def test_refused(words: str, inputs: str, reason: str) -> None:
-    output = "float[A,B,C,D]" if "4,4" in inputs else "float[A,B,C]"
-    assert_refused(PASS, written(f"@y = Conv <{words}> (x, w)", inputs, output), reason)
-
-
-def test_leaves_others_alone() -> None:
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

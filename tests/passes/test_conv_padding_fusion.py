@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_unmatched
+from graphfix.testing import assert_rewrite, assert_unmatched
 from tests.passes.fusing import assert_fused, assert_left_alone_with_a_reader, assert_proved, drawn
 
 PASS = "conv-padding-fusion"
@@ -59,18 +59,6 @@ def test_wherever_they_stand() -> None:
 
 def test_float16() -> None:
     assert_fused(PASS, BODY, (2, 2, 6), ["Conv"], opset=17, dtypes=("float16",))
-
-
-@pytest.mark.parametrize(
-    ("model", "reason"),
-    [
-        (text("{0, 0, -1, 0, 0, 0, 2, 3}"), "only spatial axes may be padded, and none cut"),
-        (text("{0, 0, 1, 0, 1, 0, 2, 3}"), "only spatial axes may be padded, and none cut"),
-        (text(conv='y = Conv <auto_pad = "SAME_UPPER"> (p, w)'), "it finds them by itself"),
-    ],
-)
-def test_refusals(model: str, reason: str) -> None:
-    assert_refused(PASS, model, reason)
 
 
 def test_others_are_left_alone() -> None:

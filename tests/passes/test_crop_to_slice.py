@@ -8,7 +8,7 @@ from onnx import parser
 
 import graphfix
 from graphfix.report import Verdict
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from graphfix.testing import assert_rewrite, outputs_of
 from passes.contrib.crop_to_slice import evaluate
 from tests.passes.lowering_models import PLACES, written
 
@@ -90,27 +90,3 @@ def test_a_target_without_it_gets_plain_operators_proved() -> None:
     text = written(BODY, f"{KIND} x", "float[a, b, c, d]", opset=7)
     result = graphfix.run(parser.parse_model(text), "trt8.6")
     assert (result.exit_code, result.report.verification.status) == (0, Verdict.EQUAL)
-
-
-FOUR = "border must be given: four numbers, none below 0"
-TWO = "scale must be two numbers, none below 0"
-
-
-@pytest.mark.parametrize(
-    ("kind", "body", "reason"),
-    [
-        ("float[4, 5]", BODY, "the rank of x must be 4; it is 2"),
-        ("float[1, 1, 1, 4, 5]", BODY, "the rank of x must be 4; it is 5"),
-        (KIND, "@y = Crop (x)", FOUR),
-        (KIND, "@y = Crop <border = [1, 1]> (x)", FOUR),
-        (KIND, "@y = Crop <border = [0, 0, 0, -1]> (x)", FOUR),
-        (KIND, "@y = Crop <border = [0, 0, 0, 0], scale = [1]> (x)", TWO),
-        (KIND, "@y = Crop <border = [0, 0, 0, 0], scale = [1, -1]> (x)", TWO),
-    ],
-)
-def test_refuses(kind: str, body: str, reason: str) -> None:
-    assert_refused(PASS, written(body, f"{kind} x", kind), reason)
-
-
-def test_leaves_others_alone() -> None:
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

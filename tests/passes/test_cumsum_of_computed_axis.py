@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from graphfix.api import run
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, parse
+from graphfix.testing import assert_rewrite, outputs_of, parse
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "cumsum-of-computed-axis"
@@ -49,12 +49,3 @@ def test_tensorrt_takes_it(target: str) -> None:
     text = written("@y = CumSum (x, a)", "float[2, 3] x, int32 a", "float[2, 3]")
     result = run(parse(text), target, verify="full")
     assert result.exit_code == 0, result.report.findings_after
-
-
-def test_refused_and_left_alone() -> None:
-    body = "@a = Constant <value = int64 {1}> ()\n@y = CumSum (x, @a)"
-    text = written(body, "float[2, 3] x", "float[2, 3]")
-    assert_refused(PASS, text, "the axis must be computed at run time; it is known")
-    text = written("@y = CumSum (x, a)", "float x, int64 a", "float")
-    assert_refused(PASS, text, "there must be an axis; the rank is 0")
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

@@ -26,32 +26,11 @@ def test_a_dead_chain_goes_and_inputs_and_initializers_stay(opset: int) -> None:
     assert [t.name for t in done.after.graph.initializer] == ["v"]
 
 
-def test_captured_values_are_used() -> None:
-    model = text(
-        "g (float[2] x, bool c) => (float[2] y) { a = Neg (x) y = If (c) <then_branch = t () => "
-        "(float[2] p) { p = Abs (a) }, else_branch = e () => (float[2] q) { q = Relu (x) }> }"
-    )
-    assert_untouched(PASS, model)
-
-
-def test_a_dead_if_lets_go_of_what_it_captured() -> None:
-    model = text(
-        "g (float[2] x, bool c) => (float[2] y) { a = Neg (x) z = If (c) <then_branch = t () => "
-        "(float[2] p) { p = Abs (a) }, else_branch = e () => (float[2] q) { q = Relu (a) }> "
-        "y = Relu (x) }"
-    )
-    assert_rewrite(PASS, model, feeds=[{"x": X, "c": np.array(True)}], after=["Relu"])
-
-
 def test_in_a_branch() -> None:
     model = in_branch("LOCALq = Abs (x) LOCALr = Neg (x)", "float[2]", "float[2]")
     done = assert_rewrite(PASS, model, feeds=[{"x": X, "c": np.array(False)}])
     for attribute in done.after.graph.node[0].attribute:
         assert [n.op_type for n in attribute.g.node] == ["Neg", "Identity"]
-
-
-def test_one_used_output_is_enough() -> None:
-    assert_untouched(PASS, text("g (float[4] x) => (float[2] y) { y, z = Split (x) }", opset=13))
 
 
 @given(used=st.lists(st.booleans(), min_size=1, max_size=6))

@@ -83,35 +83,6 @@ def test_dynamic_sizes(x: str, declared: str, wanted: list[int | str]) -> None:
     assert dims(after.graph.output[0]) == wanted
 
 
-@pytest.mark.parametrize(
-    ("x", "declared"),
-    [
-        ("float[N,3]", "float[2,3]"),
-        ("float[N,3]", "float[M,3]"),
-        ("float[2,3]", "float[2,3]"),
-        ("float[2,3]", "float[M,L]"),
-    ],
-)
-def test_what_does_not_contradict_is_left_alone(x: str, declared: str) -> None:
-    assert_untouched(PASS, choosing(0, declared, x, declared))
-
-
-def test_a_file_without_an_if_is_left_alone() -> None:
-    assert_untouched(PASS, text("g (float[2,3] x) => (float[6] y) { y = Relu (x) }", 17))
-
-
-def test_a_condition_that_is_computed_proves_nothing() -> None:
-    model = choosing(0, "float[6]")
-    model.graph.node[0].input[0] = "d"
-    assert_untouched(PASS, model)
-
-
-def test_an_overridable_condition_proves_nothing() -> None:
-    model = choosing(0, "float[6]")
-    model.graph.input.append(onnx.helper.make_tensor_value_info("c", onnx.TensorProto.BOOL, []))
-    assert_untouched(PASS, model)
-
-
 def test_values_between_nodes() -> None:
     model = text(
         "g (float[2,3] x) => (float[3,2] y) <float[5] b, bool k = {1}> "
@@ -173,13 +144,6 @@ def test_a_spectrum_has_one_side_by_default(between: bool) -> None:
     x = np.random.default_rng(0).standard_normal((2, 64, 1)).astype(np.float32)
     found = outputs_of(after, {"x": x})["y" if between else "s"]
     assert found.shape == ((2, 234) if between else (2, 13, 9, 2))
-
-
-@pytest.mark.parametrize(
-    ("attributes", "bins"), [("", 9), ("<onesided = 1>", 9), ("<onesided = 0>", 16)]
-)
-def test_a_spectrum_of_the_declared_sides_is_left_alone(attributes: str, bins: int) -> None:
-    assert_untouched(PASS, spectrum(attributes, bins))
 
 
 @pytest.mark.parametrize("verify", ["auto", "sites"])

@@ -109,12 +109,3 @@ def test_what_fits_or_is_not_known_is_left_as_it_is() -> None:
     model.opset_import.add(domain="acme", version=1)
     done = run_pass(PASS, model)
     assert done.after == model
-
-
-def test_sizes_of_what_splits_a_sequence_are_not_compared() -> None:
-    graph = (
-        "g (float[3,5] a) => (float[5] y) <int64 one = {1}, int64 zero = {0}> "
-        "{ s = SplitToSequence <axis = 0, keepdims = 0> (a, one) t = SequenceAt (s, zero) "
-        "y = Relu (t) }"
-    )
-    assert_untouched(PASS, declared(("t", FLOAT, [5]), graph=graph))

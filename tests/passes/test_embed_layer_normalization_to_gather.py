@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
-from tests.passes.lowering_models import written
+from graphfix.testing import assert_rewrite, outputs_of
 
 PASS = "embed-layer-normalization-to-gather"
 
@@ -76,9 +75,3 @@ def test_any_size(batch: int, length: int, seed: int) -> None:
     }
     text = text_of("i, s, w, p, t, g, b", size="B, L")
     assert_rewrite(PASS, text, feeds=[feed], rtol=1e-4, atol=1e-5)
-
-
-def test_refuses_and_leaves_alone() -> None:
-    text = text_of("i, s, w, p, t, g, b, m").replace("0.001>", "0.001, mask_index_type = 2>")
-    assert_refused(PASS, text, "the mask index must have the default form; mask_index_type is 2")
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

@@ -99,17 +99,6 @@ def test_refuses_what_no_older_operator_compares(kind: str) -> None:
     assert_refused(PASS, model_of(9, f"{kind}[N,1] a, {kind}[M] b"), kind)
 
 
-def test_refuses_an_unknown_dtype() -> None:
-    text = written(
-        "@h = custom.Op (x)\n@y = Equal (@h, @h)",
-        "float[2] x",
-        "bool[2]",
-        opset=9,
-        imports=', "custom" : 1',
-    )
-    assert_refused(PASS, text, "unknown")
-
-
 @pytest.mark.parametrize("opset", [11, 13, 19])
 def test_leaves_newer_opsets_alone(opset: int) -> None:
     assert_untouched(PASS, model_of(opset))

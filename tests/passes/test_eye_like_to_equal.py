@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import graphfix
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, parse
+from graphfix.testing import assert_rewrite, outputs_of, parse
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "eye-like-to-equal"
@@ -43,19 +43,6 @@ def test_types(opset: int, code: int, kind: str, dims: str) -> None:
 def test_any_diagonal(rows: int, columns: int, k: int) -> None:
     text = written(f"@y = EyeLike <k = {k}> (x)", "int64[R, C] x", "int64[R, C]")
     assert_rewrite(PASS, text, feeds=[{"x": np.ones((rows, columns), np.int64)}])
-
-
-def test_unknown_ranks_are_refused() -> None:
-    text = written("z = q.What (x)\n@y = EyeLike (z)", "float[3, 3] x", "float[R, C]")
-    assert_refused(
-        PASS,
-        text.replace('["" : 17]', '["" : 17, "q" : 1]'),
-        "the rank of z must be 2; it is unknown",
-    )
-
-
-def test_other_operators_are_left_alone() -> None:
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
 
 
 @pytest.mark.parametrize("target", ["trt7.0", "trt8.0", "trt10.1"])

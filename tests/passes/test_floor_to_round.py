@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import graphfix
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from graphfix.testing import assert_rewrite, outputs_of
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "floor-to-round"
@@ -72,14 +72,3 @@ def test_images_sampled_at_coordinates_of_float64_reach_an_old_release() -> None
     ops = [n.op_type for n in result.model.to_proto().graph.node]
     assert "GridSample" not in ops
     assert "Floor" not in ops
-
-
-def test_refuses_an_unknown_dtype() -> None:
-    text = written(
-        "@h = custom.Op (x)\n@y = Floor (@h)", "float[2] x", "float[2]", imports=', "custom" : 1'
-    )
-    assert_refused(PASS, text, "unknown")
-
-
-def test_leaves_other_operators_alone() -> None:
-    assert_untouched(PASS, written("@y = Round (x)", "float[3] x", "float[3]"))

@@ -59,15 +59,6 @@ def test_ir_3_gets_constant_nodes() -> None:
     assert list(initializers(done.after)) == ["k", "z"]
 
 
-def test_ir_3_keeps_a_node_that_is_smaller_than_the_constant_in_its_place() -> None:
-    text = (
-        '<ir_version: 3, opset_import: ["" : 9]>\n'
-        "g (float[64] x, int64[1] k) => (float[64] y) <int64[1] k = {64}> "
-        "{ c = ConstantOfShape <value = float[1] {2}> (k) y = Add (x, c) }"
-    )
-    assert_untouched(PASS, onnx.parser.parse_model(text))
-
-
 def test_the_limit_of_growth_holds_over_all_rounds(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     sizes = ", ".join(f"int64[1] k{i} = {{30000}}" for i in range(8))
@@ -80,10 +71,6 @@ def test_the_limit_of_growth_holds_over_all_rounds(tmp_path: Path) -> None:
     for source in (str(path), model):
         after = graphfix.run(source, "trt8.6", verify="off").model.to_proto()
         assert len(after.SerializeToString()) < path.stat().st_size * 17 / 16 + (1 << 17) + 4096
-
-
-def test_ir_3_before_opset_9_has_no_place_for_integers() -> None:
-    assert_untouched(PASS, of_ir_3(8))
 
 
 def test_inside_a_function_constants_are_nodes() -> None:
@@ -100,54 +87,6 @@ def test_inside_a_function_constants_are_nodes() -> None:
     assert ops.count("Constant") >= 1
     assert "Gather" not in ops
     assert "Shape" not in ops
-
-
-def test_two_calls_that_disagree_leave_the_shape_alone() -> None:
-    model = onnx.parser.parse_model(
-        '<ir_version: 9, opset_import: ["" : 17, "f" : 1]>\n'
-        "g (float[2,3,4] x, float[5,6] z) => (int64[3] a, int64[2] b) "
-        "{ a = f.dims (x) b = f.dims (z) }\n"
-        '<domain: "f", opset_import: ["" : 17]>\n'
-        "dims (v) => (w) { s = Shape (v) one = Constant <value = int64[1] {1}> () "
-        "w = Mul (s, one) }"
-    )
-    assert_untouched(PASS, model)
-
-
-def test_an_initializer_that_the_caller_may_override_is_not_folded() -> None:
-    assert_untouched(
-        PASS,
-        HEAD + "g (float[2,3,4] x, int64[2] k) => (float[N,M] y) <int64[2] k = {2, 12}> "
-        "{ p = Neg (k) q = Neg (p) y = Reshape (x, q) }",
-    )
-
-
-@pytest.mark.parametrize(
-    "node",
-    [
-        "RandomNormal <shape = [2]> ()",
-        "RandomUniform <shape = [2]> ()",
-        "RandomNormalLike (w)",
-        "RandomUniformLike (w)",
-        "Bernoulli (w)",
-        "Dropout (w)",
-    ],
-)
-def test_random_operators_are_not_folded(node: str) -> None:
-    assert_untouched(
-        PASS,
-        HEAD + "g () => (float[2] y) <float[2] w = {0.5, 0.5}> "
-        f"{{ r = {node} y = Identity (r) }}",
-    )
-
-
-def test_a_quantised_weight_stays_quantised() -> None:
-    assert_untouched(
-        PASS,
-        HEAD + "g (float[2] x) => (float[2] y) "
-        "<int8[2] w = {1, 2}, float s = {0.5}, int8 z = {0}> "
-        "{ d = DequantizeLinear (w, s, z) y = Mul (x, d) }",
-    )
 
 
 def test_an_output_of_the_graph_is_not_folded_but_what_it_is_made_of_is() -> None:

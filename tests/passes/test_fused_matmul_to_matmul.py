@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from graphfix.testing import assert_rewrite, outputs_of
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "fused-matmul-to-matmul"
@@ -42,12 +42,6 @@ def test_transpositions(flags: tuple[int, int], opset: int, place: str) -> None:
     )
 
 
-def test_a_factor_of_one_is_left_out() -> None:
-    text = written(body(alpha=1.0), "float[2, 3] a, float[3, 2] b", "float[2, 2]", imports=MS)
-    feed = {"a": np.ones((2, 3), np.float32), "b": np.ones((3, 2), np.float32)}
-    assert_rewrite(PASS, text, feeds=[feed], after=["MatMul"])
-
-
 @pytest.mark.parametrize("flags", [(0, 0), (1, 0), (0, 1), (1, 1)])
 def test_batches_behind_the_rows(flags: tuple[int, int]) -> None:
     rng = np.random.default_rng(1)
@@ -63,17 +57,6 @@ def test_batches_behind_the_rows(flags: tuple[int, int]) -> None:
     )  # fmt: skip
     done = assert_rewrite(PASS, text, feeds=[feed], rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(outputs_of(done.after, feed)["y"], a @ b, rtol=1e-5, atol=1e-6)
-
-
-def test_refusals() -> None:
-    text = written(body(transA=1), "int32[2, 3] a, int32[2, 3] b", "int32[3, 3]", imports=MS)
-    assert_refused(PASS, text, "a must be float32, float64, float16 or bfloat16; it is int32")
-
-
-def test_leaves_matmul_alone() -> None:
-    assert_untouched(
-        PASS, written("@y = MatMul (a, b)", "float[2, 3] a, float[3, 2] b", "float[2, 2]")
-    )
 
 
 @given(st.integers(1, 4), st.integers(1, 4), st.integers(0, 1), st.sampled_from([0.25, -2.0]))

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from onnx import numpy_helper
 
 from graphfix.report import Status
-from graphfix.testing import assert_refused, assert_rewrite, outputs_of, run_pass
-from tests.passes.shape_models import in_branch, text
+from graphfix.testing import assert_rewrite, outputs_of, run_pass
+from tests.passes.shape_models import text
 
 PASS = "gather-negative-index"
 X = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
@@ -40,31 +40,6 @@ def test_unknown_size(opset: int, dims: str, after: list[str]) -> None:
     done = assert_rewrite(PASS, model, feeds=[{"x": X}, {"x": X[:, :2]}], after=after)
     wanted = X[:, 1] if not dims else X[:, 1:2]
     np.testing.assert_array_equal(outputs_of(done.after, {"x": X})["y"], wanted)
-
-
-def test_in_a_branch() -> None:
-    line = "LOCALi = Constant <value = int64 {-1}> () LOCALr = Gather (x, LOCALi)"
-    feeds = [{"x": X, "c": np.array(flag)} for flag in (True, False)]
-    assert_rewrite(PASS, in_branch(line, "float[2,3,4]", "float[3,4]"), feeds=feeds)
-
-
-@pytest.mark.parametrize(
-    ("graph", "reason"),
-    [
-        (
-            "g (float[4] x) => (float y) <int64 i = {1}> { y = Gather (x, i) }",
-            "an index must be negative; none is",
-        ),
-        ("g (float[4] x, int64 i) => (float y) { y = Gather (x, i) }", "computed at run time"),
-        ("g (float[4] x) => (float y) <int64 i = {-5}> { y = Gather (x, i) }", "lies outside"),
-        (
-            "g (float[N] x) => (float[2] y) <int64[2] i = {-1, 0}> { y = Gather (x, i) }",
-            "the size of the axis must be known where some of several indices are negative",
-        ),
-    ],
-)
-def test_refusals(graph: str, reason: str) -> None:
-    assert_refused(PASS, text(graph), reason)
 
 
 @given(

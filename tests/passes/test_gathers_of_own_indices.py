@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import graphfix
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, parse
+from graphfix.testing import assert_rewrite, outputs_of, parse
 
 PASS = "gathers-of-own-indices"
 TABLES = (
@@ -41,42 +41,9 @@ def test_three_tables_read_three_tensors() -> None:
     assert done.ops.count("Max") == 3
 
 
-def test_two_axes() -> None:
-    body = "g = Gather (t, i) h = Gather <axis = 1> (t, i) y = MatMul (g, h)"
-    feed = {"i": np.array([0, -1])}
-    assert_rewrite(PASS, _text(body, size="2", y="A,B"), feeds=[feed])
-
-
 def test_copies_of_indices() -> None:
     body = "n = Identity (i) g = Gather (k, i) h = Gather (m, n) y = Sub (g, h)"
     assert "Max" in assert_rewrite(PASS, _text(body), feeds=[FEED]).ops
-
-
-def test_in_a_body() -> None:
-    text = (
-        '<ir_version: 8, opset_import: ["" : 17]> g (int64[3] i, bool c) => (float[A] y) '
-        f"{TABLES}{{ y = If (c) <then_branch = a () => (float[A] p) {{ "
-        f"{TWO.replace('y =', 'p =')} }}, else_branch = b () => (float[A] q) "
-        "{ q = Gather (k, i) }> }"
-    )
-    feeds = [FEED | {"c": np.array(True)}, FEED | {"c": np.array(False)}]
-    assert_rewrite(PASS, text, feeds=feeds)
-
-
-def test_refused() -> None:
-    assert_refused(PASS, _text(TWO, 11), "the opset must be 12 or above; it is 11")
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        "g = Gather (k, i) h = Gather (k, i) y = Mul (g, h)",
-        "n = Max (i, i) g = Gather (k, i) h = Gather (m, n) y = Sub (g, h)",
-        "y = Gather (k, i)",
-    ],
-)
-def test_what_is_apart_is_left_alone(body: str) -> None:
-    assert_untouched(PASS, _text(body))
 
 
 def test_it_repairs_for_the_engine_that_takes_them_for_one() -> None:

@@ -5,9 +5,8 @@ import pytest
 
 import graphfix
 from graphfix.report import Accuracy, Verdict
-from graphfix.testing import assert_refused, assert_untouched, outputs_of, parse
+from graphfix.testing import outputs_of, parse
 
-PASS = "grid-sample-grid-like-data"
 X = np.random.default_rng(0).standard_normal((1, 2, 4, 5)).astype(np.float32)
 GRID = np.random.default_rng(1).uniform(-1.2, 1.2, (1, 3, 3, 2))
 
@@ -45,20 +44,3 @@ def test_its_accuracy_is_stated() -> None:
     assert site.accuracy is Accuracy.APPROXIMATE
     assert [f.feature for f in result.report.findings_before] == ["dtype:GridSample.float64"]
     assert not result.report.findings_after
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        (sampled('<mode = "nearest">'), "must not be nearest"),
-        (sampled(data="float16", grid="float"), "must be float32 or float64"),
-        (sampled(grid="float"), "must differ"),
-    ],
-)
-def test_what_is_refused(text: str, why: str) -> None:
-    assert_refused(PASS, text, why)
-
-
-def test_others_are_left_alone() -> None:
-    assert_untouched(PASS, '<ir_version: 8, opset_import: ["" : 16]> g (float[2] x) => (float[2] y)'
-                           " { y = Neg (x) }")  # fmt: skip

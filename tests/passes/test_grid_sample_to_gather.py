@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
+from graphfix.testing import assert_rewrite, outputs_of, run_pass
 from tests.passes.lowering_models import PLACES, written
 
 Array = np.ndarray[Any, Any]
@@ -80,16 +80,6 @@ def test_the_edges_themselves_and_infinity() -> None:
     assert result.ravel().tolist() == [1, 6, 0, 0]
 
 
-def test_numbers_that_are_none_stay_where_they_are() -> None:
-    text = written(
-        body("nearest", "zeros", 1), "float[1, 1, 1, 3] x, float[1, 1, 4, 2] grid",
-        "float[1, 1, 1, 4]",
-    )  # fmt: skip
-    x = np.array([[[[np.nan, 2, np.inf]]]], np.float32)
-    grid = np.array([[[[-1, 0], [0, 0], [1, 0], [3, 0]]]], np.float32)
-    assert_rewrite(PASS, text, feeds=[{"x": x, "grid": grid}])
-
-
 @pytest.mark.parametrize(("padding", "read"), [("zeros", 0), ("border", 5)])
 def test_places_that_are_no_numbers_stop_nothing(padding: str, read: float) -> None:
     text = written(
@@ -102,19 +92,6 @@ def test_places_that_are_no_numbers_stop_nothing(padding: str, read: float) -> N
     assert outputs_of(done.after, feed)["y"].ravel().tolist() == [read, 2]
 
 
-def test_one_pixel() -> None:
-    for aligned in (0, 1):
-        text = written(
-            body("bilinear", "reflection", aligned), "float[1, 1, 1, 1] x, float[1, 1, 2, 2] grid",
-            "float[1, 1, 1, 2]",
-        )  # fmt: skip
-        feed = {
-            "x": np.full((1, 1, 1, 1), 7, np.float32),
-            "grid": np.zeros((1, 1, 2, 2), np.float32),
-        }
-        assert_rewrite(PASS, text, feeds=[feed])
-
-
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("padding", ["zeros", "border"])
 @pytest.mark.parametrize("aligned", [0, 1])
@@ -125,20 +102,6 @@ def test_sizes_at_run_time(mode: str, padding: str, aligned: int) -> None:
     )  # fmt: skip
     feeds = [feed_of((4, 5), (3, 2)), feed_of((7, 2), (1, 4), seed=1)]
     assert_rewrite(PASS, text, feeds=feeds, rtol=1e-5, atol=1e-5)
-
-
-def test_refusals() -> None:
-    inputs = "float[2, 3, 4, 5] x, float[2, 3, 2, 2] grid"
-    text = written(body("bilinear", "reflection", 0), inputs.replace("4", "H"), "float[2,3,3,2]")
-    assert_refused(PASS, text, "the sizes of x must be known")
-    text = written(
-        body("bilinear", "zeros", 0), inputs.replace("[2, 3, 4", "[N, C, 4"), "float[N, C, 3, 2]"
-    )
-    assert_refused(PASS, text, "the batches or the channels of y/Pad_output must be known")
-
-
-def test_leaves_others_alone() -> None:
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
 
 
 @given(

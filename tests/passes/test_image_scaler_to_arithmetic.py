@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from onnx import parser
 
 import graphfix
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from graphfix.testing import assert_rewrite, outputs_of
 from passes.contrib.image_scaler_to_arithmetic import evaluate
 from tests.passes.lowering_models import PLACES, written
 
@@ -54,21 +54,3 @@ def test_what_follows_is_typed() -> None:
     text = written(f"{BODY.replace('@y', 's')}\n y = Conv (s, w)", f"{kind} x", kind)
     text = text.replace(" {", " <float[2, 2, 1, 1] w = {1, 2, 3, 4}> {", 1)
     assert not [f for f in graphfix.check(parser.parse_model(text), target="trt8") if f.missing]
-
-
-@pytest.mark.parametrize(
-    ("kind", "body", "reason"),
-    [
-        ("float[2, 3]", BODY, "the rank of x must be 4; it is 2"),
-        ("double[1, 2, 3, 3]", BODY, "x must be float32 or float16; it is float64"),
-        ("float[1, 2, 3, 3]", "@y = ImageScaler <scale = 0.5> (x)", "scale and bias must be given"),
-        ("float[1, 3, 3, 3]", BODY, "there must be a bias for each of 3 channels; there are 2"),
-        ("float[1, C, 3, 3]", BODY, "there must be a bias for each of C channels; there are 2"),
-    ],
-)
-def test_refuses(kind: str, body: str, reason: str) -> None:
-    assert_refused(PASS, written(body, f"{kind} x", kind), reason)
-
-
-def test_leaves_others_alone() -> None:
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

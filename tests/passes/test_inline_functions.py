@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.report import Status
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
-from tests.passes.shape_models import text
+from graphfix.testing import assert_rewrite
 
 PASS = "inline-functions"
 X = np.array([-1, 2], np.float32)
@@ -53,19 +52,6 @@ def test_in_a_branch() -> None:
     assert "main/If.then_branch" in {site.node.scope for site in sites}
 
 
-def test_a_model_without_functions_is_left_alone() -> None:
-    assert_untouched(PASS, text("g (float[2] x) => (float[2] y) { y = Neg (x) }"))
-
-
-def test_what_calls_itself_is_refused() -> None:
-    model = onnx.parser.parse_model(
-        HEAD.format(17) + "g (float[2] x) => (float[2] y) { y = f.inner (x) }\n"
-        '<domain: "f", opset_import: ["" : 17, "f" : 1]>\n'
-        "inner (v) => (w) { w = f.inner (v) }"
-    )
-    assert_refused(PASS, model, "the inliner of onnx")
-
-
 @given(calls=st.lists(st.sampled_from(["f.inner", "f.outer", "Neg"]), min_size=1, max_size=4))
 def test_chains(calls: list[str]) -> None:
     lines: list[str] = []
@@ -100,9 +86,3 @@ def test_a_function_of_another_opset(opset: int, inner: int, body: str, after: l
     model = onnx.parser.parse_model(OLDER.format(opset, inner, body))
     done = assert_rewrite(PASS, model, feeds=[{"x": X}], after=after)
     assert [entry.version for entry in done.after.opset_import if not entry.domain] == [opset]
-
-
-def test_a_function_whose_operators_mean_something_else_stays() -> None:
-    """Softmax took all axes from one on together before 13."""
-    model = onnx.parser.parse_model(OLDER.format(13, 12, "w = Softmax (v)"))
-    assert_refused(PASS, model, "left functions behind")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from graphfix.testing import assert_refused, assert_rewrite, outputs_of
+from graphfix.testing import assert_rewrite, outputs_of
 
 PASS = "larger-of-four-dimensions"
 X = np.random.default_rng(0).normal(size=(2, 3, 1, 2, 2))
@@ -32,16 +32,3 @@ def test_other_types(kind: str) -> None:
     dtype = {"double": "float64"}.get(kind, kind)
     feed = {"x": (X * 3).astype(dtype), "z": np.zeros_like(X, dtype)}
     assert_rewrite(PASS, _text("y = Max (x, z)", kind), feeds=[feed])
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        (_text("y = Max (x, r)"), "r must be one number or of the shape of the result"),
-        (_text("y = Max (x, z)", sizes="2,3,1,2,N"), "the sizes must be known"),
-        (_text("y = Max (x, z)", sizes="2,3,1,0,2"), "none of them 0"),
-        (_text("y = Max (x, z)", sizes="2,3,1,2"), "there must be 5 dimensions; there are 4"),
-    ],
-)
-def test_refused(text: str, reason: str) -> None:
-    assert_refused(PASS, text, reason)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
+from graphfix.testing import assert_rewrite, outputs_of, run_pass
 
 PASS = "loop-sequence-to-scan-output"
 
@@ -63,34 +63,6 @@ def test_the_two_passes_leave_no_sequence() -> None:
     done = run_pass(PASS, parsed())
     done = run_pass("concat-from-sequence-to-concat", done.after)
     assert [op for op in done.ops if op not in ("Constant", "Identity")] == ["Loop"]
-
-
-def test_refusals() -> None:
-    assert_refused(
-        PASS,
-        parsed(first="Identity (given)"),
-        "the sequence empty must be empty at first; it is not known to be",
-    )
-    body = "SequenceInsert (s, row, i)"
-    assert_refused(
-        PASS, parsed(insert=body), "what is inserted must go to the end of s; its position is given"
-    )
-    assert_refused(
-        PASS, parsed(insert="Identity (s)"), "the sequence s must be filled by one SequenceInsert"
-    )
-
-
-def test_leaves_loops_without_sequences_alone() -> None:
-    assert_untouched(
-        PASS,
-        """<ir_version: 8, opset_import: ["" : 17]> g (int64 n, float[2] x) => (float[2] y) {
-          t = Constant <value = bool {1}> ()
-          y = Loop (n, t, x) <body = b (int64 i, bool c, float[2] h) => (bool c2, float[2] h2) {
-            c2 = Identity (c)
-            h2 = Add (h, x)
-          }>
-        }""",
-    )
 
 
 @given(st.integers(1, 5), st.sampled_from(["h2", "xi", "h"]))

@@ -56,14 +56,6 @@ def test_slices_become_constant(opset: int) -> None:
     assert result["h"] == 17
 
 
-def test_a_condition_that_is_counted_ends_the_loop() -> None:
-    body = SLICED + "\n    limit = Constant <value = int64 {1}> ()\n"
-    model = text([0, 2, 5, 8], count="Constant <value = int64 {99}> ()", body=body,
-                 condition="Less (i, limit)")  # fmt: skip
-    done = assert_rewrite(PASS, model, feeds=[FEED])
-    assert outputs_of(done.after, FEED)["rows"].tolist() == [3, 5]
-
-
 def test_branches_and_initializers_of_the_body_are_copied() -> None:
     body = """
       k = Constant <value = int64[1] {0}> ()
@@ -133,9 +125,3 @@ def test_a_region_that_changes_becomes_constant() -> None:
     first, second = outputs_of(done.after, {"x": x})["y"].reshape(2, 2, 2).tolist()
     assert first == [[0, 3], [6, 9]]
     assert second == [[6, 9], [12, 15]]
-
-
-def test_a_region_that_is_the_same_each_round_is_left_alone() -> None:
-    crop = CROP.replace("Gather <axis = 0> ($from, i)", "Gather <axis = 0> (rois, n)")
-    crop = crop.replace("$how", "tf_crop_and_resize").replace("(rois, n)", "(rois, o)")
-    assert_untouched(PASS, crop.replace("int64 n = {2}", "int64 n = {2}, int64 o = {1}"))

@@ -10,7 +10,7 @@ from onnx import ModelProto
 import graphfix
 from graphfix.rendering.wording import headline
 from graphfix.report import Status, Verdict
-from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
+from graphfix.testing import assert_refused, outputs_of, run_pass
 from tests.passes.shape_models import text
 
 PASS = "mask-index-by-flattening"
@@ -130,12 +130,6 @@ def test_in_a_branch() -> None:
 )
 def test_refusals(model: ModelProto, reason: str) -> None:
     assert_refused(PASS, model, reason)
-
-
-def test_what_is_right_is_left_alone() -> None:
-    assert_untouched(PASS, exported(mask="bool[3]", result="float[K,4,5]"))
-    plain = text("g (float[3,1] x) => (float[3] y) { y = Squeeze <axes = [1]> (x) }", 11)
-    assert_untouched(PASS, plain)
 
 
 def test_what_cannot_be_compared_is_not_called_equal() -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import graphfix
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, parse
-from tests.passes.lowering_models import PLACES, written
+from graphfix.testing import assert_rewrite, outputs_of, parse
+from tests.passes.lowering_models import written
 
 PASS = "matmul-vector-to-matrix"
 RNG = np.random.default_rng(3)
@@ -43,30 +43,6 @@ def test_vectors(
     text = written("@y = MatMul (v, w)", ", ".join(types), out, opset=opset)
     done = assert_rewrite(PASS, text, feeds=[feed])
     np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], wanted)
-
-
-@pytest.mark.parametrize("place", PLACES)
-def test_everywhere(place: str) -> None:
-    text = written("@y = MatMul (v, w)", "float[4] v, float[n, 4, 3] w", "float[n, 3]", place=place)
-    feed: dict[str, Any] = {
-        "v": np.array([1, np.nan, -2, np.inf], np.float32),
-        "w": RNG.normal(size=(2, 4, 3)).astype(np.float32),
-    }
-    if place == "branch":
-        feed["c"] = np.array(True)
-    assert_rewrite(PASS, text, feeds=[feed])
-
-
-def test_matrices_and_unknown_ranks_are_refused() -> None:
-    matrices = written("@y = MatMul (v, v)", "float[2, 2] v", "float[2, 2]")
-    assert_refused(PASS, matrices, "an operand must be a vector; none is")
-    unknown = written("z = q.What (v)\n@y = MatMul (z, v)", "float[2] v", "float[n]")
-    text = unknown.replace('["" : 17]', '["" : 17, "q" : 1]')
-    assert_refused(PASS, text, "the ranks of the operands must be known")
-
-
-def test_other_operators_are_left_alone() -> None:
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
 
 
 @pytest.mark.parametrize("target", ["trt8.6", "trt8.0"])

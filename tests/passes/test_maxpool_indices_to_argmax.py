@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
-from tests.passes.lowering_models import written
+from graphfix.testing import assert_rewrite
 
 PASS = "maxpool-indices-to-argmax"
 
@@ -40,15 +39,6 @@ def test_like_onnxruntime(shape: str, attributes: str, opset: int) -> None:
     assert_rewrite(PASS, typed(text_of(shape, attributes, opset=opset)), feeds=[{"x": x}])
 
 
-@pytest.mark.parametrize(
-    "attributes",
-    ["kernel_shape = [2], dilations = [2]", "kernel_shape = [2], strides = [2], ceil_mode = 1"],
-)
-def test_dilations_and_ceil_mode(attributes: str) -> None:
-    x = np.random.default_rng(1).standard_normal((1, 2, 7)).astype(np.float32)
-    assert_rewrite(PASS, typed(text_of("1, 2, 7", attributes)), feeds=[{"x": x}])
-
-
 @pytest.mark.parametrize("opset", [11, 13, 21])
 @pytest.mark.parametrize(
     ("shape", "attributes"),
@@ -79,38 +69,3 @@ def test_the_first_of_equal_ones(numbers: list[int], kernel: int, stride: int) -
     text = text_of("1, 1, 3, 4", f"kernel_shape = [{kernel}, 2], strides = [{stride}, 1]")
     x = np.array(numbers, np.float32).reshape(1, 1, 3, 4)
     assert_rewrite(PASS, typed(text), feeds=[{"x": x}])
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        (
-            text_of("N, 1, H, 4", "kernel_shape = [2, 2]"),
-            "the sizes must be known, but for the batch",
-        ),
-        (
-            text_of("N, 1, 4, 4", "kernel_shape = [2, 2]", opset=10),
-            "the batch must be known below opset 11, which brought Range",
-        ),
-        (
-            text_of("1, 1, 4, 4", "kernel_shape = [2, 2]", "int8"),
-            "x must be floating point; it is int8",
-        ),
-        (
-            text_of("1, 1, 99, 99", "kernel_shape = [9, 9]"),
-            "the kernel must have at most 64 positions; it has 81",
-        ),
-        (
-            text_of("1, 1, 4", "kernel_shape = [2]")
-            .replace("y, i =", "y =")
-            .replace("(y, i)", "(y)"),
-            "there must be an Indices output; there is none",
-        ),
-    ],
-)
-def test_refuses(text: str, reason: str) -> None:
-    assert_refused(PASS, typed(text), reason)
-
-
-def test_leaves_others_alone() -> None:
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

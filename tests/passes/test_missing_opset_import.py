@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from onnx import helper
 
 from graphfix.report import Status
-from graphfix.testing import assert_refused, assert_untouched, run_pass
+from graphfix.testing import assert_refused, run_pass
 from tests.passes.shape_models import text
 
 PASS = "missing-opset-import"
@@ -55,10 +55,6 @@ def test_in_a_branch() -> None:
     )
     model.graph.node[0].attribute[0].g.node[0].domain = "com.custom"
     assert imports(run_pass(PASS, model).after) == {"": 17, "com.custom": 1}
-
-
-def test_a_complete_model_is_left_alone() -> None:
-    assert_untouched(PASS, foreign("a.b", opsets={"": 17, "a.b": 3}))
 
 
 @given(domains=st.lists(st.sampled_from(["", "a", "b.c", "ai.onnx.ml"]), min_size=1, max_size=5))

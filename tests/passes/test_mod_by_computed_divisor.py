@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from graphfix.testing import assert_rewrite
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "mod-by-computed-divisor"
@@ -60,24 +60,6 @@ def test_any_operands(pairs: list[tuple[int, int]]) -> None:
     text = written("@y = Mod (a, b)", "int64[N] a, int64[N] b", "int64[N]")
     a, b = (np.array(column, np.int64) for column in zip(*pairs, strict=True))
     assert_rewrite(PASS, text, feeds=[{"a": a, "b": b}])
-
-
-def test_leaves_constants_to_the_other_pass() -> None:
-    text = written(
-        "@k = Constant <value_int = 3> () @y = Mod (a, @k)".replace(" @y", "\n@y"),
-        "int64[2] a",
-        "int64[2]",
-    )
-    assert_refused(PASS, text, "the divisor must be computed; it is a constant")
-
-
-def test_refuses_floats() -> None:
-    text = written("@y = Mod <fmod = 1> (a, b)", "float[2] a, float[2] b", "float[2]")
-    assert_refused(PASS, text, "float32")
-
-
-def test_leaves_other_operators_alone() -> None:
-    assert_untouched(PASS, written("@y = Div (a, b)", "int64[2] a, int64[2] b", "int64[2]"))
 
 
 def test_the_domain_is_stated() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import parser
 
-from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
+from graphfix.testing import outputs_of, run_pass
 from tests.passes.attention_models import (
     MICROSOFT,
     Array,
@@ -165,28 +165,6 @@ def test_types_behind_it_are_known() -> None:
     assert "MultiHeadAttention" not in done.ops
 
 
-@pytest.mark.parametrize(
-    ("more", "options", "reason"),
-    [
-        (
-            {},
-            {"attributes": "num_heads = 4"},
-            "the size of the queries must be a multiple of 4 heads; it is 6",
-        ),
-        ({}, {"sizes": {"q": "B, S, D"}}, "the size of the queries must be known"),
-        ({"m": np.ones((2, 1, 1, 5), np.int32)}, {}, "the rank of m must be 1 or 2 or 3; it is 4"),
-        (
-            {"value": numbers(2, 2, 5, 3)},
-            {},
-            "keys and values must have heads alike; one has heads of its own, the other has not",
-        ),
-        (past_of(), {}, "a past must have both presents, as onnxruntime wants it"),
-    ],
-)
-def test_refuses(more: dict[str, Array], options: dict[str, Any], reason: str) -> None:
-    assert_refused(PASS, text_of(feed_of() | more, **options), reason)
-
-
 @pytest.mark.parametrize("sizes", [{}, {"q": "B, S, 6", "key": "B, L, 2, 2, 3"}], ids=["", "open"])
 def test_keys_packed_with_values(sizes: dict[str, str]) -> None:
     feed = {"q": numbers(2, 4, 6), "key": numbers(2, 5, 2, 2, 3)}
@@ -196,18 +174,6 @@ def test_keys_packed_with_values(sizes: dict[str, str]) -> None:
     (wanted,) = outputs_of(parser.parse_model(text_of(apart)), apart).values()
     (given_,) = outputs_of(done.after, feed).values()
     np.testing.assert_allclose(given_, wanted, rtol=1e-4, atol=1e-5)
-
-
-def test_refuses_what_is_packed_otherwise() -> None:
-    few = {"q": numbers(2, 4, 6), "key": numbers(2, 5, 3, 2, 2)}
-    assert_refused(PASS, text_of(few), "key must hold 2 heads of 2 parts of a known size; it has")
-    packed = {"q": numbers(2, 4, 6), "key": numbers(2, 5, 2, 2, 3), "b": numbers(18)}
-    assert_refused(PASS, text_of(packed), "what is packed must have neither a bias nor a past")
-    assert_refused(PASS, text_of({"q": numbers(2, 4, 6)}), "the rank of q must be 5; it is 3")
-
-
-def test_leaves_others_alone() -> None:
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
 
 
 @settings(max_examples=15, deadline=None)

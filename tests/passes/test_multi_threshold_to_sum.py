@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphfix.testing import assert_refused, assert_rewrite
+from graphfix.testing import assert_rewrite
 from tests.passes.brevitas_models import EVALUATORS, NUMBERS, quantizer
 
 PASS = "multi-threshold-to-sum"
@@ -29,9 +29,3 @@ def test_one_list_for_all_channels_scaled_and_moved() -> None:
     model = quantizer("MultiThreshold", [STEPS[:1]], shape=["N", 6], **given)
     done = assert_rewrite(PASS, model, feeds=[{"x": NUMBERS.reshape(2, 6)}], evaluators=EVALUATORS)
     assert done.ops == ["Unsqueeze", "Less", "Not", "Cast", "ReduceSum", "Mul", "Add"]
-
-
-def test_refusals() -> None:
-    model = quantizer("MultiThreshold", [STEPS], shape=["N", 5])
-    assert_refused(PASS, model, "for each of 5 channels or for all; there are 2")
-    assert_refused(PASS, quantizer("MultiThreshold", [STEPS]), "the ranks must be known")

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
-from tests.passes.lowering_models import PLACES, written
+from graphfix.testing import assert_rewrite, outputs_of
+from tests.passes.lowering_models import written
 
 PASS = "negative-log-likelihood-to-gather"
 
@@ -35,18 +35,6 @@ def test_like_onnxruntime(opset: int, reduction: str, weighed: bool, ignored: in
     assert_rewrite(PASS, text, feeds=[feed], rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_two_dimensions(place: str) -> None:
-    text = written(
-        "@y = NegativeLogLikelihoodLoss (x, t)", "float[N, 3] x, int64[N] t", "float", place=place
-    )
-    x = np.array([[1, 2, 3], [4, 5, 6]], np.float32)
-    feed = {"x": x, "t": np.array([2, 0])}
-    if place == "branch":
-        feed["c"] = np.array(True)
-    assert_rewrite(PASS, text, feeds=[feed])
-
-
 @settings(max_examples=15, deadline=None)
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=5))
 def test_any_targets(targets: list[int]) -> None:
@@ -68,13 +56,3 @@ def test_what_is_ignored_may_be_infinite() -> None:
     feed = {"x": x, "t": np.array([-1, -1, 0]), "w": np.array([2, 1], np.float32)}
     done = assert_rewrite(PASS, text, feeds=[feed])
     assert outputs_of(done.after, feed)["y"] == -3
-
-
-def test_an_unknown_reduction_is_refused() -> None:
-    body = '@y = NegativeLogLikelihoodLoss <reduction = "max"> (x, t)'
-    text = written(body, "float[3, 2] x, int64[3] t", "float")
-    assert_refused(PASS, text, "the reduction must be mean, sum or none; it is 'max'")
-
-
-def test_leaves_others_alone() -> None:
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

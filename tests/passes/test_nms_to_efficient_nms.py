@@ -5,7 +5,7 @@ import onnx
 import pytest
 
 import graphfix
-from graphfix.testing import assert_refused, assert_untouched
+from graphfix.testing import assert_refused
 from tests.passes.detection_models import THRESHOLD, assert_selected, model
 
 PASS = "nms-to-efficient-nms"
@@ -93,10 +93,6 @@ REFUSED = [
 @pytest.mark.parametrize(("text", "reason"), REFUSED, ids=[reason for _, reason in REFUSED])
 def test_refused(text: str, reason: str) -> None:
     assert_refused(PASS, text, reason)
-
-
-def test_left_alone() -> None:
-    assert_untouched(PASS, model().replace("NonMaxSuppression ", "other.NonMaxSuppression "))
 
 
 def test_proved_by_site_and_as_a_whole_and_never_chosen() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import graphfix
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, parse
+from graphfix.testing import assert_rewrite, outputs_of, parse
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "nonzero-of-filled-to-range"
@@ -41,19 +41,3 @@ def test_an_arange_of_opset_9_for_an_engine_without_nonzero() -> None:
     assert not [f for f in result.report.findings_after if f.blocks]
     y = outputs_of(result.model.to_proto(), {"x": np.array([5, 6, 7], np.float32)})["y"]
     np.testing.assert_array_equal(y, np.array([5, 7, 9], np.float32))
-
-
-@pytest.mark.parametrize(
-    ("body", "inputs", "why"),
-    [
-        (FILLED.format("float[1] {0}"), "int64[1] n", "another one than 0; it is 0"),
-        (FILLED.format("float[1] {1}"), "int64[2] n", "one length must be filled; it is 2"),
-        ("@y = NonZero (n)", "int64[3] n", "must be filled with one number by ConstantOfShape"),
-    ],
-)
-def test_refusals(body: str, inputs: str, why: str) -> None:
-    assert_refused(PASS, written(body, inputs, "int64[R, N]"), why)
-
-
-def test_other_operators_are_left_alone() -> None:
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

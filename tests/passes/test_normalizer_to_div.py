@@ -18,19 +18,6 @@ def test_norms(norm: str, kind: str) -> None:
     assert_rewrite(PASS, model, feeds=[{"x": rows(kind)}], **ROUNDED)
 
 
-def test_a_vector_is_one_row() -> None:
-    model = model_of("Normalizer", ["N"], norm="L1")
-    assert_rewrite(PASS, model, feeds=[{"x": np.array([1, -3], np.float32)}])
-
-
 def test_refusals() -> None:
     assert_refused(PASS, model_of("Normalizer", ["N", 3], norm="L3"), "it is L3")
     assert_refused(PASS, model_of("Normalizer", ["N", 3, 2]), "must be 1 or 2; it is 3")
-
-
-@pytest.mark.parametrize("norm", ["MAX", "L1"])
-def test_below_opset_9_which_has_no_where(norm: str) -> None:
-    model = model_of("Normalizer", ["N", 3], norm=norm)
-    model.opset_import[0].version = 8
-    zeros = np.array([[0, 0, 0], [1, -2, 4]], np.float32)
-    assert_rewrite(PASS, model, feeds=[{"x": zeros}])

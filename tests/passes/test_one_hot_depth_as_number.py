@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from graphfix.testing import assert_refused, assert_rewrite, outputs_of
+from graphfix.testing import assert_rewrite, outputs_of
 
 PASS = "one-hot-depth-as-number"
 INDEX = np.array([0, 3, -1, 7], np.int64)
@@ -35,24 +35,3 @@ def test_a_vector(depth: str, axis: int, opset: int) -> None:
 def test_a_number_of_another_type(depth: str) -> None:
     done = assert_rewrite(PASS, _model(depth), feeds=[{"i": INDEX}])
     np.testing.assert_array_equal(outputs_of(done.after, {"i": INDEX})["y"], ROWS)
-
-
-def test_open_sizes() -> None:
-    model = _model("int64[1] d = {4}", given="int64[N] i").replace("[4,4] y", "[N,4] y")
-    assert_rewrite(PASS, model, feeds=[{"i": INDEX}])
-
-
-def test_a_body() -> None:
-    text = (
-        '<ir_version: 8, opset_import: ["" : 13]> g (bool c, int64[4] i) => (float[4,4] y) '
-        "<float[2] v = {0, 1}, int64[1] d = {4}, float[4,4] o> "
-        "{ y = If (c) <then_branch = t () => (float[4,4] a) { a = OneHot (i, d, v) }, "
-        "else_branch = e () => (float[4,4] b) { p = OneHot (i, d, v) b = Neg (p) }> }"
-    ).replace(", float[4,4] o", "")
-    assert_rewrite(PASS, text, feeds=[{"c": np.array(True), "i": INDEX}])
-
-
-def test_refusals() -> None:
-    computed = _model("int64[1] e = {4}", given="int64[4] i, int64[1] d")
-    assert_refused(PASS, computed, "the depth")
-    assert_refused(PASS, _model("int64 d = {4}"), "it is int64")

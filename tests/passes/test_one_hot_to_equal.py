@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
+from graphfix.testing import assert_rewrite, outputs_of, run_pass
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "one-hot-to-equal"
@@ -75,14 +75,3 @@ def test_a_computed_depth_of_floats_is_cut() -> None:
         "v": np.array([0, 1], np.float32),
     }
     assert outputs_of(done.after, feed)["y"].tolist() == np.eye(5)[[4, 1, 0, 4]].tolist()
-
-
-def test_refuses_a_computed_depth_that_is_no_number() -> None:
-    text = written("@y = OneHot (i, d, v)", "int64[3] i, int64[1,1] d, float[2] v", "float[3, A]")
-    assert_refused(
-        PASS, text, "a computed depth must be a number of rank 0 or 1; it is int64 of rank 2"
-    )
-
-
-def test_leaves_other_operators_alone() -> None:
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from graphfix.testing import assert_rewrite, assert_untouched
+from graphfix.testing import assert_rewrite
 from tests.passes.lowering_models import written
 
 PASS = "opset-raising-for-arange"
@@ -20,10 +20,3 @@ def test_a_filled_vector(opset: int, place: str) -> None:
             feed["c"] = np.array(True)
     done = assert_rewrite(PASS, text, feeds=feeds, no_small_sides="the sizes are fed")
     assert [entry.version for entry in done.after.opset_import if not entry.domain] == [11]
-
-
-@pytest.mark.parametrize(
-    ("body", "inputs", "opset"), [(FILLED, "int64[1] n", 11), ("@y = NonZero (n)", "int64[3] n", 9)]
-)
-def test_nothing_to_gain(body: str, inputs: str, opset: int) -> None:
-    assert_untouched(PASS, written(body, inputs, "int64[1, N]", opset=opset))

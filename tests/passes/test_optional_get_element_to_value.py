@@ -5,7 +5,7 @@ import pytest
 from onnx import parser
 
 import graphfix
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from graphfix.testing import assert_rewrite, outputs_of
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "optional-get-element-to-value"
@@ -64,26 +64,3 @@ def test_a_target_without_optionals_gets_the_value() -> None:
     found = outputs_of(proto, {"x": X})
     assert bool(found["y"]) is True
     assert np.array_equal(found["z"], -X)
-
-
-@pytest.mark.parametrize(
-    ("inputs", "body", "reason"),
-    [
-        (
-            "optional(float[2]) x",
-            "@y = OptionalGetElement (x)",
-            "whether the optional holds something must be known",
-        ),
-        (
-            "float[2] x",
-            "@o = Optional <type = float[2]> ()\n@y = OptionalGetElement (@o)",
-            "the optional must hold something; it is made empty",
-        ),
-    ],
-)
-def test_refuses(inputs: str, body: str, reason: str) -> None:
-    assert_refused(PASS, written(body, inputs, "float[2]", opset=18), reason)
-
-
-def test_leaves_others_alone() -> None:
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]", opset=18))

@@ -5,7 +5,7 @@ import pytest
 from onnx import parser
 
 import graphfix
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from graphfix.testing import assert_rewrite, outputs_of
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "optional-has-element-to-constant"
@@ -65,12 +65,3 @@ def test_a_target_without_optionals_gets_the_answer(call: str) -> None:
     found = outputs_of(proto, {"x": X})
     assert bool(found["y"]) is (call == "OptionalHasElement (x)")
     assert np.array_equal(found["z"], -X)
-
-
-def test_an_optional_from_outside_is_not_known() -> None:
-    text = written("@y = OptionalHasElement (x)", "optional(float[2]) x", "bool", opset=18)
-    assert_refused(PASS, text, "whether the optional holds something must be known")
-
-
-def test_leaves_others_alone() -> None:
-    assert_untouched(PASS, written("@y = IsNaN (x)", "float[3] x", "bool[3]", opset=18))

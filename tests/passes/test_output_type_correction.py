@@ -33,14 +33,6 @@ def test_without_consent_nothing_changes_and_the_finding_says_what_would_help() 
     assert found.needs == ((PASS, "--allow-io-change"),)
 
 
-@pytest.mark.parametrize("output", ["float[2,3] y", "float[N,M] y", "float[5,3] y", "float y"])
-def test_what_fits_is_left_as_it_is(output: str) -> None:
-    graph = f"g (float[2,3] a) => ({output}) {{ y = Relu (a) }}"
-    if output == "float y":
-        graph = "g (float a) => (float y) { y = Relu (a) }"
-    assert_untouched(PASS, text(graph))
-
-
 def test_sizes_that_a_scale_gives_are_not_those_of_onnx_and_are_left() -> None:
     graph = (
         "g (float[1,1,5,6] a) => (float[1,1,9,13] y) <float[4] s = {1, 1, 1.8, 2.1666667}> "

@@ -8,7 +8,7 @@ import pytest
 
 import graphfix
 from graphfix.report import IoChange
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, parse, run_pass
+from graphfix.testing import assert_rewrite, parse, run_pass
 from tests.engines.cases import check
 
 PASS = "output-type-declaration"
@@ -49,26 +49,6 @@ def test_what_a_branch_gives() -> None:
     feed: dict[str, Any] = {"c": np.array(True), "x": np.array([1, -2, 3], np.float32)}
     done = assert_rewrite(PASS, proto, feeds=[feed])
     assert done.after.graph.output[0].type.tensor_type.elem_type == onnx.TensorProto.FLOAT
-
-
-def test_an_unknown_type_is_refused() -> None:
-    proto = parse(
-        '<ir_version: 8, opset_import: ["": 17, "acme": 1]> g (float[3] x) => (y) '
-        "{ y = acme.Op (x) }"
-    )
-    proto.graph.output[0].ClearField("type")
-    assert_refused(PASS, proto, "type and rank of y must be known; nothing says them")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "(float[3] x) => (float[3] y) { y = Relu (x) }",
-        "(float[3] x) => (seq(float[3]) y) { y = SequenceConstruct (x) }",
-    ],
-)
-def test_what_says_its_type_is_left_alone(text: str) -> None:
-    assert_untouched(PASS, HEAD + text)
 
 
 @pytest.mark.parametrize("target", ["trt7.0", "trt8.6", "trt10.1", "trt-rtx1.7", "opencv5.0"])

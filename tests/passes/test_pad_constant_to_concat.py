@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, run_pass
+from graphfix.testing import assert_refused, assert_rewrite, run_pass
 from tests.passes.lowering_models import PLACES, written
 from tests.sessions import session_of
 
@@ -41,17 +41,6 @@ def test_static_pads_are_one_concat() -> None:
         "float[4, 8]",
     )
     assert assert_rewrite(PASS, text, feeds=[{"x": DATA}]).ops[-1:] == ["Concat"]
-
-
-@pytest.mark.parametrize("opset", [7, 10])
-def test_pads_as_attribute(opset: int) -> None:
-    text = written(
-        "@y = Pad <pads = [1, -1, 0, 2], value = 3.0> (x)",
-        "float[4, 5] x",
-        "float[5, 6]",
-        opset=opset,
-    )
-    assert_rewrite(PASS, text, feeds=[{"x": DATA}])
 
 
 @pytest.mark.parametrize("opset", [11, 13, 18])
@@ -128,24 +117,6 @@ def test_constant_pads_that_cut_beyond_the_data(before: int, after: int, known: 
         x = np.arange(1, 2 * size + 1, dtype=np.float32).reshape(2, size)
         given_ = session_of(run_pass(PASS, text).after).run(None, {"x": x})[0]
         np.testing.assert_array_equal(given_, padded(x, before, after))
-
-
-def test_refuses_to_take_away_more_than_there_is() -> None:
-    text = written(
-        "@p = Constant <value = int64[4] {0, -3, 0, 0}> ()\n@y = Pad (x, @p)",
-        "float[2, 2] x",
-        "float[A, B]",
-    )
-    assert_refused(PASS, text, "the pads must leave axis 1 as it is or more than nothing of it")
-
-
-def test_refuses_other_modes() -> None:
-    text = written('@y = Pad <mode = "edge"> (x, p)', "float[4, 5] x, int64[4] p", "float[A, B]")
-    assert_refused(PASS, text, "the mode must be constant; it is edge")
-
-
-def test_leaves_other_operators_alone() -> None:
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
 
 
 @pytest.mark.parametrize("length", [0, 2])

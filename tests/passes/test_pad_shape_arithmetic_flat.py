@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from onnx import ModelProto, numpy_helper
 
 from graphfix.api import run
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
-from tests.passes.shape_models import in_branch, text
+from graphfix.testing import assert_rewrite, outputs_of
+from tests.passes.shape_models import text
 
 PASS = "pad-shape-arithmetic-flat"
 CONSTANTS = (
@@ -41,69 +41,6 @@ def test_the_pads_of_torch() -> None:
     assert outputs_of(done.after, one)["y"].tolist() == [7, 5, 3, 1, 8, 6, 4, 2]
     found = [numpy_helper.to_array(t).tolist() for t in done.after.graph.initializer]
     assert [6, 4, 2, 0, 7, 5, 3, 1] in found
-
-
-def test_a_cast_on_the_way_comes_after() -> None:
-    model = text(
-        f"g (int32[4] v) => (int64[4] y) {CONSTANTS} {{ m = Reshape (v, two) c = Cast <to = 7> (m) "
-        "t = Transpose (c) y = Reshape (t, last) }"
-    )
-    one = {"v": np.array([1, 2, 3, 4], np.int32)}
-    done = assert_rewrite(PASS, model, feeds=[one], after=["Gather", "Cast"])
-    assert outputs_of(done.after, one)["y"].tolist() == [1, 3, 2, 4]
-
-
-def test_a_cast_that_loses_is_left_alone() -> None:
-    model = text(
-        f"g (int64[4] v) => (int32[4] y) {CONSTANTS} {{ m = Reshape (v, two) c = Cast <to = 6> (m) "
-        "t = Transpose (c) y = Reshape (t, last) }"
-    )
-    assert_untouched(PASS, model)
-
-
-def test_a_column_and_back() -> None:
-    model = text(
-        "g (int64[3] v) => (int64[3] y) <int64[1] one = {1}> { m = Unsqueeze (v, one) "
-        "y = Squeeze (m, one) }"
-    )
-    assert_rewrite(PASS, model, feeds=[feed(4, 5, 6)], after=["Gather"])
-
-
-def test_in_a_branch() -> None:
-    line = (
-        "LOCALone = Constant <value = int64[1] {1}> () LOCALm = Unsqueeze (x, LOCALone) "
-        "LOCALr = Squeeze (LOCALm, LOCALone)"
-    )
-    one = {"x": np.array([4, 5, 6]), "c": np.array(True)}
-    assert_rewrite(PASS, in_branch(line, "int64[3]", "int64[3]"), feeds=[one])
-
-
-def test_an_unknown_length_is_refused() -> None:
-    assert_refused(PASS, torch_pads("N"), "the length of the vector is unknown")
-
-
-def test_computed_parameters_are_refused() -> None:
-    model = text(
-        "g (int64[4] v, int64[2] k) => (int64[4] y) <int64[1] last = {-1}> "
-        "{ m = Reshape (v, k) t = Transpose <perm = [1, 0]> (m) y = Reshape (t, last) }"
-    )
-    assert_refused(PASS, model, "are computed")
-
-
-@pytest.mark.parametrize(
-    "graph",
-    [
-        "g (int64[4] v) => (int64[2] y) <int64[1] a = {2}, int64[1] b = {4}> { "
-        "y = Slice (v, a, b) }",
-        "g (float[4] v) => (float[4] y) <int64[2] k = {2, 2}, int64[1] last = {-1}> "
-        "{ m = Reshape (v, k) y = Reshape (m, last) }",
-        "g (int64[4] v) => (int64[4] y) <int64[2] k = {2, 2}, int64[1] last = {-1}> "
-        "{ m = Reshape (v, k) n = Add (m, m) y = Reshape (n, last) }",
-        "g (int64[2,2] m) => (int64[4] y) <int64[1] last = {-1}> { y = Reshape (m, last) }",
-    ],
-)
-def test_left_alone(graph: str) -> None:
-    assert_untouched(PASS, text(graph))
 
 
 @pytest.mark.parametrize("target", ["trt8.6", "trt8.4"])

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphfix.testing import assert_refused, assert_rewrite, run_pass
+from graphfix.testing import assert_rewrite, run_pass
 
 PASS = "pool-unreached-pads"
 HEAD = '<ir_version: 8, opset_import: ["" : {opset}]> g (float[{x}] x) => (float[{y}] y) '
@@ -37,25 +37,6 @@ def test_dilated_windows() -> None:
     done = assert_rewrite(PASS, text, feeds=[_drawn(1, 2, 9, 10)], after=["MaxPool"])
     pads = next(a.ints for a in done.after.graph.node[0].attribute if a.name == "pads")
     assert list(pads) == [1, 1, 0, 1]
-
-
-def test_rows() -> None:
-    text = _text("kernel_shape = [3], strides = [4], pads = [1,2]", x="1,2,10")
-    assert_rewrite(PASS, text, feeds=[_drawn(1, 2, 10)], after=["MaxPool"])
-
-
-@pytest.mark.parametrize(
-    ("attributes", "x", "reason"),
-    [
-        ("kernel_shape = [3,3], pads = [1,1,1,1]", "1,2,9,10", "none is"),
-        ("kernel_shape = [3,3], strides = [2,2], pads = [0,1,1,2]", "1,2,9,N", "must be known"),
-        ('kernel_shape = [3,3], strides = [2,2], auto_pad = "SAME_UPPER"', "1,2,9,9", "automatic"),
-        ("kernel_shape = [3,3], strides = [2,2], ceil_mode = 1, pads = [0,1,1,2]", "1,2,9,10",
-         "rounded up"),
-    ],
-)  # fmt: skip
-def test_refused(attributes: str, x: str, reason: str) -> None:
-    assert_refused(PASS, _text(attributes, x=x), reason)
 
 
 def test_pads_as_wide_as_a_window() -> None:

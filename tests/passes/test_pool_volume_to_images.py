@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from graphfix.testing import assert_rewrite
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "pool-volume-to-images"
@@ -72,28 +72,3 @@ def test_infinities_and_nan() -> None:
         model = written(f"@y = {op} <kernel_shape = [2, 2, 2]> (x)", "float[N,3,4,5,6] x", OUT)
         feeds = [{"x": np.where(np.isnan(numbers), 0, numbers) if op == "MaxPool" else numbers}]
         assert_rewrite(PASS, model, feeds=feeds, rtol=1e-5, atol=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("inputs", "window", "reason"),
-    [
-        ("float[N,3,5,6] x", "[2, 2]", "must be of rank 5; its rank is 4"),
-        ("float[N,3,D,5,6] x", "[2, 2, 2]", "must be known and above 0"),
-    ],
-)
-def test_refused(inputs: str, window: str, reason: str) -> None:
-    output = "float[A,B,C,D]" if "N,3,5" in inputs else OUT
-    body = f"@y = MaxPool <kernel_shape = {window}> (x)"
-    assert_refused(PASS, written(body, inputs, output), reason)
-
-
-def test_indices_are_refused() -> None:
-    text = (
-        '<ir_version: 8, opset_import: ["" : 17]> g (float[1,2,4,4,4] x) => (float[1,2,3,3,3] y,'
-        " int64[1,2,3,3,3] i) { y, i = MaxPool <kernel_shape = [2, 2, 2]> (x) }"
-    )
-    assert_refused(PASS, text, "indices")
-
-
-def test_leaves_others_alone() -> None:
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

@@ -5,8 +5,8 @@ import onnx
 import pytest
 
 import graphfix
-from graphfix.testing import assert_refused, assert_rewrite
-from tests.passes.lowering_models import PLACES, written
+from graphfix.testing import assert_rewrite
+from tests.passes.lowering_models import written
 
 PASS = "pow-exponent-like-base"
 X = np.array([-3.5, -1, -0.0, 0.25, 1, 7.5, 30], np.float32)
@@ -17,35 +17,6 @@ def test_computed_exponents(kind: str) -> None:
     text = written("@y = Pow (x, n)", f"float[N] x, {kind}[1] n", "float[N]")
     feeds = [{"x": X, "n": np.array([n], kind)} for n in (-2, -1, 0, 1, 2, 3, 7)]
     assert_rewrite(PASS, text, feeds=feeds, after=["Cast", "Pow"], rtol=3e-7)
-
-
-@pytest.mark.parametrize("place", PLACES)
-def test_constant_exponents(place: str) -> None:
-    body = "@n = Constant <value = int64 {3}> ()\n@y = Pow (x, @n)"
-    feed: dict[str, np.ndarray] = {"x": X}
-    if place == "branch":
-        feed["c"] = np.array(True)
-    text = written(body, "float[N] x", "float[N]", place=place)
-    assert_rewrite(PASS, text, feeds=[feed], rtol=3e-7)
-
-
-def test_a_base_of_float64() -> None:
-    text = written("@y = Pow (x, n)", "double[N] x, float[N] n", "double[N]")
-    feed = {"x": np.abs(X.astype(np.float64)) + 0.1, "n": X}
-    assert_rewrite(PASS, text, feeds=[feed], rtol=1e-12)
-
-
-def test_refusals() -> None:
-    text = written("@y = Pow (x, n)", "int32[N] x, float[N] n", "int32[N]")
-    assert_refused(PASS, text, "x must be float16, float32 or float64; it is int32")
-    text = written("@y = Pow (x, n)", "float[N] x, float[N] n", "float[N]")
-    assert_refused(PASS, text, "n must be a number of another dtype; it is float32")
-    body = "@n = Constant <value = int64 {16777217}> ()\n@y = Pow (x, @n)"
-    assert_refused(
-        PASS,
-        written(body, "float[N] x", "float[N]"),
-        "the constant n must be numbers of float32; it is not",
-    )
 
 
 def test_the_engine_takes_the_result() -> None:

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from graphfix.testing import assert_refused
 from tests.passes.qonnx_models import IMAGE, given, model_of
 
 PASS = "qonnx-average-pool-to-floor"
@@ -28,10 +27,3 @@ def test_channels_of_a_pool_stand_last() -> None:
     assert found.shape == (1, 1, 4, 6)
     sums = int(IMAGE[0, :2, 1:3, 4].sum())
     assert found[0, 0, 1, 4] == sums >> 3  # 28 has 5 bits, of which 2 are kept
-
-
-def test_sums_of_many_bits_and_matrices_are_refused() -> None:
-    wide = model_of("QuantAvgPool2d", [1, 2, 5, 6], kernel=4, stride=1, ibits=17, obits=8)
-    assert_refused(PASS, wide, "at most 20 bits; they have 21")
-    flat = model_of("QuantAvgPool2d", [5, 6], 2, kernel=1, stride=1, ibits=1, obits=1)
-    assert_refused(PASS, flat, "must be images; its rank is 2")

@@ -1,9 +1,7 @@
 """qonnx-im2col-to-slices: Im2Col by its definition."""
 
 import numpy as np
-import pytest
 
-from graphfix.testing import assert_refused
 from tests.passes.qonnx_models import IMAGE, given, model_of
 
 PASS = "qonnx-im2col-to-slices"
@@ -20,19 +18,3 @@ def test_columns_of_points_and_channels() -> None:
     for row in range(2):
         wanted = padded[0, row : row + 2, 0:5:2].reshape(-1)  # points first, then channels
         assert found[0, row, 0].tolist() == wanted.tolist()
-
-
-@pytest.mark.parametrize(
-    ("shape", "kernel", "reason"),
-    [
-        ([2, 2, 5, 6], [1, 1], "must be one image of known sizes"),
-        ([1, "H", 5, 6], [1, 1], "must be one image of known sizes"),
-        ([1, 2, 5, 6], [3, 1], "must fit into the image; it spans 3 of axis 1"),
-        ([1, 2, 5, 6], [1], "kernel_size must be two numbers"),
-    ],
-)
-def test_columns_of_other_images_are_refused(
-    shape: list[int | str], kernel: list[int], reason: str
-) -> None:
-    model = model_of("Im2Col", shape, kernel_size=kernel, stride=[1, 1], input_shape="")
-    assert_refused(PASS, model, reason)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from graphfix.testing import assert_rewrite, outputs_of
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "quantize-dequantize-to-clip"
@@ -57,37 +57,6 @@ def test_without_zero_point_it_is_uint8() -> None:
         "@y = DequantizeLinear (@q, @s)"
     )
     check(body, X)
-
-
-def test_a_scale_for_each_channel() -> None:
-    body = (
-        "@s = Constant <value = float[2] {0.5, 0.1}> ()\n"
-        "@z = Constant <value = int8[2] {0, -100}> ()\n"
-        "@q = QuantizeLinear (x, @s, @z)\n@y = DequantizeLinear (@q, @s, @z)"
-    )
-    x = np.random.default_rng(0).uniform(-100, 100, (3, 2, 4)).astype(np.float32)
-    text = written(body, "float[N, 2, 4] x", "float[N, 2, 4]")
-    assert_rewrite(PASS, text, feeds=[{"x": x}])
-
-
-def test_refusals() -> None:
-    body = "@s = Constant <value = float {0.1}> ()\n@y = DequantizeLinear (x, @s)"
-    assert_refused(
-        PASS, written(body, "int8[3] x", "float[3]"), "x must come from QuantizeLinear; it does not"
-    )
-    body = "@q = QuantizeLinear (x, s)\n@y = DequantizeLinear (@q, s)"
-    assert_refused(
-        PASS, written(body, "float[3] x, float s", "float[3]"), "the scale of QuantizeLinear"
-    )
-    body = "@q = QuantizeLinear (x, s, z)\n@y = DequantizeLinear (@q, s, z)"
-    body = "@s = Constant <value = float {0.1}> ()\n" + body.replace("(x, s", "(x, @s").replace(
-        "@q, s", "@q, @s"
-    )
-    assert_refused(PASS, written(body, "float[3] x, int8 z", "float[3]"), "the zero point of")
-
-
-def test_leaves_others_alone() -> None:
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
 
 
 @given(

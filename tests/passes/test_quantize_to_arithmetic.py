@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
+from graphfix.testing import assert_rewrite, outputs_of, run_pass
 from tests.passes.lowering_models import PLACES, written
 from tests.passes.quantized_models import constant
 
@@ -100,35 +100,6 @@ def test_blocks(size: int, block: int, *, late: bool, zeros: bool) -> None:
     expected = (np.rint(feed["x"] / each) + away).clip(0, 255)
     found = outputs_of(done.after, feed)["y"]
     np.testing.assert_array_equal(found, expected.astype(np.uint8))
-
-
-def test_scale_that_comes_late_and_no_zero_point() -> None:
-    text = written("@y = QuantizeLinear (x, s)", "float[N] x, float s", "uint8[N]")
-    feed = {"x": np.array([1, 2.5, 900, -1], np.float32), "s": np.array(0.5, np.float32)}
-    done = assert_rewrite(PASS, text, feeds=[feed])
-    assert outputs_of(done.after, feed)["y"].tolist() == [2, 5, 255, 0]
-
-
-def test_refuses() -> None:
-    body = "@q = QuantizeLinear (x, s, z)\n@y = DequantizeLinear (@q, s, z)"
-    text = written(body, "float[2] x, float s, uint8 z", "float[2]")
-    assert_refused(PASS, text, "it must not go together with a DequantizeLinear; it does")
-    inputs = "float[2] x, float[2] s, uint8[2] z"
-    text = written("@y = QuantizeLinear <axis = 1> (x, s, z)", inputs, "uint8[2]")
-    assert_refused(PASS, text, "the axis must lie in rank 1; it is 1")
-    blocks = "@y = QuantizeLinear <axis = 0, block_size = 2> (x, s, z)"
-    text = written(blocks, "float[N] x, float[2] s, uint8[2] z", "uint8[N]", opset=21)
-    assert_refused(PASS, text, "of blocks the sizes must be known, and of one rank")
-    text = written(blocks, "float[7] x, float[2] s, uint8[2] z", "uint8[7]", opset=21)
-    assert_refused(PASS, text, "there must be a scale for each block of 2; there are [2]")
-    inputs = "bfloat16[2] x, float s, uint8 z"
-    text = written("@y = QuantizeLinear (x, s, z)", inputs, "uint8[2]", opset=19)
-    assert_refused(PASS, text, "x must be float32 or float16; it is bfloat16")
-    text = written(
-        "@y = QuantizeLinear (x, s, z)", "float[2] x, float s, int16 z", "int16[2]", opset=21
-    )
-    assert_refused(PASS, text, "the result must be of 8 bits; it is not")
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
 
 
 def test_float16_is_divided_in_float32() -> None:

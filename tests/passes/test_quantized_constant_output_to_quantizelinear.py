@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphfix.testing import assert_rewrite, assert_untouched, outputs_of, parse
+from graphfix.testing import assert_rewrite, outputs_of, parse
 from tests.engines.cases import check
 
 NUMBERS = np.array([-128, -1, 0, 127], np.int8)
@@ -27,12 +27,3 @@ def test_a_constant_that_is_given_out_is_quantized(size: int, numbers: str) -> N
     before = {f.feature for f in check(parse(model), "trt8.6") if f.blocks}
     assert before == {"io:int8-constant"}
     assert not [f for f in check(done.after, "trt8.6") if f.blocks]
-
-
-def test_a_constant_that_is_no_output_or_of_another_type_is_left_alone() -> None:
-    inner = (
-        '<ir_version: 8, opset_import: ["": 17]> g (int8[N] x) => (int8[M] y) '
-        "{ c = Constant <value = int8[1] {1}> () y = Concat <axis = 0> (x, c) }"
-    )
-    assert_untouched(PASS, inner)
-    assert_untouched(PASS, GIVEN.format(size=1, numbers="1").replace("int8", "uint8"))

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphfix.report import Status
-from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
+from graphfix.testing import outputs_of, run_pass
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "random-like-to-random"
@@ -48,9 +48,3 @@ def test_any_shape(shape: list[int]) -> None:
     done = run_pass(PASS, written("@y = RandomNormalLike (x)", f"{kind} x", kind))
     drawn = outputs_of(done.after, {"x": np.zeros(shape, np.float32)})["y"]
     assert drawn.shape == tuple(shape)
-
-
-def test_refuses_and_leaves_alone() -> None:
-    text = written("@y = RandomNormalLike (x)", "float[N] x", "float[N]")
-    assert_refused(PASS, text, "the shape of x must be known; it is not static")
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

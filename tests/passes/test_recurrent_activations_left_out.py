@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from graphfix.api import run
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
-from tests.passes.shape_models import in_branch, text
+from graphfix.testing import assert_rewrite
+from tests.passes.shape_models import text
 
 PASS = "recurrent-activations-left-out"
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
@@ -44,29 +44,6 @@ def test_values(op: str, both: bool, opset: int) -> None:
         PASS, model(op, named, both=both, opset=opset), feeds=feeds, rtol=0, atol=0
     )
     assert "activations" not in {a.name for a in done.after.graph.node[0].attribute}
-
-
-def test_in_a_branch() -> None:
-    fill = "<value = float[1] {0.1}>"
-    line = (
-        "LOCALa = Constant <value_ints = [1, 2, 3]> () LOCALb = Constant <value_ints = [1, 2, 2]> "
-        f"() LOCALw = ConstantOfShape {fill} (LOCALa) LOCALu = ConstantOfShape {fill} (LOCALb) "
-        'LOCALr = RNN <activations = ["Tanh"], hidden_size = 2> (x, LOCALw, LOCALu)'
-    )
-    x = RNG.standard_normal((4, 2, 3)).astype(np.float32)
-    feeds: list[dict[str, Any]] = [{"x": x, "c": np.array(c)} for c in (True, False)]
-    assert_rewrite(PASS, in_branch(line, "float[4,2,3]", "float[4,1,2,2]"), feeds=feeds)
-
-
-def test_refusals_and_others() -> None:
-    reason = "the activations must be those of ONNX; others are named"
-    assert_refused(PASS, model("GRU", '"Tanh", "Tanh"'), reason)
-    plain = text(
-        "g (float[T,N,3] x, float[1,2,3] w, float[1,2,2] r) => (float[T,1,N,2] y) "
-        "{ y = RNN <hidden_size = 2> (x, w, r) }"
-    )
-    assert_refused(PASS, plain, "activations must be named; none are")
-    assert_untouched(PASS, text("g (float[3] x) => (float[3] y) { y = Neg (x) }"))
 
 
 def test_from_the_finding_to_the_end() -> None:

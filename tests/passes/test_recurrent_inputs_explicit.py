@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from graphfix.testing import assert_rewrite
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "recurrent-inputs-explicit"
@@ -61,21 +61,3 @@ def test_one_state_is_given() -> None:
     done = assert_rewrite(PASS, text, feeds=[feed], rtol=0, atol=0)
     node = next(node for node in done.after.graph.node if node.op_type == "LSTM")
     assert node.input[6] == "x1"
-
-
-def test_refusals() -> None:
-    assert_refused(
-        PASS,
-        written(body("GRU", ""), "float[T,B,3] x", "float[T,1,B,2]"),
-        "the batch of x must be known",
-    )
-    full = body("GRU", ", b, , h0")
-    assert_refused(
-        PASS,
-        written(full, "float[4,3,3] x, float[1,12] b, float[1,3,2] h0", "float[4,1,3,2]"),
-        "the bias or a state must be left out; all are there",
-    )
-
-
-def test_leaves_others_alone() -> None:
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

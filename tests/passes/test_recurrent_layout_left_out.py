@@ -41,10 +41,6 @@ def test_the_batch_first_is_refused(op: str, gates: int) -> None:
     assert_refused(PASS, text, "a layout of 0 must be written; it is not")
 
 
-def test_what_writes_none_is_refused() -> None:
-    assert_refused(PASS, model("GRU", 3, ""), "a layout of 0 must be written; it is not")
-
-
 def test_bodies_are_rewritten_too() -> None:
     text = (
         f"{HEAD}(bool c, float[5,2,3] x, float[1,12,3] w, float[1,12,4] r) => (float[5,2,4] y) "

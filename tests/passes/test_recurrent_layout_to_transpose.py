@@ -7,9 +7,7 @@ from onnx import parser
 import graphfix
 from benchmarks.opset.comparison import reference
 from graphfix.report import Verdict
-from graphfix.testing import assert_refused
 
-PASS = "recurrent-layout-to-transpose"
 HEAD = '<ir_version: 8, opset_import: ["" : 14]> g '
 
 
@@ -49,10 +47,6 @@ def test_the_batch_may_come_first(op: str, gates: int, states: str) -> None:
     assert np.allclose(given[0], np.transpose(expected[0], (2, 0, 1, 3)), atol=1e-6)
     for one, other in zip(given[1:], expected[1:], strict=True):
         assert np.allclose(one, np.swapaxes(other, 0, 1), atol=1e-6)
-
-
-def test_it_is_refused_where_the_sequence_comes_first() -> None:
-    assert_refused(PASS, model("GRU", 3, 0), "layout must be 1; it is 0")
 
 
 def test_it_is_proved() -> None:

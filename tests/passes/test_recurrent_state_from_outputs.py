@@ -6,7 +6,7 @@ from onnx import parser
 
 import graphfix
 from benchmarks.opset.comparison import reference
-from graphfix.testing import assert_refused, assert_rewrite
+from graphfix.testing import assert_rewrite
 
 PASS = "recurrent-state-from-outputs"
 GATES = {"GRU": 3, "LSTM": 4, "RNN": 1}
@@ -63,14 +63,6 @@ def test_lstm_gets_names() -> None:
     done = assert_rewrite(PASS, text, feeds=[feed], rtol=1e-6, no_small_sides="fixed sizes")
     (node,) = done.after.graph.node
     assert all(node.output)
-
-
-def test_refused() -> None:
-    assert_refused(PASS, written("LSTM", "u, v, c"), "the hidden state must be read")
-    assert_refused(PASS, written("GRU", ", h", steps="N"), "the number of steps must be known")
-    lengths = written("GRU", ", h", operands="x, w, r, , n", inputs=", int32[2] n")
-    assert_refused(PASS, lengths, "all sequences must have all steps; their lengths are given")
-    assert_refused(PASS, written("GRU", ", h", more=", layout = 1"), "the sequence must come first")
 
 
 @pytest.mark.parametrize("outputs", ["u, h", ", h"])

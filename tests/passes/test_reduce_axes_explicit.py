@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, outputs_of
-from tests.passes.shape_models import in_branch, text
+from graphfix.testing import assert_rewrite, outputs_of
+from tests.passes.shape_models import text
 
 PASS = "reduce-axes-explicit"
 OPS = ("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd")
@@ -52,39 +52,6 @@ def test_sum_of_opset_13(opset: int) -> None:
     feed = {"x": X.astype(np.int32)}
     done = assert_rewrite(PASS, model, feeds=[feed], after=["ReduceSum"])
     assert int(outputs_of(done.after, feed)["y"]) == 13
-
-
-def test_in_a_branch() -> None:
-    model = in_branch(
-        "LOCALr = ReduceSum <noop_with_empty_axes = 1> (x)", "float[N,3]", "float[N,3]"
-    )
-    assert_rewrite(PASS, model, feeds=[{"x": X, "c": np.array(False)}])
-
-
-@pytest.mark.parametrize(
-    ("graph", "reason"),
-    [
-        (
-            "g (float[2,3] x) => (float[2,1] y) <int64[1] a = {1}> { y = ReduceSum (x, a) }",
-            "are given",
-        ),
-        (
-            "g (float[2,3] x, int64[K] a) => (float[M,L] y) { y = ReduceSum (x, a) }",
-            "computed at run time",
-        ),
-        (
-            "g (float[2,3] x) => (float[1,1] y) { y = ReduceSum (x) }",
-            "everything is reduced already",
-        ),
-        (
-            "g (float[6] x, int64[K] s) => (float y) <int64[0] a = {}> "
-            "{ r = Reshape (x, s) y = ReduceSum <keepdims = 0> (r, a) }",
-            "the rank of r must be known",
-        ),
-    ],
-)
-def test_refusals(graph: str, reason: str) -> None:
-    assert_refused(PASS, text(graph), reason)
 
 
 @given(sizes=st.lists(st.integers(1, 3), max_size=4), keepdims=st.integers(0, 1))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from graphfix.testing import assert_rewrite, outputs_of
 
 PASS = "reduce-log-sum-exp-by-sum"
 
@@ -47,46 +47,3 @@ def test_all_are_reduced_where_none_are_named(opset: int, keep: int) -> None:
     np.testing.assert_allclose(
         outputs_of(done.after, {"x": x})["y"].reshape(-1), expected.reshape(-1), rtol=1e-5
     )
-
-
-def test_large_and_infinite_numbers() -> None:
-    rows = [[500.0, 501.0], [-500.0, -501.0], [3e38, 3e38], [-3e38, 0.0], [np.inf, 1.0]]
-    x = np.array([*rows, [-np.inf, 1.0], [-np.inf, -np.inf], [np.nan, 1.0]], np.float32)
-    model = _model("<axes = [1], keepdims = 0> (x)", 13, x="[8,2]", y="[A]")
-    done = assert_rewrite(PASS, model, feeds=[{"x": x}], rtol=1e-5)
-    given = outputs_of(done.after, {"x": x})["y"]
-    some = np.float32(501 + np.log1p(np.exp(-1.0)))
-    expected = [some, some - 1001, 3e38, 0.0, np.inf, 1.0, -np.inf, np.nan]
-    np.testing.assert_allclose(given, np.array(expected, np.float32), rtol=1e-5)
-
-
-def test_sizes_may_be_open() -> None:
-    x = np.array([[[1.5], [-2.0]]], np.float32)
-    model = _model("<axes = [1]> (x)", 13, x="[N,K,1]")
-    assert_rewrite(PASS, model, feeds=[{"x": x}], rtol=1e-5, no_small_sides="a sum of nothing")
-
-
-def test_a_body() -> None:
-    text = (
-        '<ir_version: 8, opset_import: ["" : 13]> g (bool c, float[2,3] x) => (float[2] y) '
-        "{ y = If (c) <then_branch = t () => (float[2] a) "
-        "{ a = ReduceLogSumExp <axes = [1], keepdims = 0> (x) }, else_branch = e () => (float[2] b)"
-        " { b = ReduceMax <axes = [1], keepdims = 0> (x) }> }"
-    )
-    x = np.array([[1, 2, 3], [-4, 0, 4]], np.float32)
-    assert_rewrite(PASS, text, feeds=[{"c": np.array(True), "x": x}], rtol=1e-5)
-
-
-def test_refusals() -> None:
-    assert_refused(PASS, _model("<axes = [1]> (x)", 13, "int32"), "must be floating point")
-    assert_refused(PASS, _model("<noop_with_empty_axes = 1> (x)", 18), "there must be axes")
-    computed = (
-        '<ir_version: 8, opset_import: ["" : 18]> g (float[2,3] x, int64[1] a) => (float[N,M] y) '
-        "{ y = ReduceLogSumExp (x, a) }"
-    )
-    assert_refused(PASS, computed, "axes")
-
-
-def test_others_are_left_alone() -> None:
-    assert_untouched(PASS, _model("<axes = [1]> (x)", 11))
-    assert_untouched(PASS, _model("<axes = [1]> (x)", 13).replace("LogSumExp", "LogSum"))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from graphfix.api import run
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, parse
+from graphfix.testing import assert_rewrite, outputs_of, parse
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "reduction-of-computed-axes"
@@ -56,29 +56,8 @@ def test_without_the_axes_in_the_shape(axes: tuple[int, ...], opset: int, place:
     np.testing.assert_allclose(outputs_of(done.after, feed)["y"], X.sum(axes), rtol=1e-5)
 
 
-@pytest.mark.parametrize("noop", [0, 1])
-def test_no_axes_at_all(noop: int) -> None:
-    body = f"@y = ReduceMax <keepdims = 1, noop_with_empty_axes = {noop}> (x, a)"
-    text = written(body, "float[2, 3, 4] x, int64[K] a", "float[A, B, C]", opset=18)
-    feed = {"x": X, "a": np.zeros(0, np.int64)}
-    done = assert_rewrite(PASS, text, feeds=[feed])
-    wanted = X if noop else X.max(keepdims=True)
-    np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], wanted)
-
-
 @pytest.mark.parametrize("target", ["trt10.10", "trt11.1"])
 @pytest.mark.parametrize("op", ["ReduceMean", "ReduceSum"])
 def test_tensorrt_takes_it(op: str, target: str) -> None:
     result = run(parse(text_of(op, 1, 3)), target, verify="full")
     assert result.exit_code == 0, result.report.findings_after
-
-
-def test_refused_and_left_alone() -> None:
-    body = "@a = Constant <value = int64[1] {1}> ()\n@y = ReduceSum (x, @a)"
-    text = written(body, "float[2, 3] x", "float[2, 1]")
-    assert_refused(PASS, text, "the axes must be computed at run time; they are known")
-    text = written("@y = ReduceSum (x)", "float[2, 3] x", "float[1, 1]")
-    assert_refused(PASS, text, "the axes must be computed at run time; they are known")
-    text = written("@y = ReduceMean (x, a)", "int32[2, 3] x, int64[1] a", "int32[A, B]", opset=18)
-    assert_refused(PASS, text, "ReduceMean of int32 taken one axis after the other is not exact")
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

@@ -5,7 +5,7 @@ from onnx import helper, numpy_helper
 import graphfix
 from graphfix.rendering.wording import headline
 from graphfix.report import Status
-from graphfix.testing import assert_untouched, run_pass
+from graphfix.testing import run_pass
 from tests.passes.shape_models import text
 
 PASS = "repeated-constants"
@@ -31,25 +31,6 @@ def test_a_constant_node_counts_and_an_initializer_of_its_name_goes() -> None:
     done = run_pass(PASS, model)
     assert not done.after.graph.initializer
     assert [n.op_type for n in done.after.graph.node] == ["Constant", "Mul"]
-
-
-def test_an_initializer_that_is_an_input_stays_beside_a_constant_node() -> None:
-    model = text(
-        "g (float[1] x, float[1] k) => (float[1] y) "
-        "{ k = Constant <value = float[1] {3}> () y = Mul (x, k) }"
-    )
-    model.graph.initializer.append(helper.make_tensor("k", 1, [1], [2.0]))
-    assert_untouched(PASS, model)
-
-
-def test_names_of_their_own_are_left_alone() -> None:
-    assert_untouched(
-        PASS,
-        text(
-            "g (float[1] x) => (float[1] y) <float[1] k = {2}, float[1] l = {2}> "
-            "{ t = Mul (x, k) y = Mul (t, l) }"
-        ),
-    )
 
 
 def test_a_run_says_that_the_name_was_in_the_way_before_it_was_mended() -> None:

@@ -6,7 +6,7 @@ from onnx import numpy_helper
 
 import graphfix
 from graphfix.report import Verdict
-from graphfix.testing import assert_refused, assert_rewrite, parse
+from graphfix.testing import assert_rewrite, parse
 
 PASS = "reshape-in-numbers"
 X = np.arange(16, dtype=np.float32).reshape(2, 8)
@@ -29,23 +29,6 @@ def test_values(shape: str, sizes: list[int], opset: int) -> None:
     done = assert_rewrite(PASS, shaped(shape, opset=opset), feeds=[{"x": X}], after=["Reshape"])
     (stored,) = done.after.graph.initializer
     assert numpy_helper.to_array(stored).tolist() == sizes
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        (shaped("4,4"), "a size must be inferred or kept"),
-        (shaped("-1,4", "N,8"), "sizes of the result must be known"),
-        (shaped("0,-1", "2,0"), "must have elements"),
-    ],
-)
-def test_what_is_refused(text: str, why: str) -> None:
-    assert_refused(PASS, text, why)
-
-
-def test_a_computed_shape_is_refused() -> None:
-    text = '<ir_version: 8, opset_import: ["" : 13]> g (float[2,8] x, int64[2] s) => (float[A,B] y)'
-    assert_refused(PASS, text + " { y = Reshape (x, s) }", "the shape")
 
 
 def test_what_tvm_forgets() -> None:

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from onnx import ModelProto, numpy_helper
 
-from graphfix.testing import assert_rewrite, assert_untouched
-from tests.passes.shape_models import in_branch, text
+from graphfix.testing import assert_rewrite
+from tests.passes.shape_models import text
 
 PASS = "reshape-shape-to-constant"
 
@@ -41,11 +41,6 @@ def test_one_unknown_size_is_what_is_left(opset: int) -> None:
     feeds = [values(2, 3, 4), values(5, 3, 4)]
     done = assert_rewrite(PASS, model, feeds=feeds, after=["Reshape"])
     assert stored(done.after) == [-1, 12]
-
-
-def test_an_empty_batch() -> None:
-    model = reshaping("N,3,4", "0", "12", "A,12")
-    assert_rewrite(PASS, model, feeds=[values(0, 3, 4)], after=["Reshape"])
 
 
 def test_sizes_of_the_input_are_copied() -> None:
@@ -80,16 +75,6 @@ def test_products_of_sizes() -> None:
     assert stored(done.after) == [-1, 4]
 
 
-def test_in_branches_and_with_a_captured_shape() -> None:
-    line = (
-        "LOCALs = Shape (x) LOCALi = Constant <value = int64[1] {0}> () "
-        "LOCALk = Constant <value = int64[1] {12}> () LOCALn = Gather (LOCALs, LOCALi) "
-        "LOCALp = Concat <axis = 0> (LOCALn, LOCALk) LOCALr = Reshape (x, LOCALp)"
-    )
-    feeds = [{**values(2, 3, 4), "c": np.array(flag)} for flag in (True, False)]
-    assert_rewrite(PASS, in_branch(line, "float[N,3,4]", "float[M,12]"), feeds=feeds)
-
-
 def test_in_a_local_function() -> None:
     import onnx
 
@@ -102,23 +87,6 @@ def test_in_a_local_function() -> None:
     )
     done = assert_rewrite(PASS, model, feeds=[values(2, 3, 4)])
     assert [n.op_type for n in done.after.functions[0].node] == ["Constant", "Reshape"]
-
-
-@pytest.mark.parametrize(
-    "graph",
-    [
-        "g (float[N,M,4] x, int64[2] p) => (float[A,B] y) { y = Reshape (x, p) }",
-        "g (float[N,M,4] x, int64[K] p) => (float[A,B] y) { y = Reshape (x, p) }",
-        "g (float[N,12] x) => (float[A,3,4] y) <int64[3] p = {-1, 3, 4}> { y = Reshape (x, p) }",
-        # Two sizes, and neither stands where the input has it.
-        "g (float[N,M] x) => (float[M,N] y) <int64[2] i = {1, 0}> "
-        "{ s = Shape (x) p = Gather (s, i) y = Reshape (x, p) }",
-        # With allowzero a 0 would not copy.
-        "g (float[N,M] x) => (float[A,B] y) { s = Shape (x) y = Reshape <allowzero = 1> (x, s) }",
-    ],
-)
-def test_left_alone(graph: str) -> None:
-    assert_untouched(PASS, text(graph))
 
 
 @given(

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import graphfix
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, parse
+from graphfix.testing import assert_rewrite, outputs_of, parse
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "reverse-sequence-to-gather"
@@ -71,20 +71,6 @@ def test_constant_lengths_need_one_gather() -> None:
         feeds=[{"x": np.array([[1, 0, 0], [1, 0, 0]], bool)}],
     )
     assert done.ops[-2:] == ["Reshape", "Gather"]
-
-
-def test_refused() -> None:
-    text = written(
-        "z = q.What (x)\n@y = ReverseSequence (z, n)", "float[2] x, int64[2] n", "float[N]"
-    )
-    text = text.replace('["" : 17]', '["" : 17, "q" : 1]')
-    assert_refused(PASS, text, "the rank of z must be at least 2; it is unknown")
-    words = written("@y = ReverseSequence (x, n)", "string[2, 2] x, int64[2] n", "string[2, 2]")
-    assert_refused(PASS, words, "x must not hold strings; it does")
-
-
-def test_other_operators_are_left_alone() -> None:
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
 
 
 @pytest.mark.parametrize("target", ["trt7.0", "trt7.2", "trt8.0", "trt8.5"])

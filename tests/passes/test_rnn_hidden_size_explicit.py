@@ -11,7 +11,7 @@ import pytest
 from onnx.reference import ReferenceEvaluator
 
 from graphfix.api import run
-from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
+from graphfix.testing import outputs_of, run_pass
 from tests.passes.shape_models import in_branch, text
 
 PASS = "rnn-hidden-size-explicit"
@@ -82,16 +82,6 @@ def test_in_a_branch() -> None:
         for c in (True, False)
     ]
     check_rewritten(in_branch(line, "float[4,2,3]", "float[4,1,2,5]"), feeds)
-
-
-def test_refusals_and_others() -> None:
-    assert_refused(PASS, model("GRU", size="K"), "the last size of r must be known")
-    assert_refused(
-        PASS,
-        model("GRU", more="<hidden_size = 5>"),
-        "the size must be left out; it is written down",
-    )
-    assert_untouched(PASS, text("g (float[3] x) => (float[3] y) { y = Neg (x) }"))
 
 
 def test_from_the_finding_to_the_end() -> None:

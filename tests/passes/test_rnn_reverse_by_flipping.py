@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from graphfix.testing import assert_rewrite
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "rnn-reverse-by-flipping"
@@ -40,21 +40,3 @@ def test_places(place: str) -> None:
     feed |= {"c": np.array(True)} if place == "branch" else {}
     small = "onnxruntime runs no sequence without steps"
     assert_rewrite(PASS, model("LSTM", place=place), feeds=[feed], no_small_sides=small)
-
-
-def test_lengths_are_refused() -> None:
-    body = '@z, @y = GRU <hidden_size = 2, direction = "reverse"> (x, w, r, , n)'
-    inputs = "float[5,3,4] x, float[1,6,4] w, float[1,6,2] r, int32[3] n"
-    assert_refused(PASS, written(body, inputs, "float[1,3,2]"), "their lengths are given")
-
-
-@pytest.mark.parametrize("direction", ["forward", "bidirectional"])
-def test_other_directions_are_refused(direction: str) -> None:
-    text = model("GRU").replace("reverse", direction)
-    if direction == "bidirectional":
-        text = text.replace("[1,6", "[2,6").replace("float[T,3,2]", "float[Q,R,S,U]")
-    assert_refused(PASS, text, "the direction must be reverse")
-
-
-def test_leaves_others_alone() -> None:
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import graphfix
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, parse
+from graphfix.testing import assert_rewrite, parse
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "roi-align-to-matmul"
@@ -51,23 +51,6 @@ def test_forms_and_types(kind: str, opset: int) -> None:
     text = written(call(""), inputs, f"{kind}[R, 3, 3, 2]", opset=opset)
     feed = feed_of(2, np.float32 if kind == "float" else np.float64)
     assert_rewrite(PASS, text, feeds=[feed], rtol=1e-5, atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("attributes", "reason"),
-    [
-        (', mode = "max"', "the mode must be avg; it is max"),
-        ("", "depends on the size of the region"),
-    ],
-)
-def test_refused(attributes: str, reason: str) -> None:
-    body = call(attributes) if attributes else "@y = RoiAlign (x, r, b)"
-    inputs = "float[1, 3, 6, 8] x, float[R, 4] r, int64[R] b"
-    assert_refused(PASS, written(body, inputs, "float[R, 3, P, Q]", opset=16), reason)
-
-
-def test_other_operators_are_left_alone() -> None:
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
 
 
 @pytest.mark.parametrize("target", ["trt8.0", "trt8.4"])

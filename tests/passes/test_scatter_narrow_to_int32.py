@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from graphfix.testing import assert_refused, assert_rewrite, outputs_of
 from tests.passes.scatter_models import (
     PLACES,
     feed_of,
@@ -57,12 +57,6 @@ def test_refusals() -> None:
     assert_refused(
         PASS, model, "the reduction must be one that this is proved for; it is 'add' of dtype int8"
     )
-
-
-def test_leaves_other_operators_alone() -> None:
-    text = """<ir_version: 8, opset_import: ["": 13]>
-    g (bool[N] a) => (bool[N] z) { z = Not(a) }"""
-    assert_untouched(PASS, text)
 
 
 @given(case=nd_cases(), dtype=st.sampled_from(("bool", "uint8")))

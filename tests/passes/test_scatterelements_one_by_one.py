@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from graphfix.testing import assert_refused, assert_rewrite
+from graphfix.testing import assert_rewrite
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "scatterelements-one-by-one"
@@ -41,26 +41,3 @@ def test_reductions_take_every_update(reduction: str) -> None:
 
 def test_the_older_scatter() -> None:
     assert_rewrite(PASS, text(opset=9, op=""), feeds=[{**FEED, "i": FEED["i"] % 5}])
-
-
-def test_bools_and_one_update() -> None:
-    model = written(
-        "@y = ScatterElements <axis = 0> (x, i, u)",
-        "bool[3, 2] x, int64[1, 2] i, bool[1, 2] u",
-        "bool[3, 2]",
-        opset=13,
-    )
-    feed = {
-        "x": np.array([[1, 0], [0, 0], [1, 1]], bool),
-        "i": np.array([[2, -3]]),
-        "u": np.array([[0, 1]], bool),
-    }
-    assert_rewrite(PASS, model, feeds=[feed])
-
-
-def test_refuses_many_updates_and_a_smaller_index() -> None:
-    many = text().replace("3, 3]", "3, 40]")
-    assert_refused(PASS, many, "there must be 1 to 32 updates along the axis; there are 40")
-    small = text().replace("int64[3, 3]", "int64[2, 3]").replace("float[3, 3] u", "float[2, 3] u")
-    reason = "the index must cover the data along the other axes; it does not"
-    assert_refused(PASS, small, reason)

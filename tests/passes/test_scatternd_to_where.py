@@ -18,7 +18,6 @@ from tests.passes.scatter_models import (
     scatter_nd,
 )
 
-Array = np.ndarray[Any, Any]
 PASS = "scatternd-to-where"
 
 
@@ -113,22 +112,6 @@ def test_refusals() -> None:
     assert_refused(PASS, model, "the sizes of the data must be known")
     model = scatter_model("ScatterND", np.zeros((0, 1)), (0, 4), data=(6, 4))
     assert_refused(PASS, model, "there must be indices; there are none")
-
-
-@pytest.mark.parametrize(
-    ("kind", "reason"),
-    [
-        ("string", "x must not hold strings; it does"),
-        ("bfloat16", "opset 13 has no Where of this dtype"),
-    ],
-)
-def test_what_where_does_not_take(kind: str, reason: str) -> None:
-    text = (
-        '<ir_version: 8, opset_import: ["" : 13]> '
-        f"g ({kind}[3, 4] x, {kind}[1, 4] u) => ({kind}[3, 4] y) "
-        "<int64[1, 1] i = {1}> { y = ScatterND (x, i, u) }"
-    )
-    assert_refused(PASS, text, reason)
 
 
 def test_the_size_of_the_mask_is_an_option() -> None:

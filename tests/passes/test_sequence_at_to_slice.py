@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from graphfix.testing import assert_rewrite, outputs_of
 from tests.passes.lowering_models import PLACES, written
 
 Array = np.ndarray[Any, Any]
@@ -61,14 +61,6 @@ def test_pieces_of_given_lengths() -> None:
     assert check(cut, X, 1, X[:, 3:]) == ["Slice"]
 
 
-def test_constructed_gives_the_operand() -> None:
-    text = written(
-        "@n = Neg (x)\n@s = SequenceConstruct (x, @n)\n" + at(1), "float[2, 5] x", "float[2, 5]"
-    )
-    done = assert_rewrite(PASS, text, feeds=[{"x": X}], after=["Neg", "Identity"])
-    np.testing.assert_array_equal(outputs_of(done.after, {"x": X})["y"], -X)
-
-
 @pytest.mark.parametrize("kept", [0, 1])
 def test_a_position_computed_at_run_time(kept: int) -> None:
     text = written(
@@ -77,33 +69,6 @@ def test_a_position_computed_at_run_time(kept: int) -> None:
     )  # fmt: skip
     for place in (0, 4, -2):
         assert_rewrite(PASS, text, feeds=[{"x": X, "i": np.array(place)}])
-
-
-def test_unknown_length_from_the_front() -> None:
-    cut = "@k = Constant <value = int64 {2}> ()\n@s = SplitToSequence <axis = 1> (x, @k)\n"
-    text = written(cut + at(1), "float[N, M] x", "float[N, 2]")
-    done = assert_rewrite(PASS, text, feeds=[{"x": X}])
-    np.testing.assert_array_equal(outputs_of(done.after, {"x": X})["y"], X[:, 2:4])
-    text = written(cut + at(-1), "float[N, M] x", "float[N, K]")
-    assert_refused(PASS, text, "the position must count from the front where the end is not known")
-
-
-def test_refusals() -> None:
-    text = written("@s = Identity (q)\n" + at(0), "seq(float[2]) q", "float[2]")
-    assert_refused(PASS, text, "the sequence q must be made in its graph; it is an input")
-    text = written("@s = SequenceConstruct (x, x)\n" + at(2), "float[2] x", "float[2]")
-    assert_refused(PASS, text, "the position must lie in a sequence of 2; it is 2")
-    body = "@s = SequenceConstruct (x, z)\n@y = SequenceAt (@s, i)"
-    for inputs in ("float[2] x, float[3] z, int64 i", "float[N] x, float[N] z, int64 i"):
-        assert_refused(PASS, written(body, inputs, "float[K]"), "not known to have one shape")
-    text = written(body, "float[2] x, float[2] z, int64[U] i", "float[2]")
-    assert_refused(PASS, text, "i must be a scalar; it is not known to be")
-    text = written("@s = SequenceEmpty ()\n@y = SequenceAt (@s, i)", "int64 i", "float[K]")
-    assert_refused(PASS, text, "the sequence must hold a tensor; it is empty")
-
-
-def test_leaves_others_alone() -> None:
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
 
 
 @given(st.data())

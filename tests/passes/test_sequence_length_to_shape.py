@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from graphfix.testing import assert_rewrite, outputs_of
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "sequence-length-to-shape"
@@ -40,16 +40,3 @@ def test_constructed() -> None:
     text = written("@s = SequenceConstruct (x, x, x)" + COUNT, "bool[2] x", "int64")
     feed = {"x": np.zeros(2, np.bool_)}
     assert outputs_of(assert_rewrite(PASS, text, feeds=[feed]).after, feed)["y"] == 3
-
-
-def test_refusals() -> None:
-    text = written("@s = Identity (q)" + COUNT, "seq(float[2]) q", "int64")
-    assert_refused(PASS, text, "the sequence q must be made in its graph; it is an input")
-    body = "@k = Constant <value = int64 {2}> ()\n@s = SplitToSequence (x, @k)" + COUNT
-    assert_refused(
-        PASS, written(body, "float[N] x", "int64"), "the length of axis 0 of x must be known"
-    )
-
-
-def test_leaves_others_alone() -> None:
-    assert_untouched(PASS, written("@y = Size (x)", "float[3] x", "int64"))

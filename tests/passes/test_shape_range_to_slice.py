@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from graphfix.testing import assert_rewrite, outputs_of
 from tests.passes.shape_models import in_branch, text
 
 PASS = "shape-range-to-slice"
@@ -30,31 +30,10 @@ def test_sizes(opset: int, attributes: str, expected: list[int]) -> None:
     assert outputs_of(done.after, {"x": X})["y"].tolist() == expected
 
 
-def test_an_unknown_rank() -> None:
-    model = text(
-        "g (float[N,M] x, int64[K] s) => (int64[L] y) { r = Reshape (x, s) "
-        "y = Shape <start = 1> (r) }"
-    )
-    feeds = [
-        {"x": np.zeros((2, 6), np.float32), "s": np.array(shape)}
-        for shape in ([3, 4], [12], [1, 3, 4])
-    ]
-    assert_rewrite(PASS, model, feeds=feeds, after=["Reshape", "Shape", "Slice"])
-
-
 def test_in_a_branch() -> None:
     model = in_branch("LOCALr = Shape <start = 1, end = 3> (x)", "float[N,M,K]", "int64[2]")
     done = assert_rewrite(PASS, model, feeds=[{"x": X, "c": np.array(True)}])
     assert outputs_of(done.after, {"x": X, "c": np.array(False)})["y"].tolist() == [3, 4]
-
-
-def test_a_whole_shape_is_left_alone() -> None:
-    assert_refused(
-        PASS,
-        text("g (float[N] x) => (int64[1] y) { y = Shape (x) }"),
-        "a part of the shape must be asked for; all of it is",
-    )
-    assert_untouched(PASS, text("g (float[N] x) => (int64[1] y) { y = Shape (x) }", opset=13))
 
 
 @given(start=st.integers(-5, 5), end=st.integers(-5, 5), rank=st.integers(0, 4))

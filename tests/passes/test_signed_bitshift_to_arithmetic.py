@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, outputs_of, run_pass
+from graphfix.testing import outputs_of, run_pass
 from tests.passes.lowering_models import written
 
 PASS = "signed-bitshift-to-arithmetic"
@@ -55,8 +55,3 @@ def test_any_number_of_32_bits(number: int, by: int, direction: str) -> None:
     done = run_pass(PASS, model("int32", direction))
     feed = {"x": np.array([number], np.int32), "k": np.array([by], np.int32)}
     assert outputs_of(done.after, feed)["y"].tolist() == [shifted(number, by, 32, direction)]
-
-
-def test_unsigned_numbers_are_refused() -> None:
-    reason = "the numbers must be signed integers; they are uint8"
-    assert_refused(PASS, model("uint8", "LEFT"), reason)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from graphfix.testing import assert_rewrite, outputs_of
 from tests.passes.lowering_models import written
 
 PASS = "simplified-layer-normalization-to-mul"
@@ -53,24 +53,8 @@ def test_other_types(kind: str, rtol: float) -> None:
     assert_rewrite(PASS, text, feeds=[feed], rtol=rtol, atol=rtol)
 
 
-def test_the_reciprocal_is_given_out() -> None:
-    text = """<ir_version: 8, opset_import: ["" : 17]>
-      g (float[2, 3, 6] x, float[6] s) => (float[2, 3, 6] y, float[2, 3, 1] r) {
-        y, r = SimplifiedLayerNormalization (x, s)
-      }"""
-    assert_rewrite(PASS, text, feeds=[feed_of()], rtol=1e-5, atol=1e-6)
-
-
 def test_types_behind_it_are_known() -> None:
     body = f"{BODY.format(axis=-1).replace('@y', '@t')}\n@y = Relu (@t)"
     text = written(body, "float[N, 3, 6] x, float[6] s", "float[N, 3, 6]")
     done = assert_rewrite(PASS, text, feeds=[feed_of()], rtol=1e-5, atol=1e-6)
     assert done.ops[-1] == "Relu"
-
-
-def test_refuses_and_leaves_alone() -> None:
-    text = written(BODY.format(axis=-1), "float[N, 3, M] x, float[M] s", "float[N, 3, M]")
-    assert_refused(PASS, text, "the sizes that are normalised must be known and not 0")
-    text = written(BODY.format(axis=-1), "float16[2, 3, 6] x, float[6] s", "float[2, 3, 6]")
-    assert_refused(PASS, text, "s must be float16, as x is; it is float32")
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

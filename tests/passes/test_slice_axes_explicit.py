@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from graphfix.testing import assert_rewrite, outputs_of
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "slice-axes-explicit"
@@ -46,27 +46,3 @@ def test_steps_behind_omitted_axes(steps: list[int]) -> None:
     done = assert_rewrite(PASS, text, feeds=[{"x": x}])
     wanted = x[tuple(slice(None, None, step) for step in steps)]
     np.testing.assert_array_equal(outputs_of(done.after, {"x": x})["y"], wanted)
-
-
-def test_given_axes_stay() -> None:
-    body = "@y = Slice (x, s, e, a)"
-    inputs = "float[4, 3] x, int64[1] s, int64[1] e, int64[1] a"
-    assert_refused(
-        PASS, written(body, inputs, "float[A, B]"), "the axes must be left out; they are given"
-    )
-
-
-def test_an_unknown_number_of_starts_is_refused() -> None:
-    text = written("@y = Slice (x, s, e)", "float[4, 3] x, int64[K] s, int64[K] e", "float[A, B]")
-    assert_refused(PASS, text, "the length of s must be known")
-
-
-def test_leaves_others_alone() -> None:
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
-
-
-def test_more_starts_than_axes_are_no_axes() -> None:
-    text = """<ir_version: 8, opset_import: ["": 13]>
-    g (float[2,3] x, int64[100] s, int64[100] e) => (float[n,m] y)
-    { y = Slice (x, s, e) }"""
-    assert_refused(PASS, text, "s must have a number for each axis at most; it has 100")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
+from graphfix.testing import assert_rewrite
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "softmax-axis-explicit"
@@ -24,12 +24,3 @@ def test_places(place: str) -> None:
     feed = {"x": X[:, :, 0].astype(np.float16)}
     feed |= {"c": np.array(True)} if place == "branch" else {}
     assert_rewrite(PASS, model, feeds=[feed])
-
-
-def test_an_axis_is_refused() -> None:
-    text = written("@y = Softmax <axis = 0> (x)", "float[3] x", "float[3]")
-    assert_refused(PASS, text, "the axis must be left out")
-
-
-def test_leaves_others_alone() -> None:
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

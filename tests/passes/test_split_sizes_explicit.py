@@ -32,49 +32,6 @@ def test_equal_parts_of_older_opsets(opset: int) -> None:
     assert_rewrite(PASS, model, feeds=[{"x": np.arange(6, dtype=np.float32)}], after=["Split"])
 
 
-def test_outputs_that_nobody_wants() -> None:
-    model = text("g (float[5] x) => (float[2] b) { a, b, c = Split <num_outputs = 3> (x) }", 18)
-    x = np.arange(5, dtype=np.float32)
-    done = assert_rewrite(PASS, model, feeds=[{"x": x}], after=["Split"])
-    assert outputs_of(done.after, {"x": x})["b"].tolist() == [2, 3]
-
-
-@pytest.mark.parametrize(
-    ("graph", "opset", "reason"),
-    [
-        (
-            "g (float[N] x) => (float[A] a, float[B] b) { a, b = Split <num_outputs = 2> (x) }",
-            18,
-            "the size of axis 0 must be known",
-        ),
-        (
-            "g (float[4] x) => (float[1] a, float[3] b) <int64[2] s = {1, 3}> { a, "
-            "b = Split (x, s) }",
-            18,
-            "the sizes must be left out; they are given",
-        ),
-        (
-            "g (float[5] x) => (float[A] a, float[B] b) { a, b = Split (x) }",
-            13,
-            "the size must make 2 parts; it is 5",
-        ),
-        (
-            "g (float[5] x) => (float[A] a, float[B] b, float[C] c, float[D] d) "
-            "{ a, b, c, d = Split <num_outputs = 4> (x) }",
-            18,
-            "the size must make 4 parts; it is 5",
-        ),
-        (
-            "g (float[4] x) => (float[A] a) { a = Split <num_outputs = 2> (x) }",
-            18,
-            "num_outputs must be the number of outputs; it is not",
-        ),
-    ],
-)
-def test_refusals(graph: str, opset: int, reason: str) -> None:
-    assert_refused(PASS, text(graph, opset), reason)
-
-
 @given(size=st.integers(1, 20), count=st.integers(1, 4))
 def test_any_size(size: int, count: int) -> None:
     names = [f"o{i}" for i in range(count)]

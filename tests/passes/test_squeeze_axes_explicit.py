@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from onnx import helper, numpy_helper
 
-from graphfix.testing import assert_refused, assert_rewrite
-from tests.passes.shape_models import in_branch, text
+from graphfix.testing import assert_rewrite
+from tests.passes.shape_models import text
 
 PASS = "squeeze-axes-explicit"
 
@@ -37,35 +37,6 @@ def test_the_rank_of_the_output_decides_for_unknown_sizes() -> None:
         no_small_sides="an N of 1 leaves no axis, and the output is declared with one",
     )  # fmt: skip
     assert numpy_helper.to_array(done.after.graph.initializer[0]).tolist() == [0, 2]
-
-
-def test_nothing_to_squeeze() -> None:
-    model = text("g (int64[2,3] x) => (int64[2,3] y) { y = Squeeze (x) }")
-    assert_rewrite(PASS, model, feeds=[zeros(2, 3, dtype="int64")], after=["Identity"])
-
-
-def test_in_a_branch() -> None:
-    model = in_branch("LOCALr = Squeeze (x)", "float[1,3]", "float[3]")
-    assert_rewrite(PASS, model, feeds=[{**zeros(1, 3), "c": np.array(True)}])
-
-
-@pytest.mark.parametrize(
-    ("graph", "reason"),
-    [
-        (
-            "g (float[1,N] x, int64[K] s) => (float[A] z) { y = Squeeze (x) z = Reshape (y, s) }",
-            "may be 1",
-        ),
-        ("g (float[1,3] x) => (float[3] y) <int64[1] a = {0}> { y = Squeeze (x, a) }", "are given"),
-        (
-            "g (float[6] x, int64[K] s) => (float[A] z) <int64[1] f = {-1}> "
-            "{ r = Reshape (x, s) y = Squeeze (r) z = Reshape (y, f) }",
-            "the rank of the input must be known",
-        ),
-    ],
-)
-def test_refusals(graph: str, reason: str) -> None:
-    assert_refused(PASS, text(graph), reason)
 
 
 @given(sizes=st.lists(st.integers(1, 3), min_size=1, max_size=5).filter(lambda s: 1 in s))

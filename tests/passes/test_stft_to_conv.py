@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import graphfix
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
+from graphfix.testing import assert_rewrite, outputs_of, run_pass
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "stft-to-conv"
@@ -93,25 +93,6 @@ def test_half_precision_is_computed_in_single() -> None:
     result = outputs_of(done.after, {"x": x})["y"]
     frames = np.stack([x[:, k : k + 8, 0] for k in range(0, 17, 4)], axis=1).astype(np.float64)
     np.testing.assert_allclose(result[..., 0], np.fft.rfft(frames).real, rtol=1e-2, atol=1e-2)
-
-
-def test_refusals() -> None:
-    assert_refused(
-        PASS,
-        text(4, 8, parts=2),
-        "a one-sided transform must be of real numbers; these are complex",
-    )
-    assert_refused(PASS, text(4, 8, dtype="double"), "x must be float32 or float16; it is float64")
-    body = '@f = Constant <value = int64 {8}> ()\n@y = STFT (x, s, "", @f)'
-    model = written(body, "float[2, 40, 1] x, int64 s", "float[2, T, 5, 2]")
-    assert_refused(PASS, model, "the step must be a constant; it is computed at run time")
-    model = written("@s = Constant <value = int64 {2}> ()\n@y = STFT (x, @s, w)",
-                    "float[2, 40, 1] x, float[8] w", "float[2, T, 5, 2]")  # fmt: skip
-    assert_refused(PASS, model, "the window must be a constant; it is computed at run time")
-
-
-def test_leaves_others_alone() -> None:
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
 
 
 @given(st.integers(1, 5), st.integers(2, 9), st.integers(0, 1), st.integers(0, 12))

@@ -1,11 +1,9 @@
 """svm-regressor-to-matmul: every kernel."""
 
-from typing import Any
-
 import pytest
 
-from graphfix.testing import assert_refused, assert_rewrite
-from tests.passes.ml_models import ROUNDED, model_of, rows
+from graphfix.testing import assert_rewrite
+from tests.passes.ml_models import model_of, rows
 
 PASS = "svm-regressor-to-matmul"
 
@@ -25,24 +23,3 @@ def test_kernels(kernel: str, one_class: int) -> None:
         one_class=one_class,
     )
     assert_rewrite(PASS, model, feeds=[{"x": rows()}], rtol=1e-5, atol=1e-5)
-
-
-def test_without_support_vectors() -> None:
-    model = model_of(
-        "SVMRegressor",
-        ["N", 3],
-        coefficients=[1.0, -0.75, 2.0],
-        rho=[0.5],
-        kernel_params=[0.0, 0.0, 0.0],
-    )
-    assert_rewrite(PASS, model, feeds=[{"x": rows()}], **ROUNDED)
-
-
-def test_refusals() -> None:
-    given: dict[str, Any] = {"n_supports": 2, "coefficients": [1.0, 2.0], "rho": [0.0]}
-    short = model_of("SVMRegressor", ["N", 3], support_vectors=[1.0] * 4, **given)
-    assert_refused(PASS, short, "must be 2 of 3 numbers; there are 4")
-    odd = model_of(
-        "SVMRegressor", ["N", 3], support_vectors=[1.0] * 6, kernel_type="COSINE", **given
-    )
-    assert_refused(PASS, odd, "it is COSINE")

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from graphfix.testing import assert_rewrite, outputs_of
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "tile-to-concat"
@@ -30,18 +30,3 @@ def test_copies(repeats: str, dtype: str, place: str) -> None:
     np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], wanted)
     if place == "main":
         assert [op for op in done.ops if op != "Constant"] == CASES[repeats]
-
-
-def test_refusals() -> None:
-    assert_refused(PASS, written(body("0, 2"), "float[2,3] x", "float[0,6]"), "no repeat may be 0")
-    assert_refused(
-        PASS,
-        written(body("65, 1"), "float[2,3] x", "float[130,3]"),
-        "there must be 64 copies at most",
-    )
-    computed = written("@y = Tile (x, r)", "float[2,3] x, int64[2] r", "float[A,B]")
-    assert_refused(PASS, computed, "the repeats")
-
-
-def test_leaves_others_alone() -> None:
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

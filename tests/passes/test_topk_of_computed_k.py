@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphfix import run
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
-from tests.passes.lowering_models import written
+from graphfix.testing import assert_rewrite, outputs_of
 
 PASS = "topk-of-computed-k"
 SMALLER = "s = Shape (x) n = Slice (s, one, two) k = Min (n, five)"
@@ -59,55 +58,6 @@ def test_a_size_that_is_known_needs_no_more_elements() -> None:
     feeds = [{"x": x, "k": np.array([k])} for k in (1, 3, 6)]
     done = assert_rewrite(PASS, text, feeds=feeds, after=["TopK", "Slice", "Slice"])
     assert outputs_of(done.after, feeds[1])["y"].tolist() == [[5, 4, 3], [11, 10, 9]]
-
-
-def test_another_axis() -> None:
-    text = text_of("N, 2", attributes="<axis = 0>", body=SMALLER.replace("one, two", "zero, one"))
-    text = text.replace("<int64[1] one", "<int64[1] zero = {0}, int64[1] one")
-    assert_rewrite(PASS, text, feeds=[{"x": np.eye(n, 2, dtype=np.float32)} for n in (2, 9)])
-
-
-def test_in_branches() -> None:
-    body = "s = Shape (x) n = Slice (s, one, two) @k = Min (n, five)\n@y, @i = TopK (x, @k)"
-    body = body.replace("s = ", "@s = ").replace("n = ", "@n = ").replace("(s,", "(@s,")
-    body = body.replace("(n,", "(@n,")
-    text = written(body, "float[2, N] x", "float[a, b]", opset=13, place="branch")
-    constants = "<int64[1] one = {1}, int64[1] two = {2}, int64[1] five = {5}>"
-    text = text.replace("=> (float[a, b] y) ", f"=> (float[a, b] y) {constants}", 1)
-    feeds = [{"x": np.ones((2, n), np.float32), "c": np.array(n > 4)} for n in (2, 9)]
-    assert_rewrite(PASS, text, feeds=feeds, after=["If"])
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        (text_of(body="").replace("(x, k)", "(x, five)"), "K must be computed; it is a constant"),
-        (
-            text_of(body="", inputs=", int64[1] k"),
-            "how large k can get must be known, or the size of axis 1",
-        ),
-        (
-            text_of(attributes="<sorted = 0>"),
-            "sorted must be 1; it is 0: which elements come first is undefined",
-        ),
-        (
-            text_of(kind="float16").replace("float16[2, N] x", "uint8[2, N] x"),
-            "x must be float16, float32, float64, int32 or int64 of a known rank",
-        ),
-        (
-            text_of(body="k = Min (zero, kk)", inputs=", int64[1] kk").replace(
-                "<int64[1] one", "<int64[1] zero = {0}, int64[1] one"
-            ),
-            "k must be able to exceed 0; it is never above 0",
-        ),
-    ],
-)
-def test_refuses(text: str, reason: str) -> None:
-    assert_refused(PASS, text, reason)
-
-
-def test_leaves_others_alone() -> None:
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
 
 
 @pytest.mark.parametrize("target", ["trt7.2", "trt8.2", "trt8.6", "trt10.10"])

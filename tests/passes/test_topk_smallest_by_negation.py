@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
-from tests.passes.lowering_models import written
+from graphfix.testing import assert_rewrite, outputs_of
 
 PASS = "topk-smallest-by-negation"
 NUMBERS = st.sampled_from([-np.inf, -2.5, -0.0, 0.0, 1e-3, 7.0, np.inf])
@@ -34,26 +33,3 @@ def test_values(kind: str, opset: int) -> None:
     found = outputs_of(done.after, {"x": x})
     assert found["y"].tolist() == [[0, 1, 1, 2]]
     assert found["i"].tolist() == [[5, 1, 3, 2]]
-
-
-@pytest.mark.parametrize("place", ["main", "branch"])
-def test_along_another_axis(place: str) -> None:
-    body = "@k = Constant <value_ints = [2]> ()\n@y, @i = TopK <largest = 0, axis = 0> (x, @k)"
-    text = written(body, "float[3, N] x", "float[2, N]", opset=13, place=place)
-    feed = {"x": np.arange(12, dtype=np.float32).reshape(3, 4)}
-    if place == "branch":
-        feed["c"] = np.array(True)
-    assert_rewrite(PASS, text, feeds=[feed])
-
-
-def test_refuses() -> None:
-    assert_refused(
-        PASS,
-        text_of(attributes="largest = 1"),
-        "the smallest elements must be asked for; the largest are",
-    )
-    assert_refused(PASS, text_of("int64"), "x must be floating point; it is int64")
-
-
-def test_leaves_others_alone() -> None:
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))

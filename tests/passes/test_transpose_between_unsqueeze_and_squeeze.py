@@ -7,7 +7,7 @@ import pytest
 
 import graphfix
 from graphfix.api import run
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from graphfix.testing import assert_rewrite, outputs_of
 from tests.passes.lowering_models import PLACES, written
 from tests.passes.shape_models import text
 
@@ -62,57 +62,6 @@ def test_open_sizes_and_types(dtype: str) -> None:
         for n, m in ((2, 3), (1, 1), (0, 2))
     ]
     assert_rewrite(PASS, model, feeds=feeds, after=["Transpose"], rtol=0, atol=0)
-
-
-def test_axes_as_attributes() -> None:
-    model = text(
-        "g (float[2,3] x) => (float[3,2] y) { u = Unsqueeze <axes = [1]> (x)"
-        " t = Transpose <perm = [2, 1, 0]> (u) y = Squeeze <axes = [1]> (t) }",
-        11,
-    )
-    assert_rewrite(PASS, model, feeds=[feed_of((2, 3))], after=["Transpose"], rtol=0, atol=0)
-
-
-@pytest.mark.parametrize(
-    ("model", "why"),
-    [
-        (
-            written(body("0", "1,0,2", "0"), "float[1,3] x", "float[1,3]"),
-            "the axes that came must go",
-        ),
-        (
-            written(
-                body("0", "2,1,0", "2").replace(" <perm = [2,1,0]>", ""),
-                "float[2,3] x",
-                "float[A,B]",
-            ),
-            "the order of the Transpose must be written down",
-        ),
-        (
-            written(
-                body("0", "2,1,0", "2") + "\n@y = Add (@q, @t)".replace("@q", "@r"),
-                "float[2,3] x", "float[A,B,C]",
-            ).replace("y = Squeeze", "r = Squeeze"),
-            "what lies between must have one reader",
-        ),
-        (
-            written("@y = Squeeze (x, i)", "float[1,3] x, int64[1] i", "float[3]"),
-            "what comes in must come out of Transpose",
-        ),
-        (
-            written(
-                body("0", "2,1,0", "2").replace("(@t, @b)", "(@t)"), "float[2,3] x", "float[A,B]"
-            ),
-            "the axes of the Squeeze must be written down",
-        ),
-    ],
-)  # fmt: skip
-def test_refusals(model: str, why: str) -> None:
-    assert_refused(PASS, model, why)
-
-
-def test_others_are_left_alone() -> None:
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
 
 
 def test_ncnn_takes_what_is_left() -> None:

@@ -5,7 +5,7 @@ from math import prod
 import numpy as np
 import pytest
 
-from graphfix.testing import assert_refused, assert_rewrite
+from graphfix.testing import assert_rewrite
 
 PASS = "transpose-in-two-turns"
 
@@ -37,10 +37,3 @@ def test_the_same_order(split: list[int], perm: list[int], last: list[int]) -> N
     assert done.ops == ["Reshape", "Transpose", "Reshape", "Transpose", "Reshape"]
     sizes = {i.name: i.dims[0] for i in done.after.graph.initializer}
     assert max(sizes.values()) <= 4
-
-
-def test_refuses_what_takes_more_turns_or_fewer() -> None:
-    turned = text([720], [2, 3, 4, 5, 6], [0, 1, 3, 2, 4], [720])
-    assert_refused(PASS, turned, "two turns of 4 dimensions must make it; of [0, 2, 1, 3] none do")
-    open_ends = text([2, 3, 4, 5, 6], [2, 3, 4, 5, 6], [2, 0, 3, 1, 4], [720])
-    assert_refused(PASS, open_ends, "x must have 4 dimensions at most; it has 5")

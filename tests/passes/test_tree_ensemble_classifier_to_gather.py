@@ -91,9 +91,3 @@ def test_labels_that_are_texts() -> None:
     del unread.graph.output[0]
     done = assert_rewrite(PASS, unread, feeds=[{"x": GRID.astype(np.float32)}], **ROUNDED)
     assert not [node for node in done.after.graph.node if node.domain]
-
-
-def test_probabilities_next_to_0_have_the_last_digits_that_onnxruntime_gives() -> None:
-    far: dict[str, Any] = {"class_ids": [0] * 5, "class_weights": [-16.5, -15.3, 15.7, -9.1, 17.2]}
-    model = classifier([0, 1], post_transform="LOGISTIC", **far)
-    assert_rewrite(PASS, model, feeds=[{"x": GRID.astype(np.float32)}])

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix import run
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched
-from tests.passes.lowering_models import written
-from tests.passes.tree_models import GRID, ROUNDED, VALUES, WEIGHTS, forest, full
+from graphfix.testing import assert_refused, assert_rewrite
+from tests.passes.tree_models import GRID, ROUNDED, WEIGHTS, forest, full
 
 PASS = "tree-ensemble-regressor-to-gather"
 
@@ -84,22 +83,6 @@ def test_missing_values_pass_some_branches() -> None:
     assert "IsNaN" in {node.op_type for node in done.after.graph.node}
 
 
-def test_a_tree_that_is_a_leaf_beside_a_deep_one() -> None:
-    model = forest(
-        nodes_modes=["BRANCH_LEQ", "BRANCH_LEQ", *["LEAF"] * 4],
-        nodes_treeids=[0, 0, 0, 0, 0, 7],
-        nodes_nodeids=[0, 1, 2, 3, 4, 0],
-        nodes_featureids=[0, 1, 0, 0, 0, 0],
-        nodes_truenodeids=[1, 2, 0, 0, 0, 0],
-        nodes_falsenodeids=[4, 3, 0, 0, 0, 0],
-        nodes_values=VALUES[:6],
-        target_treeids=[0, 0, 0, 7, 7],
-        target_nodeids=[2, 3, 4, 0, 0],
-        target_ids=[0, 0, 0, 0, 1],
-    )
-    assert_rewrite(PASS, model, feeds=[{"x": GRID.astype(np.float32)}], **ROUNDED)
-
-
 def test_what_forms_no_trees_is_refused() -> None:
     rootless = forest(nodes_truenodeids=[1, 0, 0, 0, 0, 1, 0, 0])
     assert_refused(PASS, rootless, "each tree must begin with its one root")
@@ -110,11 +93,6 @@ def test_what_forms_no_trees_is_refused() -> None:
     assert_refused(PASS, forest(target_ids=[0, 0, 0, 1, 5]), "must be for one of 2 targets")
     assert_refused(PASS, forest(aggregate_function="MODE"), "they say MODE")
     assert_refused(PASS, forest(nodes_modes=["MAYBE", *["LEAF"] * 7]), "they say MAYBE")
-
-
-def test_a_single_target_is_transformed_by_probit_alone() -> None:
-    one = forest(post_transform="LOGISTIC", n_targets=1, target_ids=[0] * 5)
-    assert_refused(PASS, one, "onnxruntime leaves it as it is")
 
 
 def test_the_result_grows_with_the_number_of_leaves() -> None:
@@ -130,10 +108,6 @@ def test_the_result_grows_with_the_number_of_leaves() -> None:
     assert nodes[0] == nodes[1]
     assert sizes[1] < 8.1 * sizes[0]
     assert sizes[1] < 1.2 * len(full(64, depth=7).SerializeToString())
-
-
-def test_leaves_other_operators_alone() -> None:
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
 
 
 def test_an_older_opset_is_raised_first() -> None:

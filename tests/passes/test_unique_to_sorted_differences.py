@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import graphfix
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, parse
+from graphfix.testing import assert_rewrite, parse
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "unique-to-sorted-differences"
@@ -32,26 +32,6 @@ def test_any_numbers(numbers: list[int], kind: str) -> None:
     text += f"({kind}[N] u, int64[N] f, int64[{size}] i, int64[N] c) {{ u, f, i, c = Unique (x) }}"
     dtype = {"int64": np.int64, "double": np.float64}[kind]
     assert_rewrite(PASS, text, feeds=[{"x": np.array(numbers, dtype)}])
-
-
-@pytest.mark.parametrize(
-    ("attributes", "dims", "reason"),
-    [
-        ("<axis = 0>", "2, 3", "slices along an axis"),
-        ("<sorted = 0>", "6", "in the order of the input"),
-        ("", "N", "the number of elements must be from 1 to 2048; it is unknown or 0"),
-        ("", "3000", "the number of elements must be from 1 to 2048; it is 3000"),
-    ],
-)
-def test_refused(attributes: str, dims: str, reason: str) -> None:
-    output = "float[P, Q]" if "axis" in attributes else "float[P]"
-    assert_refused(
-        PASS, written(f"@y = Unique {attributes} (x)", f"float[{dims}] x", output), reason
-    )
-
-
-def test_other_operators_are_left_alone() -> None:
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
 
 
 @pytest.mark.parametrize("target", ["trt8.5", "trt8.6", "trt10.1"])

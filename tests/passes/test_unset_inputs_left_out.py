@@ -7,8 +7,8 @@ import onnx
 import pytest
 
 from graphfix.api import run
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
-from tests.passes.shape_models import in_branch, text
+from graphfix.testing import assert_rewrite, outputs_of, run_pass
+from tests.passes.shape_models import text
 
 PASS = "unset-inputs-left-out"
 FLOATS = np.random.default_rng(7).standard_normal((2, 3, 3)).astype(np.float32)
@@ -56,20 +56,6 @@ def test_other_types(kind: str) -> None:
     model = unset(text(f"g ({kind}[N,3,3] x) => ({kind}[N,3,3] y) {{ y = Trilu (x) }}"))
     wide = (FLOATS * 9).astype(np.float64 if kind == "double" else kind)
     assert_rewrite(PASS, model, feeds=[{"x": wide}])
-
-
-def test_in_a_branch() -> None:
-    model = in_branch("LOCALr = Trilu (x)", "float[2,3,3]", "float[2,3,3]")
-    for attribute in model.graph.node[0].attribute:
-        attribute.g.node[0].input.append("")
-    feeds = [{"x": FLOATS, "c": np.array(c)} for c in (True, False)]
-    assert_rewrite(PASS, model, feeds=feeds)
-
-
-def test_refusals_and_others() -> None:
-    full = text("g (float[3,3] x) => (float[3,3] y) { y = Trilu (x) }")
-    assert_refused(PASS, full, "the last input must be left out; it is there")
-    assert_untouched(PASS, text("g (float[3] x) => (float[3] y) { y = Neg (x) }"))
 
 
 def test_from_the_finding_to_the_end() -> None:

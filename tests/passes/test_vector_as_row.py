@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import graphfix
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, parse
+from graphfix.testing import assert_rewrite, outputs_of, parse
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "vector-as-row"
@@ -49,15 +49,6 @@ def test_everywhere(place: str) -> None:
     text = written("@y = Softmax (x)", "float[5] x", "float[5]", place=place)
     feed = FEED | ({"c": np.array(True)} if place == "branch" else {})
     assert_rewrite(PASS, text, feeds=[feed])
-
-
-def test_matrices_are_refused() -> None:
-    text = written("@y = Softmax (x)", "float[2, 5] x", "float[2, 5]")
-    assert_refused(PASS, text, "the rank must be 1; it is 2")
-
-
-def test_other_operators_are_left_alone() -> None:
-    assert_untouched(PASS, written("@y = Neg (x)", "float[3] x", "float[3]"))
 
 
 def test_for_tensorrt_for_rtx() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import graphfix
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, parse
+from graphfix.testing import assert_rewrite, outputs_of, parse
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "vector-matmul-turned"
@@ -44,15 +44,6 @@ def test_everywhere(place: str) -> None:
     text = written("@y = MatMul (v, w)", "float[3] v, float[3, 4] w", "float[4]", place=place)
     feed = FEED | ({"c": np.array(True)} if place == "branch" else {})
     assert_rewrite(PASS, text, feeds=[feed], rtol=1e-6)
-
-
-def test_refused() -> None:
-    text = written("@y = MatMul (v, w)", "float[3] v, float[2, 3, 4] w", "float[2, 4]")
-    assert_refused(PASS, text, "the ranks must be 1 and 2; they are 1 and 3")
-
-
-def test_others_are_left_alone() -> None:
-    assert_untouched(PASS, written("@y = Neg (v)", "float[3] v", "float[3]"))
 
 
 def test_it_repairs_for_the_engine_that_takes_no_rows() -> None:

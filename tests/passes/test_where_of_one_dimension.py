@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import graphfix
-from graphfix.testing import assert_refused, assert_rewrite, parse
+from graphfix.testing import assert_rewrite, parse
 
 PASS = "where-of-one-dimension"
 SHAPE = (2, 3, 1, 2, 2)
@@ -32,19 +32,6 @@ def test_values(given: str, kind: str, opset: int) -> None:
     }
     done = assert_rewrite(PASS, _text(f"y = Where ({given})", kind, opset=opset), feeds=[feed])
     assert done.ops[-2:] == ["Where", "Reshape"]
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        (_text("y = Where (c, r, x)"), "r must be a constant, one number, or of the shape"),
-        (_text("y = Where (c, k, x)", sizes="2,3,1,2,N"), "the sizes must be known"),
-        (_text("y = Where (c, k, x)", sizes="2,3,1,0,2"), "none of them 0"),
-        (_text("y = Where (c, k, x)", sizes="3,1,2,2"), "5 dimensions or more; there are 4"),
-    ],
-)
-def test_refused(text: str, reason: str) -> None:
-    assert_refused(PASS, text, reason)
 
 
 def test_it_repairs_for_the_engine() -> None:

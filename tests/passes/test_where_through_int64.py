@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import graphfix
-from graphfix.testing import assert_refused, assert_rewrite, outputs_of, parse
+from graphfix.testing import assert_rewrite, outputs_of, parse
 
 PASS = "where-through-int64"
 AFTER = ["Cast", "Cast", "Where", "Cast"]
@@ -38,21 +38,6 @@ def test_values(kind: str, opset: int) -> None:
 
 def test_sizes_that_are_open() -> None:
     assert_rewrite(PASS, _text("int32", size="N,3"), feeds=[_feed("int32")], after=AFTER)
-
-
-def test_constants() -> None:
-    text = (
-        '<ir_version: 8, opset_import: ["" : 17]> g (bool[2] c) => (int32[2] y) '
-        "<int32[2] a = {1, 2}, int32 b = {-3}> { y = Where (c, a, b) }"
-    )
-    feed = {"c": np.array([True, False])}
-    done = assert_rewrite(PASS, text, feeds=[feed])
-    assert outputs_of(done.after, feed)["y"].tolist() == [1, -3]
-
-
-def test_refused() -> None:
-    assert_refused(PASS, _text("int64"), "int64")
-    assert_refused(PASS, _text("float"), "float32")
 
 
 def test_it_repairs_for_the_engine() -> None:
