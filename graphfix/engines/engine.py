@@ -1,6 +1,6 @@
 """What an engine family says of itself, and how families are found.
 
-A family is a folder beside this file with an ``engine.py`` that holds a subclass of `Engine`, or
+A family is a folder next to this file with an ``engine.py`` that holds a subclass of `Engine`, or
 several where engines share their rules; an installed package can add one by an entry point of the
 group `graphfix.engines` that names such a package. The defaults are those of ONNX, so that a family
 only says what is its own.
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 EXAMPLE = "example.txt"
 PROGRAM = "program.py"
 CORPUS = "corpus.json"
-HOSTING = "hosting"  # the folder beside the families that is none
+HOSTING = "hosting"  # the folder next to the families that is none
 ENTRY_POINT_GROUP = "graphfix.engines"
 
 
@@ -58,7 +58,7 @@ class Engine:
         family: What its targets are called before the version: ``acme`` of ``acme8.6``.
         title: The engine for people.
         spellings: Other beginnings of names that users type for `family`.
-        order: Where the family stands in lists; those of one number stand by name.
+        order: Where the family is in lists; those of one number are sorted by name.
         own_words: The id of a rule of `graphfix.engines.common_rules` -> the range of targets for
             which the family's own rules say that, with the engine's words, or nothing does.
         tolerates: The rules of `graphfix.engines.file_rules` that are only notes for it, or such a
@@ -66,7 +66,7 @@ class Engine:
         sources: The id of such a rule -> what is known of the family there.
         known: How its profiles came to be known: ``sources`` (of the engine), ``measured`` (in it)
             or ``tables`` (that its makers publish; never run); empty is measured where there is a
-            ``program.py``, and otherwise that nobody says.
+            ``program.py``, and otherwise that no one says.
         caution: What to tell whoever asks about it; empty where its profiles were seen to hold.
         install: How to get the engine onto a machine; empty where nothing runs models in it, or
             where `requirements` says it.
@@ -76,7 +76,7 @@ class Engine:
         newest_python: The name of a profile -> the newest Python that its engine installs into,
             ``3.11``; absent where any does.
         arithmetic: The type that it computes floats in whatever the type of the model, by which
-            its numbers are judged; empty where each type is computed as itself.
+            its values are judged; empty where each type is computed as itself.
         capabilities: What it builds engines for ahead of time, such as ``sm89``; its program finds
             the one that is wanted in the variable ``GRAPHFIX_COMPUTE_CAPABILITY``.
         on_device: Whether it runs on a device, whose driver reserves more addresses than any
@@ -261,7 +261,7 @@ class Engine:
     def program(self) -> Path | None:
         """The file that loads and runs models in a process of its own; None without one.
 
-        `graphfix.engines.hosting.serve` says what stands in it.
+        `graphfix.engines.hosting.serve` says what is in it.
         """
         path = None if self.folder is None else self.folder / PROGRAM
         return path if path is not None and path.is_file() else None
@@ -272,7 +272,7 @@ class Engine:
         return bool(self.install) or self.program is not None
 
     def how_to_install(self, target: Target) -> str:
-        """Return how to get the engine of a target onto a machine; empty where nobody says."""
+        """Return how to get the engine of a target onto a machine; empty where no one says."""
         by_us = self.program is not None and f"graphfix targets --install {target.name}"
         return self.install or by_us or ""
 
@@ -373,7 +373,7 @@ def _order(name: str) -> tuple[tuple[tuple[int, ...], str], str]:
 
 @cache
 def engines() -> tuple[Engine, ...]:
-    """Return the families that lie beside this file, in the order of lists.
+    """Return the families that lie next to this file, in the order of lists.
 
     Raises:
         PassBug: A folder holds no engine.
@@ -390,7 +390,7 @@ def engines() -> tuple[Engine, ...]:
 
 @cache
 def every_engine() -> tuple[Engine, ...]:
-    """Return the families that lie beside this file, then those of installed packages."""
+    """Return the families that lie next to this file, then those of installed packages."""
     from importlib.metadata import entry_points
 
     entries = sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name)
@@ -413,7 +413,7 @@ def _engines_of_package(package: str) -> tuple[Engine, ...]:
 
 @cache
 def engine_of(family: str) -> Engine:
-    """Return the engine of a family; one that is as ONNX says where nobody knows the family."""
+    """Return the engine of a family; one that is as ONNX says where no one knows the family."""
     for known in _nearest_first():
         if known.family == family:
             return known

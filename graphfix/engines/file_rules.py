@@ -1,4 +1,4 @@
-"""What is wrong with a file whichever engine reads it; found by `graphfix.validity`.
+"""Faults of a file for any engine; found by `graphfix.validity`.
 
 These rules are asked once of the model as it came and once of the result, not at every step.
 """
@@ -41,41 +41,46 @@ def _asked_elsewhere(*_: object) -> None:
 
 
 UNKNOWN_ATTRIBUTE = file_rule(
-    "unknown-attribute", "A node has an attribute that its operator does not have at the opset."
+    "unknown-attribute", "A node has an attribute that its operator does not define at this opset."
 )
-MISSING_ATTRIBUTE = file_rule("missing-attribute", "A node lacks an attribute that it must have.")
-ATTRIBUTE_TYPE = file_rule("attribute-type", "An attribute is of another type than its operator's.")
+MISSING_ATTRIBUTE = file_rule("missing-attribute", "A node lacks a required attribute.")
+ATTRIBUTE_TYPE = file_rule(
+    "attribute-type", "An attribute has a different type than its operator defines."
+)
 ATTRIBUTE_TWICE = file_rule("attribute-twice", "A node has the same attribute twice.")
-INPUT_COUNT = file_rule("input-count", "A node has more or fewer inputs than its operator takes.")
+INPUT_COUNT = file_rule("input-count", "A node has more or fewer inputs than its operator defines.")
 OUTPUT_COUNT = file_rule(
-    "output-count", "A node has more or fewer outputs than its operator gives."
+    "output-count", "A node has more or fewer outputs than its operator defines."
 )
 DEPRECATED_OPERATOR = file_rule(
-    "deprecated-operator", "An operator is no longer there at the opset of the file."
+    "deprecated-operator", "An operator was removed before the opset of the file."
 )
 ELEMENT_TYPE = file_rule(
-    "element-type", "A node gets an element type that its operator never takes."
+    "element-type", "A node reads an element type that its operator supports at no opset."
 )
 TYPE_OF_NEWER_OPSET = file_rule(
     "type-of-newer-opset",
-    "A node gets an element type that its operator takes from a newer opset on.",
+    "A node reads an element type that its operator supports from a newer opset on.",
     feature="model:type-of-newer-opset.{op}",
 )
-TYPES_DIFFER = file_rule("types-differ", "A node gets two types where its operator wants one.")
-TYPE_CONTRADICTION = file_rule(
-    "type-contradiction", "Attributes or types of a node cannot be what they are said to be."
+TYPES_DIFFER = file_rule(
+    "types-differ", "A node reads two element types where its operator requires one."
 )
-SHAPE_CONTRADICTION = file_rule("shape-contradiction", "Sizes do not fit together at a node.")
+TYPE_CONTRADICTION = file_rule(
+    "type-contradiction", "Attributes or types of a node contradict each other."
+)
+SHAPE_CONTRADICTION = file_rule("shape-contradiction", "Shapes of a node do not match.")
 OUTPUT_TYPE_DECLARED = file_rule(
-    "output-type-declared", "A graph output is declared with another type than it gets."
+    "output-type-declared",
+    "A graph output is declared with a different type than its node returns.",
 )
 TYPE_DECLARED = file_rule(
     "type-declared",
-    "A tensor is declared with another type than its node gives.",
+    "A tensor is declared with a different type than its node returns.",
 )
 SHAPE_DECLARED = file_rule(
     "shape-declared",
-    "A tensor is declared with another shape than its node gives.",
+    "A tensor is declared with a different shape than its node returns.",
     NOTE,
     source="onnxruntime 1.32 warns and takes what it infers",
 )
@@ -89,8 +94,10 @@ BRANCH_INPUTS = file_rule(
     "branch-inputs",
     "A branch of an If declares inputs.",
 )
-OPSET_NUMBER = file_rule("opset-number", "The file says an opset that is not known.")
-STORED_DATA = file_rule("stored-data", "A stored tensor has more or less data than its type says.")
+OPSET_NUMBER = file_rule("opset-number", "The file imports an unknown opset.")
+STORED_DATA = file_rule(
+    "stored-data", "A stored tensor has more or less data than its type and shape require."
+)
 NEGATIVE_SIZE = file_rule("negative-size", "A stored tensor has a negative size.")
 INVALID_MODEL = file_rule("invalid-model", "The ONNX checker refuses the file.")
 DATA_TWICE = file_rule(
@@ -101,13 +108,13 @@ DATA_TWICE = file_rule(
 )
 UNSORTED = file_rule(
     "unsorted",
-    "Nodes stand before what they use.",
+    "Nodes precede the nodes whose outputs they read.",
     NOTE,
     source="onnx/checker.cc; onnxruntime sorts them",
 )
 FORMALITY = file_rule(
     "formality",
-    "The ONNX checker asks for what no engine misses.",
+    "The ONNX checker reports a formality that engines do not need.",
     NOTE,
     source="onnx/checker.cc; onnxruntime takes such models of the open corpus",
 )
@@ -120,30 +127,30 @@ REPEATED_CONSTANT = file_rule(
 )
 BAKED_SIZE = file_rule(
     "baked-size",
-    "A free dimension of an input runs with one size alone, which a Reshape has baked in.",
+    "A dynamic input dimension works with one size only, fixed in the shape of a Reshape.",
     NOTE,
     source="Reshape in onnx/defs/tensor: the number of elements stays",
 )
 DOES_NOT_LOAD = file_rule(
     "does-not-load",
-    "The engine that is installed here refuses to load the model.",
+    "The engine installed on this machine refuses to load the model.",
     source="the engine that is installed here, asked where it is the target's version",
 )
 COMPUTES_OTHERWISE = file_rule(
     "computes-otherwise",
-    "The engine takes the model, and computes other numbers than onnxruntime.",
+    "The engine accepts the model and computes different values than onnxruntime.",
     WRONG,
     source="the engine on this machine, asked by --engine",
 )
 BEYOND_FLOAT16 = file_rule(
     "beyond-float16",
-    "An engine that holds every float in float16 computes other numbers than onnxruntime.",
+    "An engine that computes in float16 returns different values than onnxruntime.",
     WRONG,
     source="the model itself, run in onnxruntime with every float rounded to float16",
 )
 NOT_OPENED = file_rule(
     "not-opened",
-    "The engine that is installed here could not be asked whether it loads the model.",
+    "The engine installed on this machine could not be run to load the model.",
     NOTE,
     source="the engine that is installed here, asked where it is the target's version",
 )
@@ -157,4 +164,6 @@ REPEATED_NODE_NAME = file_rule(
     "Two nodes of one graph have the same name.",
     source="graph.cc of onnxruntime 1.32 refuses it",
 )
-SHADOWED_NAME = file_rule("shadowed-name", "A body gives a tensor the name of one around it.")
+SHADOWED_NAME = file_rule(
+    "shadowed-name", "A subgraph reuses the name of a tensor of an outer graph."
+)

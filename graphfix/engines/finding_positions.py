@@ -16,7 +16,7 @@ Places = dict[tuple[str, int], Node]
 def as_told(model: Model, findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """Return what the rules say of a model in the form that reports have.
 
-    Inside of a run nodes are known by where they stand now. A report names them by where they stood
+    Inside of a run nodes are known by where they are now. A report names them by where they was
     in the file, -1 for what is new; an order that was mended, and what was put in before them,
     does not shift them.
 

@@ -1,7 +1,7 @@
 """Which library writes an operator that ONNX does not have, and what its users do about it.
 
-Source: `foreign_operators.toml` beside this file and in the folders of families, whose entries name
-the repository and the file.
+Source: `foreign_operators.toml` next to this file and in the folders of families, whose entries
+name the repository and the file.
 """
 
 from __future__ import annotations
@@ -60,5 +60,5 @@ def libraries() -> tuple[Library, ...]:
 
 @lru_cache(maxsize=1024)  # a file may have thousands of one operator, and of names
 def library_of(domain: str, op: str) -> Library | None:
-    """Return the library that writes an operator, None where nobody is known to."""
+    """Return the library that writes an operator, None where no one is known to."""
     return next((known for known in libraries() if known.writes(domain, op)), None)

@@ -18,7 +18,7 @@ from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import WRONG, Answer, Rule, rule
 
-# What is NaN wherever an operand is, and what gives all of its numbers on.
+# What is NaN wherever an operand is, and what gives all of its values on.
 _CARRIES = frozenset({"Abs", "Add", "Cast", "Div", "Mul", "Neg", "Sqrt", "Sub"})
 _MOVES = frozenset({"Concat", "Expand", "Flatten", "Identity", "Reshape", "Squeeze", "Transpose"})
 _OF_DATA = frozenset({"Expand", "Reshape", "Squeeze", "Unsqueeze"})  # the other input are sizes

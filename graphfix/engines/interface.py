@@ -92,7 +92,7 @@ class Taken(Struct, frozen=True):
 
     Attributes:
         models: How many models there are.
-        before: How many it takes as they are; None where nobody looked.
+        before: How many it takes as they are; None where no one looked.
         after: How many it takes after graphfix.
         run: Whether it ran them and computed the same; otherwise its rules were asked.
         source: The result.

@@ -82,7 +82,7 @@ def failed(rule: str, error: Exception) -> Failed:
 def hook_result(
     call: Callable[[], _T], otherwise: _T, hook: str, faults: list[tuple[str, Failed]]
 ) -> _T:
-    """Call a hook of an engine; where it raises, note that and go on with something else.
+    """Call a hook of an engine; where it raises, note that and continue with something else.
 
     Args:
         call: Calls it.

@@ -1,8 +1,8 @@
-"""The profiles of engines that are known from tables alone, made from the facts beside each.
+"""The profiles of engines that are known from tables alone, made from the facts next to each.
 
     python -m graphfix.engines.listed_profiles
 
-A file ``facts/NAME.json`` is one target: ``source``, ``profile`` (what the profile has beside its
+A file ``facts/NAME.json`` is one target: ``source``, ``profile`` (what the profile has next to its
 operators), ``later`` and ``ops``, by name, with the domain where it is not ONNX's own:
 
 - ``opsets``: the forms that are taken, by the opset that they came with, ``7-12, 13+``; ``later``
@@ -26,7 +26,7 @@ from graphfix.engines.engine import engines
 from graphfix.engines.tables import TabledEngine
 from graphfix.engines.versioned import write_profiles
 
-_LOWEST = 7  # older forms are not told apart
+_LOWEST = 7  # older forms are not distinguished
 _CONTRIB = "com.microsoft"
 _TYPES = {"float": "float32", "double": "float64"}
 

@@ -1,4 +1,4 @@
-"""How large the numbers of a network become, where its inputs are around 0 and spread by 1."""
+"""How large the values of a network become, where its inputs are around 0 and spread by 1."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from graphfix.model import Model
 _LARGEST = 65504.0  # of float16
 _MOST = 1 << 24  # weights that are looked at
 _WEIGHTED = frozenset({"Conv", "Gemm", "MatMul"})
-# Operators of one tensor that leave mean and spread of its numbers about as they are.
+# Operators of one tensor that leave mean and spread of its values about as they are.
 _KEEPING = frozenset(
     {
         *("Dropout", "Flatten", "Identity", "MaxPool", "Reshape", "Resize", "Squeeze"),
@@ -30,7 +30,7 @@ _SQUARE_ROOT = math.sqrt(2)
 
 
 class _Size(NamedTuple):
-    """Mean and standard deviation of the numbers of a tensor."""
+    """Mean and standard deviation of the values of a tensor."""
 
     mean: float
     spread: float
@@ -142,7 +142,7 @@ def _held(value: Value | None) -> _Size | None:
 
 
 def numbers_of(value: Value | None) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]] | None:
-    """Return the numbers of a constant of floats that is not too large to be looked at."""
+    """Return the values of a constant of floats that is not too large to be looked at."""
     if value is None or not value.is_constant or value.dtype is None or value.dtype.kind != "f":
         return None
     shape = value.static_shape

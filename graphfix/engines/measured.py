@@ -130,7 +130,7 @@ def operator_rows(
 
     Args:
         refused: What is refused or crashes the engine.
-        wrong: What is computed otherwise than ONNX says.
+        wrong: What is computed differently from how ONNX says.
         newest: The newest opset that the engine is said to take.
     """
     rows: dict[str, dict[str, Any]] = {}
@@ -204,7 +204,7 @@ def of_all_forms(found: Mapping[str, Kinds], newest: int) -> dict[str, Kinds]:
 def with_types(
     refused: Mapping[str, Kinds], plain: Mapping[str, Mapping[str, str]], newest: int
 ) -> dict[str, Kinds]:
-    """Return what is refused, and the element types of which one plain model was refused besides.
+    """Return what is refused, and the element types of which one plain model was refused as well.
 
     Args:
         refused: Of the facts.

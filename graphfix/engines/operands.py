@@ -148,7 +148,7 @@ def is_fmod_of_floats(node: NodeView) -> bool | Unknown | None:
 def quantizer_told_at(node: NodeView) -> NodeView | None:
     """Return the QuantizeLinear that a rule tells of at a node; None at another place.
 
-    What all that reads it dequantizes again is told of there, where passes write out the pair.
+    What all that reads it dequantizes again is reported there, where passes write out the pair.
 
     Args:
         node: A QuantizeLinear or a DequantizeLinear.

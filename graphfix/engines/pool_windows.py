@@ -41,7 +41,7 @@ def pool_windows(node: NodeView) -> list[tuple[int, int, int, int, int]] | None:
 
 
 def window_begins_behind(node: NodeView) -> bool:
-    """Say whether a window begins behind the input with ceil_mode; ONNX leaves such ones out."""
+    """Say whether a window begins after the input with ceil_mode; ONNX leaves such ones out."""
     axes = pool_windows(node)
     if not node.attr("ceil_mode", 0) or axes is None:
         return False

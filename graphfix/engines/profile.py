@@ -54,7 +54,7 @@ class OperatorSupport:
             for, by the type parameter of the schema; the whole form where there is nothing. For
             ``rank`` there are ranks of the first input in the place of types, and for an attribute
             its values.
-        wrong: In the same way, what it takes and computes otherwise than ONNX says.
+        wrong: In the same way, what it takes and computes differently from how ONNX says.
         limits: What else its table says that rules can judge.
     """
 

@@ -44,7 +44,7 @@ def resolve(name: str | Target | Path) -> tuple[Target, tuple[str, ...]]:
     profile is taken as the next lower one of the same major, with a note: a release that is newer
     than the newest profile is judged by that one, and the note says so. ``jetpack5.1`` and
     ``ngc22.12`` are the engine that the release holds. A `Path`, or text that ends in
-    ``.toml``, is a profile of the user's own; it is read anew each time.
+    ``.toml``, is a profile of the user's own; it is read again each time.
 
     Raises:
         UsageError: No target has this name, or the file is no profile.
@@ -61,7 +61,7 @@ def resolve(name: str | Target | Path) -> tuple[Target, tuple[str, ...]]:
 def resolve_briefly(name: str | Target | Path) -> tuple[Target, tuple[str, ...]]:
     """Return a target as `resolve` does, with notes that every run can bear.
 
-    What a device holds is told where somebody asks for it: ``graphfix targets acme8``.
+    What a device holds is reported where someone asks for it: ``graphfix targets acme8``.
     """
     target, notes = resolve(name)
     told = [note.partition("; ") for note in notes]

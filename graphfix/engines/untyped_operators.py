@@ -1,7 +1,7 @@
-"""What cannot be judged only because of an operator that nobody knows the types of.
+"""What cannot be judged only because of an operator that no one knows the types of.
 
-Each such operator is told once: behind it, types are unknown up to the outputs of the graph, and a
-rule that misses one of them says nothing that the operator's own finding does not.
+Each such operator is reported once: after it, types are unknown up to the outputs of the graph, and
+a rule that misses one of them says nothing that the operator's own finding does not.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _WORST = [Severity.REJECT, Severity.WRONG, Severity.BUILDER, Severity.FALLBACK, 
 
 
 def counted_behind(model: Model, findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Return the findings with what is only unknown behind an unknown operator counted in its own.
+    """Return the findings with what is only unknown after an unknown operator counted in its own.
 
     Where the operator has no finding that stops the model, such as one that the user says the
-    engine has, it gets one: what is behind it is not judged.
+    engine has, it gets one: what is after it is not judged.
 
     Args:
         model: The model; its types are inferred.
@@ -45,7 +45,7 @@ def counted_behind(model: Model, findings: Sequence[Finding]) -> tuple[Finding, 
     kept: list[Finding] = []
     for finding in findings:
         node = places.get((finding.node.scope, finding.node.index))
-        judged = finding.certain or finding.fault  # a fault of ours is not behind anything
+        judged = finding.certain or finding.fault  # a fault of ours is not after anything
         cause = None if judged or node is None else traced.of(finding, node)
         if cause is None:
             kept.append(finding)
@@ -56,7 +56,7 @@ def counted_behind(model: Model, findings: Sequence[Finding]) -> tuple[Finding, 
 
 
 def _is_strange(node: Node) -> bool:
-    """Say whether no schema gives the types of a node, and nobody else did."""
+    """Say whether no schema gives the types of a node, and nothing else did."""
     if (node.domain or "", node.op, node.overload) in node.graph.root.known_functions:
         return False
     if not any(_open(tensor, _DTYPE) or tensor.shape is None for tensor in node.outputs):
@@ -67,7 +67,7 @@ def _is_strange(node: Node) -> bool:
 def _given(model: Model) -> dict[int, list[Tensor]]:
     """Return the identity of each input of a loop's body or of a function -> what is given for it.
 
-    What Loop and Scan hand on stands last among their inputs and last in the body, so both are
+    What Loop and Scan hand on is last among their inputs and last in the body, so both are
     matched from the end; Loop counts and Scan of opset 8 has lengths before that.
     """
     found: dict[int, list[Tensor]] = {}
@@ -97,7 +97,7 @@ class _Causes(Struct):
     known: dict[tuple[int, str], Node | None] = field(default_factory=dict[Any, Any])
 
     def of(self, finding: Finding, node: Node) -> Node | None:
-        """Return the operator that a finding is behind; None where others share in it."""
+        """Return the operator that a finding is after; None where others share in it."""
         kind, _, name = finding.missing.partition(" of ")
         if id(node) in self.strange:
             return node
@@ -182,8 +182,8 @@ def _told(
 def _behind(several: Sequence[Finding]) -> str:
     count = len({(f.node.scope, f.node.index) for f in several})
     if count == 1:
-        return "1 node behind it whose types are unknown is not judged"
-    return f"{count} nodes behind it whose types are unknown are not judged"
+        return "1 node after it whose types are unknown is not judged"
+    return f"{count} nodes after it whose types are unknown are not judged"
 
 
 def _judged_by_nobody(view: NodeView, index: int, several: Sequence[Finding]) -> Finding:

@@ -31,7 +31,7 @@ def packed(tables: Mapping[str, Table]) -> Store:
 
     Raises:
         PassBug: A table does not come back as it is: a key of it holds tables here and something
-            else there, an empty table, or the keys of its tables stand in several orders.
+            else there, an empty table, or the keys of its tables are in several orders.
     """
     names = list(tables)
     store: Store = {"names": names, "fields": {}, "members": {}, "entries": {}}

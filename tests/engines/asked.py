@@ -1,4 +1,4 @@
-"""What rules say of graphs that an engine was asked about, beside what it said itself."""
+"""What rules say of graphs that an engine was asked about, next to what it said itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What real engines made of small graphs, beside what `graphfix check` says of them."""
+"""What real engines made of small graphs, next to what `graphfix check` says of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A rule or a hook of an engine that raises is a finding; the rest is judged, and a run goes on."""
+"""A rule or a hook of an engine that raises is a finding; the rest is judged, the run continues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Limits that a profile states, and what the engine behind a target runs in its place."""
+"""Limits that a profile states, and what the engine after a target runs in its place."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import pytest
 from graphfix.engines.engine import Engine, engines
 from graphfix.engines.rule import family_rules
 
-# Tools that a family's title does not name: the runtime behind onnx2tf.
+# Tools that a family's title does not name: the runtime after onnx2tf.
 OTHER_NAMES = {"tflite": ("LiteRT",), "qnn": ("QNN",)}
 FAMILIES = [engine for engine in engines() if family_rules(engine)]
 

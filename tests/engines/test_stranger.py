@@ -123,7 +123,7 @@ def said(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 def test_its_targets_are_listed_after_the_others(said: Any) -> None:
     listed = json.loads(said["list"]["out"])["targets"]
-    # What is known from tables alone may stand behind them.
+    # What is known from tables alone may be after them.
     names = [target["name"] for target in listed if target["known"] != "tables"]
     assert names[0] == "trt5.1"
     assert names[-2:] == ["tessera1.2", "tessera2.0"]

@@ -1,4 +1,4 @@
-"""What is only unknown behind an operator of unknown types is counted in its finding."""
+"""What is only unknown after an operator of unknown types is counted in its finding."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _blocking(proto: onnx.ModelProto, target: str = "trt8", **given: object) -> 
 def test_an_unknown_operator_gives_one_finding() -> None:
     (found,) = _blocking(CHAIN)
     assert (found.rule, found.node.op, found.certain) == ("operator-not-supported", "MyNorm", True)
-    assert found.message.endswith("8 nodes behind it whose types are unknown are not judged")
+    assert found.message.endswith("8 nodes after it whose types are unknown are not judged")
     assert {f.node.op for f in found.behind} == {
         *("Relu", "Conv", "Sigmoid", "Add", "Exp", "Neg", "Sqrt", "Softmax")
     }

@@ -35,7 +35,7 @@ def interpreter(home: Path) -> Path:
 
 
 def unfinished(home: Path) -> Path:
-    """Return the file that stands in an environment as long as it is being made."""
+    """Return the file that is in an environment as long as it is being made."""
     return home / ".unfinished"
 
 

@@ -38,7 +38,7 @@ class HostedRunner:
             model: The model in the file; its external data is not looked at.
             path: The file.
             parts: How many numbers the version of a target has.
-            static: Whether the engine wants the model anew for each set of sizes.
+            static: Whether the engine wants the model again for each set of sizes.
         """
         self._host = host
         said = host.version()

@@ -1,8 +1,9 @@
 """The process that holds an engine: ``PYTHON -I serve.py PROGRAM PARENT MEMORY``.
 
-It stands alone, since the Python that has the engine is seldom the one that has graphfix: Python
-3.8 or newer, the standard library, numpy, and what PROGRAM imports. PARENT is the process that
-started it, with which it ends; MEMORY the bytes of addresses that models may take, 0 for no limit.
+It is self-contained, since the Python that has the engine is seldom the one that has graphfix:
+Python 3.8 or newer, the standard library, numpy, and what PROGRAM imports. PARENT is the process
+that started it, with which it ends; MEMORY the bytes of addresses that models may take, 0 for no
+limit.
 
 Requests and answers are lines of JSON on stdin and stdout:
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[Any]
 
-tools: Any = import_module("_tools")  # the converter, which lies beside the package
+tools: Any = import_module("_tools")  # the converter, which lies next to the package
 MNN: Any = import_module("MNN")
 expr: Any = MNN.expr
 nn: Any = MNN.nn
@@ -71,7 +71,7 @@ def load(path: str, shapes: dict[str, list[int]]) -> Callable[[dict[str, Array]]
         shapes: Not used: MNN resizes when inputs come.
 
     Returns:
-        A function from the inputs by name to the outputs by name. Its numbers are of the types that
+        A function from the inputs by name to the outputs by name. Its values are of the types that
         MNN has: int32 for other integers and bool, float32 for float64 and float16.
 
     Raises:

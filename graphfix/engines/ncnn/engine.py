@@ -41,7 +41,7 @@ class NCNN(Engine):
     own_words = MappingProxyType({"stated-io-types": "ncnn", "stated-types": "ncnn"})
 
     def computes_early(self, node: NodeView) -> bool:
-        """Say whether pnnx computes a node: its fold_constants runs what hangs on no input."""
+        """Say whether pnnx computes a node: its fold_constants runs what depends on no input."""
         from graphfix.analysis.constants_with_shapes import are_known_with_sizes
 
         return are_known_with_sizes(node)

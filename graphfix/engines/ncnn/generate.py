@@ -19,7 +19,7 @@ from graphfix.engines.versioned import unpacked, write_profiles
 FACTS = Path(__file__).parent / "facts" / "kernels.json"
 _NAME = "ncnn1.0"
 _NEWEST = 26  # the newest opset that was asked for
-# What these do depends on attributes and on what stands beside them, which rules judge.
+# What these do depends on attributes and on what is next to them, which rules judge.
 _RULED = (
     "Cast",
     "Concat",

@@ -77,7 +77,7 @@ def load(path: str, shapes: dict[str, list[int]]) -> Callable[[dict[str, Array]]
 
     Returns:
         A function from the inputs by name to the outputs by name. For inputs of other shapes it
-        converts the file anew.
+        converts the file again.
 
     Raises:
         RefusedError: The converter or ncnn does not take the file.
@@ -140,7 +140,7 @@ class _Loaded:
 
 
 def _copy_weights(path: str, graph: Any, folder: str) -> None:
-    """Put copies of the files of weights beside what pnnx is given: it follows no link to them."""
+    """Put copies of the files of weights next to what pnnx is given: it follows no link to them."""
     beside = os.path.dirname(os.path.abspath(path))
     names = {
         os.path.normpath(entry.value)
@@ -157,7 +157,7 @@ def _copy_weights(path: str, graph: Any, folder: str) -> None:
 
 
 def _text(info: Any, sizes: list[int]) -> str:
-    """Return an input as pnnx wants to be told of it."""
+    """Return an input as pnnx wants to be reported of it."""
     kind = info.type.tensor_type.elem_type
     if kind not in _TYPES:
         said = f"pnnx has no name for the type of {info.name}, {kind}"
@@ -176,7 +176,7 @@ def _convert(path: str, stem: str, sizes: str) -> None:
         "ncnnbin": ".ncnn.bin",
         "ncnnpy": "_ncnn.py",
     }
-    os.symlink(path, f"{stem}.onnx")  # it writes a simplified file beside the one that it is given
+    os.symlink(path, f"{stem}.onnx")  # it writes a simplified file next to the one that it is given
     words = [str(distribution("pnnx").locate_file("pnnx/pnnx")), f"{stem}.onnx", "fp16=0"]
     words += [f"{key}={stem}{end}" for key, end in files.items()]
     ended = subprocess.run(

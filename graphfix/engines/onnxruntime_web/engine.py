@@ -6,7 +6,7 @@ from graphfix.engines.tables import TabledEngine
 
 
 class WebGL(TabledEngine):
-    """The WebGL backend, which has no other behind it."""
+    """The WebGL backend, which has no other after it."""
 
     family = "webgl"
     title = "WebGL (ONNX Runtime Web)"

@@ -1,6 +1,6 @@
 """Which tensors OpenCV 5 holds in blocks of channels, as its convolutions write them.
 
-It goes by ``facts/asked.json`` (instance-norm-behind-*): what refuses blocks was asked behind each
+It goes by ``facts/asked.json`` (instance-norm-behind-*): what refuses blocks was asked after each
 operator.
 """
 
@@ -21,7 +21,7 @@ _JOINS = frozenset({"Add", "Concat", "Div", "Max", "Min", "Mul", "Sub"})
 
 
 def is_in_blocks(value: Value | None, depth: int = _DEEPEST) -> bool:
-    """Say whether a tensor comes out of a convolution with nothing between that takes blocks apart.
+    """Say whether a convolution returns a tensor in blocks, with nothing between that undoes them.
 
     Args:
         value: The tensor; None for an input that is left out.

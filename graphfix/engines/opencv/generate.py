@@ -3,7 +3,7 @@
     python -m graphfix.engines.opencv.generate
 
 Facts: ``facts/plain.json``, measured by `benchmarks.engines.plain`: the operators that a release
-has no layer for, the element types that it refuses or computes otherwise, and what it makes of
+has no layer for, the element types that it refuses or computes differently, and what it makes of
 the operators of bytes that onnxruntime's quantizer writes.
 """
 

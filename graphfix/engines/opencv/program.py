@@ -1,4 +1,4 @@
-"""Loads and runs a model in OpenCV DNN; stands alone, for any Python that has OpenCV.
+"""Loads and runs a model in OpenCV DNN; is self-contained, for any Python that has OpenCV.
 
 The names and ranks of a model's inputs and outputs are read out of the file itself: OpenCV 4 has no
 tensor of less than two dimensions, and computes all in float32.

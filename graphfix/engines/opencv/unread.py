@@ -1,4 +1,4 @@
-"""Which cells of a tensor nothing reads, as a Slice behind pointwise operators cuts them off."""
+"""Which cells of a tensor nothing reads, as a Slice after pointwise operators cuts them off."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def is_cut_off(value: Value, ends: Mapping[int, int], depth: int = _DEEPEST) -> 
     Args:
         value: The tensor; its shape has to be known.
         ends: Axis -> the first cell along it that must not be read. A cell is read where one of
-            its places is at or behind an end.
+            its places is at or after an end.
         depth: How many nodes are followed.
     """
     if not ends:
@@ -43,7 +43,7 @@ def _cuts_off(node: NodeView, value: Value, ends: Mapping[int, int], depth: int)
     if taken is None:
         return False
     left = {axis: end for axis, end in ends.items() if taken.get(axis, end + 1) > end}
-    moved = any(axis in taken for axis in left)  # its cells are counted anew
+    moved = any(axis in taken for axis in left)  # its cells are counted again
     return not moved and is_cut_off(result, left, depth - 1)
 
 

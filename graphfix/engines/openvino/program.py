@@ -1,6 +1,6 @@
 """OpenVINO on the CPU, in the process of `graphfix.engines.hosting.serve`.
 
-It stands alone: Python 3.8 or newer, numpy and openvino 2023.0 or newer.
+It is self-contained: Python 3.8 or newer, numpy and openvino 2023.0 or newer.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ def is_unordered(node: NodeView) -> bool:
 
 
 def _needed(value: Value) -> list[_Wanted] | None:
-    """Return what the numbers of a tensor follow from; None where they are not known early."""
+    """Return what the values of a tensor follow from; None where they are not known early."""
     maker = value.producer
     if value.is_constant:
         return []

@@ -31,8 +31,8 @@ _NAME = "qnn2"
 _NEWEST = 26  # the newest opset that was asked for
 # Refused where nothing follows, alone and not within Gelu, between bytes, or with a single operand.
 _TAKEN = ("DequantizeLinear", "Dropout", "Erf", "Max", "QuantizeLinear")
-# Numbers that were drawn lie beside those of float16 by chance, one index was negative, and Log was
-# asked about numbers below 0: the HTP has no NaN.
+# Numbers that were drawn lie next to those of float16 by chance, one index was negative, and Log
+# was asked about numbers below 0: the HTP has no NaN.
 _UNSURE = ("Ceil", "Log", "Mish", "OneHot", "Softplus")
 # Asked about in few forms or none, by hand or by node tests of ONNX, of which it took none.
 _UNTAKEN = (
@@ -91,7 +91,7 @@ _UNTAKEN = (
 )
 # Taken between other nodes, though not at the ends of a graph, or within Gelu: rules judge these.
 _JUDGED_TYPES = {"GatherND": ("int64",), "Transpose": ("int64",)}
-# MaxPool was asked with it where a window would begin behind the input; else it is taken.
+# MaxPool was asked with it where a window would begin after the input; else it is taken.
 _JUDGED_ATTRIBUTES = {"MaxPool": "ceil_mode"}
 _CAST_ALONE = "int16"  # Cast takes it to int32 alone
 _ENDS = (

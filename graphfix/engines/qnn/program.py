@@ -1,7 +1,7 @@
 """Run ONNX files in the HTP backend of QNN, simulated on the CPU, by onnxruntime's provider.
 
-It stands alone: Python 3.8 or newer, numpy, onnx and `onnxruntime-qnn`. No node may be left to the
-CPU, and nothing is quantized: floats are computed in float16.
+It is self-contained: Python 3.8 or newer, numpy, onnx and `onnxruntime-qnn`. No node may be left to
+the CPU, and nothing is quantized: floats are computed in float16.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ class RKNN(Engine):
         return (match["op"], match["name"]) if match else ("", "")
 
     def computes_early(self, node: NodeView) -> bool:
-        """Say whether the toolkit computes a node: what hangs on no input; facts/graphs.json."""
+        """Say whether the toolkit computes a node: what depends on no input; facts/graphs.json."""
         from graphfix.analysis.shape_only_values import gives_shapes_alone
 
         return node.op not in _READ_FIRST and gives_shapes_alone(node)

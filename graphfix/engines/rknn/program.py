@@ -1,6 +1,6 @@
 """Convert ONNX files with rknn-toolkit2 and run them in its simulator on the CPU.
 
-It stands alone: Python 3.8 or newer, numpy, onnx and `rknn-toolkit2`. What is built is for the
+It is self-contained: Python 3.8 or newer, numpy, onnx and `rknn-toolkit2`. What is built is for the
 RK3588, in float16 and not quantized.
 """
 

@@ -61,7 +61,7 @@ def _complaint(proto: ModelProto) -> str:
 
 
 def _misread_all(graph: Graph, proto: GraphProto, misread: Misread) -> None:
-    """Misread the nodes of a graph and its bodies; both have the same nodes in the same order."""
+    """Misread the nodes of a graph and its subgraphs; both hold the same nodes in one order."""
     scope = graph.scope
     for index, (node, written) in enumerate(zip(graph.nodes, proto.node, strict=True)):
         bodies = {a.name: a.g for a in written.attribute if a.HasField("g")}

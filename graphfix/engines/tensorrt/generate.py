@@ -3,7 +3,7 @@
     python -m graphfix.engines.tensorrt.generate [SUPPORT.json ...]
 
 Facts: ``facts/operators.json`` (docs/operators.md of onnx-tensorrt and the importers that its code
-registers, by version), ``facts/told.toml`` (what is told of the versions between),
+registers, by version), ``facts/told.toml`` (what is reported the versions between),
 ``facts/plugins.toml`` and, for TensorRT for RTX, ``facts/rtx.json``, which says what its own parser
 imports (``benchmarks/tensorrt/rtx_operators.py``). A file that is named adds versions to the first,
 or takes the place of what it says of them: version -> ``parser_ref``,
@@ -165,7 +165,7 @@ def profiles() -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _entry(store: Store, told: Mapping[str, Row], version: str) -> dict[str, Any]:
-    """Return what is known of a version: what was read, or that of another with what is told."""
+    """Return the facts of a version: those read, or those of another one as corrected."""
     if version not in told:
         return unpacked(store, version)
     known = _entry(store, told, told[version]["table"])

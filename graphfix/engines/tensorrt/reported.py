@@ -67,7 +67,7 @@ def _at(finding: Finding, node: Node, scope: str, index: int) -> Finding:
 
 
 def _outermost(model: Model, node: Node, depth: int) -> list[Node]:
-    """Return the nodes of the main graph in whose bodies and functions a node stands."""
+    """Return the nodes of the main graph in whose subgraphs and functions a node is."""
     while node.graph.parent is not None:
         node = node.graph.parent
     root: Graph = node.graph

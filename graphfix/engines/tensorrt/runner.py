@@ -156,7 +156,7 @@ class ProgramEngine(TensorRT):
         for name, dtype in self._outputs.items():
             if dtype.itemsize == 1 and dtype.kind in "iu":
                 raise EngineFailed(
-                    f"trtexec does not print the numbers of output {name} ({dtype.name})"
+                    f"trtexec does not print the values of output {name} ({dtype.name})"
                 )
         shapes = self._shapes(given)
         key = tuple(sorted(shapes.items()))

@@ -32,7 +32,7 @@ def trtexec_line(
 ) -> str:
     """Return a shell line for `trtexec`, which is called `tensorrt_rtx` in TensorRT for RTX.
 
-    Sizes that the model leaves open stand as ``<name>`` in the three shape options: the smallest,
+    Sizes that the model leaves open are as ``<name>`` in the three shape options: the smallest,
     the usual and the largest size that the engine shall take are the user's to choose.
 
     Sources: samples/common/sampleOptions.cpp of NVIDIA/TensorRT. `--explicitBatch` is needed where

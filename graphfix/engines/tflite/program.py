@@ -181,7 +181,7 @@ def _simplified(model: Any, shapes: dict[str, list[int]]) -> Any:
             dim.dim_value = size
     try:
         return onnxsim.simplify(model)[0]
-    except Exception:  # onnx2tf goes on as well
+    except Exception:  # onnx2tf continues as well
         return model
 
 

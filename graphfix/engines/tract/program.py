@@ -48,7 +48,7 @@ def load(path: str, shapes: dict[str, list[int]]) -> Callable[[dict[str, Array]]
 
     Returns:
         A function from the inputs by name to the outputs in the order of the graph. For inputs of
-        other shapes it loads the file anew.
+        other shapes it loads the file again.
 
     Raises:
         RefusedError: tract does not take the file.

@@ -1,4 +1,4 @@
-"""Where the length of a Range stands in what is made of it."""
+"""Where the length of a Range is in what is made of it."""
 
 from __future__ import annotations
 

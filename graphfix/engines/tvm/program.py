@@ -1,6 +1,6 @@
 """TVM with its Relax importer on the CPU, in the process of `graphfix.engines.hosting.serve`.
 
-It stands alone: Python 3.8 or newer, numpy, onnx and apache-tvm.
+It is self-contained: Python 3.8 or newer, numpy, onnx and apache-tvm.
 """
 
 from __future__ import annotations

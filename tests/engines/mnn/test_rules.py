@@ -261,7 +261,7 @@ YES = [
     ),
 ]
 
-SHOWS = "whether 5e-4 shows in what the network gives out"
+SHOWS = "whether 5e-4 shows in what the network outputs"
 UNKNOWN = [
     Unknown(
         "(float[4] x, float[4] z) => (bool[4] y) { y = Less (x, z) }",

@@ -23,7 +23,7 @@ def test_check_says_what_ncnn_does(row: dict[str, Any]) -> None:
     found = graphfix.check(model_of(row), NAME)
     blocks = [f for f in found if f.severity in (Severity.REJECT, Severity.WRONG)]
     rejects = [f.feature for f in blocks if f.severity is Severity.REJECT]
-    sure = [f.feature for f in blocks if f.certain]  # others hang on the numbers that are drawn
+    sure = [f.feature for f in blocks if f.certain]  # others depend on the numbers that are drawn
     assert bool(blocks) >= (row["verdict"] != "equal") >= bool(sure), blocks
     if row["verdict"] in ("refused", "crashed"):
         assert rejects, blocks

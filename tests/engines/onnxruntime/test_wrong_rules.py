@@ -1,4 +1,4 @@
-"""Rules of ONNX Runtime on what releases compute otherwise, and what becomes of it."""
+"""Rules of ONNX Runtime on what releases compute differently, and what becomes of it."""
 
 from __future__ import annotations
 

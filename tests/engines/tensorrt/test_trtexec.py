@@ -67,7 +67,7 @@ def test_the_step_names_plugins_and_says_what_to_put_into_the_line() -> None:
 
 def test_a_family_without_a_next_step_reads_no_file() -> None:
     def contents() -> tuple[list[tuple[str, tuple[int, ...]]], frozenset[str]]:
-        raise AssertionError("nobody needs them")
+        raise AssertionError("no one needs them")
 
     written = Written("a.onnx", False, contents)
     assert engine_of("ort").next_step(written, load_target("ort-1.10")) is None

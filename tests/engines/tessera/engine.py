@@ -40,6 +40,6 @@ class Tessera(Engine):
         return NextStep(f"tessera {shlex.quote(written.path)} --feed {names}", "Compile it")
 
     def blamed(self, said: str) -> tuple[str, str]:
-        """Return the name of the node that stands before its words."""
+        """Return the name of the node that is before its words."""
         name, colon, _ = said.rpartition(": no kernel")
         return "", name.rpartition(" ")[2] if colon else ""

@@ -1,4 +1,4 @@
-"""TFLite: what is joined to a tensor whose sizes behind the first are equal."""
+"""TFLite: what is joined to a tensor whose sizes after the first are equal."""
 
 from __future__ import annotations
 

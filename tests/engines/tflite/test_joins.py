@@ -56,7 +56,7 @@ NUMBERED = "(float[8] x, int64[1] n) => (float[A,B] y) "
         _joined("1,1,5", 1, "1,2,5"),  # the last one of it
         _joined("5,1,1", 1, "5,2,1"),  # as an image is joined
         _joined("1,1,2", 0, "2,1,2", f"{CONSTANT} c = Reshape (k, u)", "x, c"),
-        _joined("1,1,5", 0, "1,1,5", "u = Concat <axis = 0> (x, z)", "x"),  # nobody reads it
+        _joined("1,1,5", 0, "1,1,5", "u = Concat <axis = 0> (x, z)", "x"),  # nothing reads it
         NUMBERED + "{ e = Expand (x, n) s = Constant <value_ints = [-1, 4]> ()"  # of no known size
         " r = Reshape (e, s) y = Concat <axis = 0> (r, r) }",
         "(float[N,3,M] x, float[N,4,M] z) => (float[N,7,M] y) { y = Concat <axis = 1> (x, z) }",

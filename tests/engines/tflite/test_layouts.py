@@ -1,4 +1,4 @@
-"""TFLite: what stands behind a Reshape to an image, and what stands in front of it."""
+"""TFLite: what is after a Reshape to an image, and what is in front of it."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def test_pictures_are_the_same_to_the_program_and_to_the_line() -> None:
         assert found.command.endswith("-k x"), op
 
 
-@pytest.mark.parametrize("rows", ["1", "N"])  # other sizes are converted anew
+@pytest.mark.parametrize("rows", ["1", "N"])  # other sizes are converted again
 def test_a_result_runs_in_litert(
     rows: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

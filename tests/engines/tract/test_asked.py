@@ -24,7 +24,7 @@ def test_rules_say_what_it_said(subject: str) -> None:
         found = check(model_of(text, opset), "tract0.23")
         sure = {str(finding.severity) for finding in found if finding.certain} - {"note"}
         doubted = {str(finding.severity) for finding in found if not finding.certain}
-        # What hangs on the numbers that are fed, or on axes that tract drops, is doubted alone.
+        # What depends on the numbers that are fed, or on axes that tract drops, is doubted alone.
         if sure != SEVERITIES[verdict] and not (doubted == {"wrong"} and not sure):
             other.append((opset, text, verdict, [finding.rule for finding in found]))
     assert other == []

@@ -120,7 +120,7 @@ YES = [
         "shape input is variable",
         T,
     ),
-    Yes(  # an end may lie behind the last, which ends tract
+    Yes(  # an end may lie after the last, which ends tract
         "(float[6] x) => (int64[A,B] y) <int64[1] i = {1}, int64[1] j = {2}, int64[1] z = {0}> "
         "{ n = NonZero (x) s = Shape (n) e = Slice (s, i, j) y = Slice (n, z, e, i) }",
         "parameter-known-late",

@@ -59,7 +59,7 @@ def test_what_tvm_takes_is_no_finding() -> None:
     assert [(f.rule, f.severity) for f in found] == [("stated-opset-unknown", Severity.NOTE)]
 
 
-@pytest.mark.parametrize("rows", ["1", "N"])  # other sizes have it compiled anew
+@pytest.mark.parametrize("rows", ["1", "N"])  # other sizes have it compiled again
 def test_a_result_runs_in_tvm(
     rows: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,11 +1,11 @@
 """MNN: what it takes for a Gelu of Erf, and computes by the approximation with Tanh.
 
-Which forms are taken for one was measured (facts/forms.json): the one is added behind the Erf, and
-factors and divisors stand second. A Sub in the place of the Add is not known as one, and is
+Which forms are taken for one was measured (facts/forms.json): the one is added after the Erf, and
+factors and divisors are second. A Sub in the place of the Add is not known as one, and is
 computed to the last digits. What is written with Tanh is computed well enough.
 
-Whether an error of 5e-4 shows in what a network gives out hangs on all that follows: of eight
-networks of the corpus it does in two. So they are told as possibly wrong.
+Whether an error of 5e-4 shows in what a network outputs depends on all that follows: of eight
+networks of the corpus it does in two. So they are reported as possibly wrong.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from graphfix.engines.profile import Target
 from graphfix.engines.rule import WRONG, Answer, rule
 
 _CLOSE = 1e-5
-_SHOWS = Unknown("whether 5e-4 shows in what the network gives out")
+_SHOWS = Unknown("whether 5e-4 shows in what the network outputs")
 
 
 @rule(

@@ -78,7 +78,7 @@ def scatter_reductions(node: NodeView, target: Target) -> Answer:
     feature="attr:ScatterElements.reduction=none",
     versions="mnn",
     severity=WRONG,
-    source=f"{WHEEL}: equal where the axis stands first, or there is no reduction",
+    source=f"{WHEEL}: equal where the axis is first, or there is no reduction",
 )
 def scatter_axis_behind_reduction(node: NodeView, target: Target) -> Answer:
     """MNN ignores axis of ScatterElements if it is listed after the attribute reduction."""
@@ -138,7 +138,7 @@ def broadcast_comparison(node: NodeView, target: Target) -> Answer:
     feature="op:Less",
     versions="mnn",
     severity=WRONG,
-    source=f"{WHEEL}: -0.5 counts as less than -1.5, with a number, a vector or a tensor beside it;"
+    source=f"{WHEEL}: -0.5 counts as less than -1.5, with a scalar, a vector or a tensor;"
     " where an operand is not negative it is equal",
 )
 def order_by_bits(node: NodeView, target: Target) -> Answer:

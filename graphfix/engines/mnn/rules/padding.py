@@ -1,4 +1,4 @@
-"""MNN: pads that convolutions and pools leave to be computed, and those behind what they count."""
+"""MNN: pads that convolutions and pools leave to be computed, and those after what they count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ncnn: what pnnx turns into no layer, and what it turns into one that computes otherwise.
+"""ncnn: what pnnx turns into no layer, and what it turns into one that computes differently.
 
 All of it was measured on the wheels ncnn 1.0.20261020 and pnnx 20261020, a model for each, against
 onnxruntime. What pnnx cannot turn into a layer of ncnn it leaves in its file, and ncnn says then
@@ -10,4 +10,4 @@ from __future__ import annotations
 MEASURED = "measured on ncnn 1.0.20261020 and pnnx 20261020"
 # The graphs that were asked about, with the answers: `benchmarks.engines.neighbours`.
 FACTS = f"{MEASURED}, graphfix/engines/ncnn/facts/neighbours.json"
-RANK = 4  # of a Mat; a batch of 1 is beside it
+RANK = 4  # of a Mat; a batch of 1 is next to it

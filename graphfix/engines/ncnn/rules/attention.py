@@ -25,9 +25,9 @@ _FAR = 9  # nodes between a Conv and what its result is joined with
     feature="form:Add.rotation",
     versions="ncnn",
     severity=WRONG,
-    source=f"{FACTS}: they become RotaryEmbed, which reads behind its tables where they are not of"
+    source=f"{FACTS}: they become RotaryEmbed, which reads after its tables where they are not of"
     " each place in the sequence and of one head, and where several heads are no batch that pnnx"
-    " knows; equal with a number for a table, and where any of the operands stand in another order",
+    " knows; equal with a number for a table, and where any of the operands are in another order",
 )
 def rotation_of_halves(node: NodeView, target: Target) -> Answer:
     """ncnn's RotaryEmbed misreads this rotation: x * c + concat(-x[n/2:], x[:n/2]) * s."""
@@ -109,7 +109,7 @@ def constant_of_several_batches(node: NodeView, target: Target) -> Answer:
     feature="form:{op}.constant",
     versions="ncnn",
     severity=WRONG,
-    source=f"{FACTS}: beside what has a batch that an operator tells pnnx of, which is left out"
+    source=f"{FACTS}: next to what has a batch that an operator tells pnnx of, which is left out"
     " there and not in the constant; a constant of one batch is equal",
 )
 def operand_of_several_batches(node: NodeView, target: Target) -> Answer:
@@ -173,7 +173,7 @@ def parts_of_the_batch(node: NodeView, target: Target) -> Answer:
 
 @kept_stepwise(in_a_loop=False)
 def _is_attended(value: Value) -> Generator[Value, bool, bool]:
-    """Say whether a tensor, its axes counted otherwise, is a query of attention with a mask."""
+    """Say whether a tensor, its axes counted differently, is a query of attention with a mask."""
     for reader in value.consumers:
         y = reader.output(0)
         if y is None:

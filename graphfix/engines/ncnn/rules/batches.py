@@ -106,7 +106,7 @@ def _axes(node: NodeView) -> Sequence[int]:
     versions="ncnn",
     severity=WRONG,
     source=f"{FACTS}: over the first axis, with others and alone, kept or not; of one batch, where"
-    " no operator tells of it, and where it stands at another axis they are equal",
+    " no operator tells of it, and where it is at another axis they are equal",
 )
 def reduction_over_the_batch(node: NodeView, target: Target) -> Answer:
     """ncnn drops the batch axis, so {op} over it reduces each item separately."""
@@ -175,7 +175,7 @@ def batches_joined_or_parted(node: NodeView, target: Target) -> Answer:
     feature="form:{op}.batch",
     versions="ncnn",
     severity=WRONG,
-    source=f"{FACTS}: rows behind a Reshape from [1,2,24] to [2,24], with other operators between;"
+    source=f"{FACTS}: rows after a Reshape from [1,2,24] to [2,24], with other operators between;"
     " from [2,4,1,6] they are equal, and so is a product with the batch at the second axis",
 )
 def rows_of_the_batch(node: NodeView, target: Target) -> Answer:
@@ -189,7 +189,7 @@ def rows_of_the_batch(node: NodeView, target: Target) -> Answer:
 
 
 def _is_put_back(value: Value) -> bool:
-    """Say whether a matrix of the batch comes of a tensor with the batch behind axes of 1."""
+    """Say whether a matrix of the batch comes of a tensor with the batch after axes of 1."""
     size = value.dim(0)
     if value.rank != _MATRIX or size is None:
         return False

@@ -1,6 +1,6 @@
-"""ncnn: constants that pnnx turns into numbers of an expression, and what stands beside Gemm.
+"""ncnn: constants that pnnx turns into numbers of an expression, and what is next to Gemm.
 
-A constant of one number, whatever its rank, is a number in an expression to pnnx and no tensor:
+A constant of one element, whatever its rank, is a number in an expression to pnnx and no tensor:
 where a layer needs a tensor, an Expression is left that ncnn does not have. Its text is read with
 ``std::stof``, which takes no subnormal number, and infinities and NaN have no text that is read.
 """
@@ -29,7 +29,7 @@ _ARITHMETIC = ("Add", "Div", "Max", "Min", "Mul", "Pow", "Sub", "Sum")
 
 
 def is_one_number(value: Value | None) -> bool:
-    """Say whether a tensor is a constant of one number."""
+    """Say whether a tensor is a constant of one element."""
     if value is None or not known_with_sizes(value):
         return False
     shape = value.static_shape

@@ -41,7 +41,7 @@ def takes_rows(node: NodeView) -> bool:
 
 
 def _is_fed(value: Value, reader: NodeView) -> bool:
-    """Say whether a tensor is an input of the graph whose axes are counted otherwise."""
+    """Say whether a tensor is an input of the graph whose axes are counted differently."""
     return _before_counting(value) in inputs_of(reader.graph)
 
 

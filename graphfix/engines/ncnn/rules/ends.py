@@ -45,7 +45,7 @@ def output_without_a_layer(model: Model, target: Target) -> list[Answer]:
     feature="form:external-data",
     versions="ncnn",
     severity=WRONG,
-    source=f"{MEASURED}: one file and several, beside the model; other numbers are in their place,"
+    source=f"{MEASURED}: one file and several, next to the model; other values are in their place,"
     " and without the files pnnx ends",
 )
 def weights_in_other_files(model: Model, target: Target) -> Answer:
@@ -91,7 +91,7 @@ def _source(value: Value) -> Value:
 
 
 def _unchanged(node: NodeView, value: Value) -> Value | None:
-    """Return the tensor that a node, or what is joined with it, gives out as it came."""
+    """Return the tensor that a node, or what is joined with it, outputs as it came."""
     x = node.input(0)
     if x is None or node.op in _COUNTED:
         return _counted_as_before(node, value)

@@ -87,7 +87,7 @@ _behind_signs = origin_through(lambda maker: maker.op in _OF_SIGN)
     versions="ncnn",
     severity=WRONG,
     source=f"{FACTS}: 21 / 7 comes out as a little less than 3, for a division is a product with"
-    " the reciprocal; right where all quotients are exact so, or far from whole numbers",
+    " the reciprocal; right where all quotients are exact so, or far from integers",
 )
 def whole_part_of_a_quotient(node: NodeView, target: Target) -> Answer:
     """ncnn divides by multiplying with the reciprocal, so {op} of a/b may be off by 1."""
@@ -109,7 +109,7 @@ def cast_to_others(node: NodeView, target: Target) -> Answer:
     severity=REJECT,
     text="layer Tensor.slice not exists or registered",
     source=f"{MEASURED}: backwards by one from -1 to the least number is a flip, which is equal;"
-    " all else that goes backwards is wrong",
+    " everything else that goes backwards is wrong",
 )
 def slice_with_steps(node: NodeView, target: Target) -> Answer:
     """ncnn supports Slice with step 1, or one that reverses a whole axis."""

@@ -10,7 +10,7 @@ from graphfix.engines.profile import Target
 from graphfix.engines.rule import WRONG, Answer, rule
 
 # What a Gelu by tanh is made of, from its third power on: the operator, and at which place of its
-# operands what comes before stands (F_gelu_3 of tools/pnnx/src/pass_level2/F_gelu.cpp).
+# operands what comes before is (F_gelu_3 of tools/pnnx/src/pass_level2/F_gelu.cpp).
 _TO_TANH = (("Mul", 0), ("Add", 1), ("Mul", 0), ("Tanh", 0), ("Add", 0), ("Mul", 1))
 _CUBE, _COEFFICIENT, _SCALE, _HALF = 3.0, 0.044715, 0.7978846, 0.5
 _NEAR = 1e-4
@@ -21,7 +21,7 @@ _NEAR = 1e-4
     feature="form:Pow.negative",
     versions="ncnn",
     severity=WRONG,
-    source=f"{FACTS}: exponents but 1 and 2; of a Gelu by tanh whose operands stand as PyTorch"
+    source=f"{FACTS}: exponents but 1 and 2; of a Gelu by tanh whose operands are as PyTorch"
     " writes them the third power is no layer of its own",
 )
 def power_of_what_may_be_negative(node: NodeView, target: Target) -> Answer:
@@ -44,7 +44,7 @@ def power_of_zero(node: NodeView, target: Target) -> Answer:
 
 
 def _is_taken(node: NodeView) -> bool:
-    """Say whether it is a power that is computed otherwise: a square, or that of a Gelu."""
+    """Say whether it is a power that is computed differently: a square, or that of a Gelu."""
     exponent = node.input(1)
     powers = None if exponent is None else exponent.array()
     if powers is None:

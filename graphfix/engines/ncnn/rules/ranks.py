@@ -1,6 +1,6 @@
 """ncnn: tensors of five axes and more.
 
-A Mat has four, and the batch beside them where pnnx knows which axis it is: an operator of images
+A Mat has four, and the batch next to them where pnnx knows which axis it is: an operator of images
 tells it. What it recognizes as a shuffle of channels or pixels becomes one layer.
 """
 
@@ -47,9 +47,9 @@ _PIXELS_BACK = [0, 1, 3, 5, 2, 4]
     versions="ncnn",
     severity=REJECT,
     text="layer Tensor.reshape not exists or registered",
-    source=f"{FACTS}: Squeeze and Unsqueeze behind a Reshape are one with it; five axes are taken"
+    source=f"{FACTS}: Squeeze and Unsqueeze after a Reshape are one with it; five axes are taken"
     " where an operator of images or a LayerNormalization tells pnnx which axis is the batch, and"
-    " it stays behind as many, or channels or pixels are shuffled, and where one that follows"
+    " it stays after as many, or channels or pixels are shuffled, and where one that follows"
     " takes them away. An Unsqueeze or Squeeze that is joined with none leaves a Mat as it is, but"
     " ncnn loads none with an axis beyond the fourth",
 )
@@ -184,7 +184,7 @@ def _has_all_sizes(reshape: NodeView) -> bool:
 
 
 def _shuffled(perm: list[int], parts: tuple[int, ...]) -> tuple[int, ...] | None:
-    """Return the sizes behind a shuffle of pixels; None where its blocks are no squares."""
+    """Return the sizes after a shuffle of pixels; None where its blocks are no squares."""
     batch, one, two, three, four, five = parts
     if perm == _PIXELS:
         return (batch, one, four * two, five * three) if two == three else None
@@ -281,7 +281,7 @@ def _has_batch(value: Value, graph: Graph) -> bool:
     feature="form:Expand.batch",
     versions="ncnn",
     severity=WRONG,
-    source=f"{FACTS}: a batch of 1 stays one where an operator tells pnnx of it; a Reshape behind"
+    source=f"{FACTS}: a batch of 1 stays one where an operator tells pnnx of it; a Reshape after"
     " it then gives nothing",
 )
 def expansion_of_the_batch(node: NodeView, target: Target) -> Answer:
@@ -301,7 +301,7 @@ def expansion_of_the_batch(node: NodeView, target: Target) -> Answer:
     feature="rank:{op}",
     versions="ncnn",
     severity=WRONG,
-    source=f"{FACTS}: here the repairs of what stands in front begin",
+    source=f"{FACTS}: here the repairs of what is in front begin",
 )
 def reshape_from_five_axes(node: NodeView, target: Target) -> Answer:
     """{op} reads a tensor of five axes, which ncnn stores with at most four."""

@@ -1,4 +1,4 @@
-"""ncnn: the layers that pnnx makes of recurrences, which it knows by the node behind them."""
+"""ncnn: the layers that pnnx makes of recurrences, which it knows by the node after them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ACTIVATIONS = {
 _STATES = (5, 6)  # the inputs initial_h and initial_c
 _BIAS, _LENGTHS = 3, 4  # the inputs B and sequence_lens
 _STEPS_FIRST = [0, 2, 1, 3]
-# Of what stands in front of the last node that turns or counts axes, these alone leave it known
+# Of what is in front of the last node that turns or counts axes, these alone leave it known
 # which axis is the batch.
 _LAID_OUT = frozenset({"Reshape", "Squeeze", "Transpose"})
 _PASSED = frozenset({"Relu"})
@@ -87,7 +87,7 @@ def _is_joined(sequence: Value | None) -> bool:
 
 
 def _reader(value: Value | None) -> NodeView | None:
-    """Return the one node that reads the numbers of a tensor, not its sizes."""
+    """Return the one node that reads the values of a tensor, not its sizes."""
     if value is None or value.is_graph_output:
         return None
     readers = [user for user in value.consumers if user.op != "Shape"]
@@ -95,7 +95,7 @@ def _reader(value: Value | None) -> NodeView | None:
 
 
 def _computes_otherwise(node: NodeView) -> bool:
-    """Say whether it is taken for a layer that computes other numbers."""
+    """Say whether it is taken for a layer that computes other values."""
     if node.has("clip") or node.attr("input_forget", 0):
         return True
     if _directions(node) > 1 and any(node.input(place) is not None for place in _STATES):

@@ -36,7 +36,7 @@ def other_numbers_than_float32(node: NodeView, target: Target) -> Answer:
 
 
 def _is_unread_mask(node: NodeView) -> bool:
-    """Say whether all that may be of another type is the mask of a Dropout that nobody reads."""
+    """Say whether all that may be of another type is the mask of a Dropout that nothing reads."""
     if node.op != "Dropout" or len(node.outputs) < len(("output", "mask")):
         return False
     y, mask = node.outputs

@@ -1,4 +1,4 @@
-"""Operators that releases take, and compute otherwise or do not run; measured on their wheels."""
+"""Operators that releases take, and compute differently or do not run; measured on their wheels."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def one_hot_of_fractions(node: NodeView, target: Target) -> Answer:
     feature="shape:ReverseSequence.empty",
     versions="..ort-1.24",
     severity=WRONG,
-    source="measured on 1.10.0 to 1.24.4: what lies in memory is given out; 1.28.0 does not",
+    source="measured on 1.10.0 to 1.24.4: what lies in memory is returned; 1.28.0 does not",
 )
 def reverse_of_nothing(node: NodeView, target: Target) -> Answer:
     """ONNX Runtime returns uninitialised memory for a ReverseSequence length of 0."""
@@ -169,7 +169,7 @@ def attention_in_bfloat16(node: NodeView, target: Target) -> Answer:
     versions="ort",
     severity=REJECT,
     text="inconsistent total_sequence_length (between attn_mask and past_key and past_value)",
-    source="measured on 1.32.0: masks of 4, 5 and 6 columns beside 6 keys and 2 in front of them; "
+    source="measured on 1.32.0: masks of 4, 5 and 6 columns next to 6 keys and 2 in front of them; "
     "onnxruntime/core/providers/cpu/llm/attention_helper.h:164",
 )
 def attention_mask_of_all_keys(node: NodeView, target: Target) -> Answer:

@@ -79,7 +79,7 @@ def _factors_with(node: NodeView) -> list[NodeView]:
 
 
 def _made_by(value: Value | None, *ops: str) -> bool:
-    """Say whether a value comes out of a chain of operators, the last of them first."""
+    """Say whether a value is the output of a chain of operators, the last of them first."""
     for op in ops:
         node = None if value is None else value.producer
         if node is None or node.op != op:
@@ -94,7 +94,7 @@ def _made_by(value: Value | None, *ops: str) -> bool:
     versions="opencv5.0..",
     severity=REJECT,
     text="LayerNorm2: weight rank mismatch",
-    source="layer_norm2.cpp:53 (5.0.0); measured with a bert whose weights stand first",
+    source="layer_norm2.cpp:53 (5.0.0); measured with a bert whose weights are first",
 )
 def weights_first(node: NodeView, target: Target) -> Answer:
     """OpenCV misreads a decomposed normalisation whose weight is the first operand of Mul."""

@@ -32,7 +32,7 @@ def cast_changes_nothing(node: NodeView, target: Target) -> Answer:
 
 
 def _is_whole(value: Value, depth: int = 12) -> bool:
-    """Say whether the numbers of a tensor of floats are known to have no fraction."""
+    """Say whether the values of a tensor of floats are known to have no fraction."""
     known = value.array()
     if known is not None:
         return bool((known == np.trunc(known)).all())

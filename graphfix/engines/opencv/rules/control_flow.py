@@ -1,4 +1,4 @@
-"""Bodies of nodes."""
+"""Subgraphs of nodes."""
 
 from __future__ import annotations
 

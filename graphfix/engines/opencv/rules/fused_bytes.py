@@ -1,6 +1,6 @@
 """QuantizeLinear and DequantizeLinear in OpenCV 5, and what it makes one layer of bytes of.
 
-Each alone is right but for what is said here. Where what stands between some of them becomes one
+Each alone is right but for what is said here. Where what is between some of them becomes one
 layer, that may compute something else; written out, QuantizeLinear is no end of such a layer.
 """
 

@@ -1,8 +1,8 @@
 """Sums that OpenCV 4 computes within a Conv, and what it makes of the memory of the other operand.
 
-``fuseLayers`` of its net_impl_fuse.cpp joins a Conv and the Add behind it where the other operand
+``fuseLayers`` of its net_impl_fuse.cpp joins a Conv and the Add after it where the other operand
 is computed before the Conv and for that Add alone: the Conv adds to the memory of that operand,
-which is given to the layer that computes it. A Concat is no layer by then where nothing stands
+which is given to the layer that computes it. A Concat is no layer by then where nothing is
 before its axis: what it joins is written into its memory, and each of its parts is given the memory
 of all.
 """
@@ -41,7 +41,7 @@ _COMPARING = frozenset({
     severity=WRONG,
     text="ld.inputBlobs.size() == 1 in function 'fuseLayers'",
     source="net_impl_fuse.cpp (4.10.0); measured on 4.8.1 and 4.10.0 with parts of 60 operators,"
-    " and with Concats behind the Conv, of other axes, of batches of 2 and of what more nodes read,"
+    " and with Concats after the Conv, of other axes, of batches of 2 and of what more nodes read,"
     " which are right, as are Mul, Sub and Sum in place of Add",
 )
 def sum_within_conv(node: NodeView, target: Target) -> Answer:

@@ -83,7 +83,7 @@ def _size(value: Value) -> int:
 
 
 def _is_per_channel(value: Value, rank: int) -> bool:
-    """Say whether a constant has its numbers along the second axis of a tensor of some rank."""
+    """Say whether a constant has its values along the second axis of a tensor of some rank."""
     sizes = value.static_shape or ()
     padded = (*[1] * (rank - len(sizes)), *sizes)
     return all(size == 1 for axis, size in enumerate(padded) if axis != 1)

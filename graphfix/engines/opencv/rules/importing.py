@@ -1,4 +1,4 @@
-"""What the importer of OpenCV computes itself: all that hangs on constants and fixed sizes."""
+"""What the importer of OpenCV computes itself: all that depends on constants and fixed sizes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DEEPEST = 40
 
 
 def is_known_at_import(value: Value | None, depth: int = _DEEPEST) -> bool:
-    """Say whether a tensor hangs on constants and on shapes with fixed sizes alone.
+    """Say whether a tensor depends on constants and on shapes with fixed sizes alone.
 
     Args:
         value: The tensor; None for an input that is left out.

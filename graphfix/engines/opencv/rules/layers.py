@@ -55,7 +55,7 @@ def mod_of_floats(node: NodeView, target: Target) -> Answer:
     versions="opencv5.0..",
     severity=REJECT,
     text="DNN/InstanceNorm: only 5D block layout is supported",
-    source="instance_norm_layer.cpp:60, fast_norm.cpp:363 (5.0.0): what stands behind a Conv that"
+    source="instance_norm_layer.cpp:60, fast_norm.cpp:363 (5.0.0): what is after a Conv that"
     " is not of images; facts/asked.json, *-norm-behind-*",
 )
 def norm_behind_conv(node: NodeView, target: Target) -> Answer:

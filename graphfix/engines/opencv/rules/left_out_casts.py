@@ -1,6 +1,6 @@
 """Casts that OpenCV leaves out, and what the numbers then meet.
 
-Its ``GatherCastSubgraph`` takes a Gather at the place of a Constant node, and the Cast behind it,
+Its ``GatherCastSubgraph`` takes a Gather at the place of a Constant node, and the Cast after it,
 for the Gather alone. What is gathered keeps its element type, where ONNX has another one. OpenCV 4
 forgets the axis as well.
 """
@@ -38,7 +38,7 @@ def cast_left_out(node: NodeView, target: Target) -> Answer:
     lost = [value for value in values if held_type(value) != value.type_name]
     if not lost:
         return False
-    if node.op == "Pow":  # a single number as the exponent makes a layer that takes integers
+    if node.op == "Pow":  # a single value as the exponent makes a layer that takes integers
         exponent = node.need(1)
         return values[0] in lost and not (exponent.rank == 0 and exponent.array() is not None)
     if len(values) > 1:
@@ -53,7 +53,7 @@ def cast_left_out(node: NodeView, target: Target) -> Answer:
     severity=WRONG,
     text="axis >= -dims && axis < dims",
     source="onnx_graph_simplifier.cpp, GatherCastSubgraph, which writes no axis;"
-    " shape_utils.hpp:243 (4.10.0) where the place is behind the first axis; measured on 4.8.1"
+    " shape_utils.hpp:243 (4.10.0) where the place is after the first axis; measured on 4.8.1"
     " and 4.10.0: along the first axis, at an initializer, and where more than one node reads it,"
     " it is right",
 )

@@ -58,7 +58,7 @@ def _is_padded(pool: NodeView) -> bool:
     versions="opencv5.0..",
     severity=WRONG,
     source="measured on 5.0.0: what windows reach beyond the padding is counted, too; that"
-    " is right where nothing reads what these give, as behind a Slice",
+    " is right where nothing reads what these give, as after a Slice",
 )
 def average_beyond_padding(node: NodeView, target: Target) -> Answer:
     """OpenCV's average counts positions past the padding that ceil_mode adds; ONNX does not."""

@@ -13,7 +13,7 @@ from graphfix.engines.rule import WRONG, Answer, rule
     versions="..opencv4.10",
     severity=WRONG,
     source="measured on 4.10.0: ties are rounded with the zero point added, what is beyond int32"
-    " wraps around, uint8 is another number",
+    " wraps around, uint8 is another value",
 )
 def quantize(node: NodeView, target: Target) -> Answer:
     """OpenCV 4 rounds and saturates QuantizeLinear differently from ONNX."""

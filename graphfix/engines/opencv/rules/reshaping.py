@@ -110,7 +110,7 @@ def tile_order(node: NodeView, target: Target) -> Answer:
     feature="form:Concat.constant",
     versions="..opencv4.10",
     severity=WRONG,
-    source="measured on 4.8.1 and 4.10.0: an input of the graph beside a constant",
+    source="measured on 4.8.1 and 4.10.0: an input of the graph next to a constant",
 )
 def concat_constant(node: NodeView, target: Target) -> Answer:
     """OpenCV 4 computes Concat of a graph input and a constant wrongly."""

@@ -163,7 +163,7 @@ def resize_other_positions(node: NodeView, target: Target) -> Answer:
 
 
 def _is_right_at_all_sizes(node: NodeView, target: Target) -> bool:
-    """Say whether nothing depends on sizes: they are given, or all scales are whole numbers."""
+    """Say whether nothing depends on sizes: they are given, or all scales are integers."""
     old = node.op == "Upsample" or node.opset < 11
     scales = _given(node, 1 if old else 2)
     factors = None if scales is None else scales.array()
@@ -232,7 +232,7 @@ def resize_of_one_behind_conv(node: NodeView, target: Target) -> Answer:
     feature="dtype:Resize.*",
     versions="opencv5.0..",
     severity=WRONG,
-    source="measured on 5.0.0: int8, uint8 and int64 come out rounded otherwise; int32 is refused",
+    source="measured on 5.0.0: int8, uint8 and int64 are rounded differently; int32 is refused",
 )
 def resize_of_integers(node: NodeView, target: Target) -> Answer:
     """OpenCV rounds interpolated integers of Resize differently from ONNX."""

@@ -22,8 +22,8 @@ _WRONG = frozenset({"Add", "Mul", "Sub"})  # it is a column to them
     severity=REJECT,
     text="DNN/MatMul: three inputs at most; LayerNorm: require two (x, weight) or three",
     source="matmul_layer.cpp:59, layer_norm.cpp:67, batch_norm_layer.cpp:278 (4.10.0); measured on"
-    " 4.10.0: an Add behind a MatMul becomes its third input; Add, Mul and Sub elsewhere are wrong;"
-    " what stands before the InstanceNormalization and others of its kind are right",
+    " 4.10.0: an Add after a MatMul becomes its third input; Add, Mul and Sub elsewhere are wrong;"
+    " what is before the InstanceNormalization and others of its kind are right",
 )
 def shared_constant(node: NodeView, target: Target) -> Answer:
     """OpenCV misreads a node that shares a constant with InstanceNormalization."""

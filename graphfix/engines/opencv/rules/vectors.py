@@ -39,7 +39,7 @@ def vector_with_another(node: NodeView, target: Target) -> Answer:
         wrong = len(others) > 1
     elif len(vectors) == len(values) and not any(is_stored(value) for value in values):
         wrong = len(computed) > 1
-    elif computed == {True}:  # a single constant number beside a column is right
+    elif computed == {True}:  # a single constant number next to a column is right
         wrong = others != {1} or any(is_stored(v) and v.rank != 0 for v in values)
     else:
         wrong = True
@@ -58,7 +58,7 @@ def _is_refused(vector: Value, values: list[Value]) -> bool:
 
 
 def _is_column(value: Value) -> bool:
-    """Say whether a vector comes out of one that is an input of the graph or a constant."""
+    """Say whether a vector is the output of one that is an input of the graph or a constant."""
     for _ in range(_DEEPEST):
         maker = value.producer
         if maker is None:

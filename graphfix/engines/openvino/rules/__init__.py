@@ -1,1 +1,1 @@
-"""What OpenVINO refuses or computes otherwise, beyond single types, ranks and attributes."""
+"""What OpenVINO refuses or computes differently, beyond single types, ranks and attributes."""

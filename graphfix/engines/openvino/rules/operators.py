@@ -159,7 +159,7 @@ def pieces_of_an_unknown_size(node: NodeView, target: Target) -> Answer:
 
 
 def _is_told_behind(split: NodeView) -> bool:
-    """Say whether all that reads a sequence can be written out without it: it is told of there."""
+    """Say whether all that reads a sequence can be written out without it: it is reported there."""
     sequence = split.output(0)
     readers = () if sequence is None else sequence.consumers
     return bool(readers) and all(reader.op in _OF_SEQUENCES for reader in readers)
@@ -171,7 +171,7 @@ def _is_told_behind(split: NodeView) -> bool:
     versions="openvino2026.4..",
     severity=WRONG,
     source="measured on 2026.4.1, graphfix/engines/openvino/facts/asked.json: "
-    "quantized-product-inside and those behind it; in the main graph it is right",
+    "quantized-product-inside and those after it; in the main graph it is right",
 )
 def quantized_product_in_a_body(node: NodeView, target: Target) -> Answer:
     """OpenVINO quantizes a per-channel product in a subgraph by its first scale only."""
@@ -281,7 +281,7 @@ def resize_coordinates(node: NodeView, target: Target) -> Answer:
     severity=REJECT,
     text="CPU plug-in doesn't support If operation with dynamic rank",
     source="node.cpp:108 of the CPU plugin (2026.4.1), as its refusal says; facts/asked.json,"
-    " branches: a number beside a vector is taken; so is a condition that it folds",
+    " branches: a number next to a vector is taken; so is a condition that it folds",
 )
 def branches_of_unlike_ranks(node: NodeView, target: Target) -> Answer:
     """OpenVINO requires both branches of If to return the same rank."""
@@ -381,7 +381,7 @@ _moved = origin_through(lambda maker: maker.op in _MOVES and not maker.domain)
 
 
 def _states_around(node: NodeView) -> Iterator[Tensor]:
-    """Yield what the loops carry along whose bodies a node stands in."""
+    """Yield what the loops carry along whose subgraphs a node is in."""
     graph = node.graph
     while graph.parent is not None:
         if graph.parent.op == "Loop":

@@ -14,7 +14,7 @@ from graphfix.engines.rule import REJECT, Answer, Yes, rule
 
 _MOST = 5  # dimensions
 _INNER = range(1, _MOST)
-# Operators whose images lie otherwise in QNN, which is kept up behind those of one element each.
+# Operators whose images lie otherwise in QNN, which is kept up after those of one element each.
 _OF_IMAGES = frozenset(
     {
         *("AveragePool", "BatchNormalization", "Conv", "ConvTranspose", "DepthToSpace"),
@@ -40,7 +40,7 @@ _TO_DEPTH = ([0, 1, 3, 5, 2, 4], [0, 3, 5, 1, 2, 4])
     text=LEFT,
     source=f"{PROVIDER}: facts/asked.json, six-dimensions: a Transpose of six between two Reshapes"
     " is taken that leaves one of size 1 in its place, or is SpaceToDepth, unless"
-    " DepthToSpace of other blocks stands before it: QNN_COMMON_ERROR_MEM_ALLOC",
+    " DepthToSpace of other blocks is before it: QNN_COMMON_ERROR_MEM_ALLOC",
 )
 def many_dimensions(node: NodeView, target: Target) -> Answer:
     """QNN supports at most five dimensions for the inputs and outputs of {op}."""

@@ -99,7 +99,7 @@ def _only_user(value: Value | None, op: str) -> NodeView | None:
     versions="qnn",
     severity=REJECT,
     text="Failed to finalize QNN graph. Error: QNN_COMMON_ERROR_MEM_ALLOC",
-    source=f"{PROVIDER}: facts/asked.json, root-mean-square; with the weight behind, another order"
+    source=f"{PROVIDER}: facts/asked.json, root-mean-square; with the weight after, another order"
     " of operands before it, other axes, or Div for Reciprocal and Mul, it is taken",
 )
 def weight_before_a_normalized_row(node: NodeView, target: Target) -> Answer:
@@ -146,8 +146,8 @@ def _takes_last_axis(node: NodeView, rank: int | None) -> bool | Unknown:
     feature="form:Tanh.of-product",
     versions="qnn",
     severity=WRONG,
-    source=f"{PROVIDER}: facts/asked.json, tanh: off by up to 0.0075 behind Conv, Gemm and MatMul"
-    " by weights, a bias or a BatchNormalization after them; behind others, or where the product is"
+    source=f"{PROVIDER}: facts/asked.json, tanh: off by up to 0.0075 after Conv, Gemm and MatMul"
+    " by weights, a bias or a BatchNormalization after them; after others, or where the product is"
     " read twice, by 0.0004, and so is a Conv of one channel each",
 )
 def tanh_of_a_product(node: NodeView, target: Target) -> Answer:

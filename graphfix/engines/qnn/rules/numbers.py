@@ -1,4 +1,4 @@
-"""QNN: what is computed otherwise without a word."""
+"""QNN: what is computed differently without a word."""
 
 from __future__ import annotations
 
@@ -304,7 +304,7 @@ def rounded_images(node: NodeView, target: Target) -> Answer:
     if maker is None or maker.op not in _SCALED:
         return None
     linear = maker.attr("mode", "nearest") != "nearest"
-    return Unknown("whether pixels are whole numbers") if linear else None
+    return Unknown("whether pixels are integers") if linear else None
 
 
 _before_arithmetic = origin_through(

@@ -1,4 +1,4 @@
-"""QNN: QuantizeLinear and DequantizeLinear, beside an operator between bytes or without one."""
+"""QNN: QuantizeLinear and DequantizeLinear, next to an operator between bytes or without one."""
 
 from __future__ import annotations
 
@@ -102,12 +102,12 @@ def rounded_by_a_step(node: NodeView, target: Target) -> Answer:
         result = node.output(0)
         users = [] if result is None else list(result.consumers)
     if any(_is_between_bytes(user) for user in users):
-        return Unknown("how much of their range its numbers take")
+        return Unknown("how much of their range its values take")
     return None
 
 
 def _ends(quantize: NodeView) -> bool:
-    """Say whether a QuantizeLinear is behind an operator between bytes."""
+    """Say whether a QuantizeLinear is after an operator between bytes."""
     maker = quantize.need(0).producer
     return maker is not None and _is_between_bytes(maker)
 

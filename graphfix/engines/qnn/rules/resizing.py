@@ -1,4 +1,4 @@
-"""QNN: Resize, where it is left to the CPU and where other numbers are read."""
+"""QNN: Resize, where it is left to the CPU and where other values are read."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def resized_rank(node: NodeView, target: Target) -> Answer:
     versions="qnn",
     severity=REJECT,
     text=LEFT,
-    source=f"{PROVIDER}: of four dimensions all else is taken",
+    source=f"{PROVIDER}: of four dimensions everything else is taken",
 )
 def nearest(node: NodeView, target: Target) -> Answer:
     """QNN supports nearest Resize of rank 4, and asymmetric coordinates with floor only."""

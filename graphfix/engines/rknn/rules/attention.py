@@ -27,7 +27,7 @@ _BETWEEN = frozenset({"Add", "Div", "Mul", "Softmax", "Sub"})  # of the products
     versions="rknn",
     severity=WRONG,
     source=f"{TOOLKIT}: facts/graphs.json; its fuse_multihead_attention_reshape_to_gather_split"
-    " gives heads that are mixed; with a single head or step, a bias that is added behind MatMul,"
+    " gives heads that are mixed; with a single head or step, a bias that is added after MatMul,"
     " three products, or a tensor that is fed, it is right",
 )
 def values_of_split_heads(node: NodeView, target: Target) -> Answer:
@@ -52,7 +52,7 @@ def values_of_split_heads(node: NodeView, target: Target) -> Answer:
 
 
 def _is_joined(result: Value) -> bool:
-    """Say whether heads are put behind the steps and joined, and nothing else reads them."""
+    """Say whether heads are put after the steps and joined, and nothing else reads them."""
     turned = only_reader(result)
     if turned is None or turned.op != "Transpose" or list(turned.attr("perm", ())) != _APART:
         return False

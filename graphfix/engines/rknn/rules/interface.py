@@ -81,7 +81,7 @@ def constant_output(model: Model, target: Target) -> list[Answer]:
     versions="rknn",
     severity=REJECT,
     text="{found} of {count} outputs came",
-    source=f"{TOOLKIT}: two outputs of one tensor are one, and those behind it move up",
+    source=f"{TOOLKIT}: two outputs of one tensor are one, and those after it move up",
 )
 def repeated_output(model: Model, target: Target) -> list[Answer]:
     """RKNN returns one output where two graph outputs are the same tensor."""

@@ -15,7 +15,7 @@ from graphfix.model import Model
     versions="rknn",
     severity=WRONG,
     text="KeyError: '{name}_2sl'; list index (1) out of range",
-    source=f"{TOOLKIT}: z of Add and Mul or of two Gathers beside z_1; beside z_2 it is right with"
+    source=f"{TOOLKIT}: z of Add and Mul or of two Gathers with z_1; with z_2 it is right with"
     " two readers and wrong with three",
 )
 def copy_of_a_constant(model: Model, target: Target) -> list[Answer]:

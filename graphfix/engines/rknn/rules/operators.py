@@ -160,7 +160,7 @@ def nothing_reduced(node: NodeView, target: Target) -> Answer:
     versions="rknn",
     severity=REJECT,
     text="vector::_M_range_check: __n (which is 2) >= this->size() (which is 3)",
-    source=f"{TOOLKIT}: it ends the process, and in few forms computes other numbers",
+    source=f"{TOOLKIT}: it ends the process, and in few forms computes other values",
 )
 def three_dimensions(node: NodeView, target: Target) -> Answer:
     """RKNN crashes on {op} with three spatial dimensions."""
@@ -326,7 +326,7 @@ def with_its_own_transpose(node: NodeView, target: Target) -> Answer:
 
 
 def _before(value: Value) -> Value | None:
-    """Return what an operator on numbers alone makes a tensor of: it is moved behind others."""
+    """Return what an operator on numbers alone makes a tensor of: it is moved after others."""
     maker = value.producer
     alone = maker is not None and maker.op in ELEMENTWISE and len(maker.inputs) == 1
     return maker.input(0) if maker is not None and alone else None

@@ -1,4 +1,4 @@
-"""RKNN: operators of bytes beside QuantizeLinear and DequantizeLinear."""
+"""RKNN: operators of bytes next to QuantizeLinear and DequantizeLinear."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _QUANTIZING = frozenset({"DequantizeLinear", "QuantizeLinear"})
     severity=REJECT,
     text="Missing quantization parameters for {name}, leading to ambiguity; [TypeInferenceError]"
     " Inferred elem type differs from existing elem type",
-    source=f"{TOOLKIT}: facts/graphs.json; without them it is taken, one behind another as well",
+    source=f"{TOOLKIT}: facts/graphs.json; without them it is taken, one after another as well",
 )
 def product_of_bytes(node: NodeView, target: Target) -> Answer:
     """RKNN does not support QLinearMatMul in a model with QuantizeLinear or DequantizeLinear."""

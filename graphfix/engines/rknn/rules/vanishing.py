@@ -55,9 +55,9 @@ def vanishing_output(model: Model, target: Target) -> list[Answer]:
 
 @dataclass
 class _Sizes:
-    """How large the numbers of tensors are, where inputs of the graph are around 1.
+    """How large the values of tensors are, where inputs of the graph are around 1.
 
-    Only tensors behind Convs are listed: of others nothing is claimed.
+    Only tensors after Convs are listed: of others nothing is claimed.
     """
 
     of: dict[int, float] = field(default_factory=dict[int, float])

@@ -214,7 +214,7 @@ def _counter_is_used(node: NodeView) -> bool:
 
 
 def _rank_matters(value: Value, declared: int, engine: int, body: Graph) -> bool:
-    """Say whether what is computed differs where a tensor of one number has another rank."""
+    """Say whether what is computed differs where a tensor of one element has another rank."""
     results = {id(tensor) for tensor in body.outputs[1:]}  # a condition is made a scalar
     front, seen = [(value, declared, engine)], {id(value.tensor)}
     while front:

@@ -37,7 +37,7 @@ def ended_form(node: NodeView, target: Target) -> Answer:
     versions="trt7.0..",
     severity=WRONG,
     source="builtin_op_importers.cpp:4660 and 1684 (8.6.1): sizes are read from an input from "
-    "opset 13 on alone, and the exponent as a whole number",
+    "opset 13 on alone, and the exponent as an integer",
 )
 def ended_form_misread(node: NodeView, target: Target) -> Answer:
     """TensorRT reads {op} of opset 1 as that of a later opset and ignores its inputs."""

@@ -68,7 +68,7 @@ def _omits(node: Node) -> bool:
 
 
 def _before(node: Node, graph: Graph) -> list[Node]:
-    """Return a node and all of its graph that it hangs on, the nearest first."""
+    """Return a node and all of its graph that it depends on, the nearest first."""
     front, seen = [node], {id(node)}
     for near in front:
         for tensor in near.inputs:

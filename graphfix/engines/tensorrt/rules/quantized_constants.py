@@ -1,4 +1,4 @@
-"""Quantized types beside quantization: constants of them, casts, and zero points."""
+"""Quantized types next to quantization: constants of them, casts, and zero points."""
 
 from __future__ import annotations
 

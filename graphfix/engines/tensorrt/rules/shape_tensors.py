@@ -1,4 +1,4 @@
-"""Shape tensors: what may stand in the computation of a shape.
+"""Shape tensors: what may be in the computation of a shape.
 
 A tensor that gives sizes, bounds or lengths is evaluated on the host. In 8.x it has at most one
 dimension (ShapeTensor.cpp:17-130 of 8.6.1; from 9.0 on it may have more) and comes from a few kinds
@@ -86,7 +86,7 @@ _FLOAT_LAYERS = {
 
 @kept_stepwise(in_a_loop=False)
 def gives_shape(value: Value) -> Generator[Value, bool, bool]:
-    """Say whether the numbers of a tensor end in a size, a bound or a length."""
+    """Say whether the values of a tensor end in a size, a bound or a length."""
     for user in value.consumers:
         if _is_shape_of(value, user):
             return True
@@ -120,7 +120,7 @@ def _is_shape_of(value: Value, user: NodeView) -> bool:
 
 
 def _handed_on(value: Value, user: NodeView) -> list[Value]:
-    """Return what a node computes of the numbers of a tensor, as far as sizes are made so."""
+    """Return what a node computes of the values of a tensor, as far as sizes are made so."""
     if user.op in _FIRST:
         return [] if _place(value, user) or _is_shape_of(value, user) else results(user)
     return results(user) if user.op in _ALL and not _is_shape_of(value, user) else []

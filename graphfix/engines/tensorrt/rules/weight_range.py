@@ -106,7 +106,7 @@ def _misread(node: NodeView) -> Iterator[Yes]:
 
 
 def _weights_beyond(node: NodeView) -> Iterator[tuple[int, Value, Array]]:
-    """Yield the position of each input with int64 weights beyond int32, and these numbers."""
+    """Yield the position of each input with int64 weights beyond int32, and these values."""
     for index, value in enumerate(node.inputs):
         if value is None or value.type_name != "int64" or not is_weights(value):
             continue

@@ -1,4 +1,4 @@
-"""TFLite: what becomes an image behind nodes of which none is an operator of images.
+"""TFLite: what becomes an image after nodes of which none is an operator of images.
 
 onnx2tf puts the channels of inputs last, as it does those of images, but does not note that it
 has: Unsqueeze counts its axes as if they were first, and QLinearConv takes what it reads for last.
@@ -23,7 +23,7 @@ from graphfix.operators.table import ELEMENTWISE, REDUCTIONS
 
 _SOURCE = f"{MEASURED}: facts/asked.json, unsqueeze-before-* and qlinear-conv*"
 _LINE, _PLANE = 3, 4  # the ranks
-_SPACE = 2  # the first axis behind the channels
+_SPACE = 2  # the first axis after the channels
 _MOST = 200  # nodes that are looked at
 # What leaves a tensor as its input lies, and is not noted either.
 _LEAVING = frozenset({
@@ -101,7 +101,7 @@ def _lies_as_input(value: Value) -> Generator[Value, bool, bool]:
 
 
 def _is_number(value: Value) -> bool:
-    """Say whether a tensor is computed, or a constant of one number."""
+    """Say whether a tensor is computed, or a constant of one element."""
     return not value.is_constant or int(np.prod(value.static_shape or ())) == 1
 
 

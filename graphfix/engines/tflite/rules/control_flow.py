@@ -1,4 +1,4 @@
-"""TFLite: what bodies read of the graph around them, and what Loops give."""
+"""TFLite: what subgraphs read of the graph around them, and what Loops give."""
 
 from __future__ import annotations
 

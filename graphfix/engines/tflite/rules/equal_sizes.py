@@ -1,11 +1,11 @@
 """TFLite: sizes that are equal, by which onnx2tf takes one axis for another.
 
-onnx2tf tells from the sizes of a tensor whether it has put its channels last. Where all behind the
+onnx2tf tells from the sizes of a tensor whether it has put its channels last. Where all after the
 first are equal it takes a tensor for one of which it has (``inverted_operation_enable_disable`` of
 its ``utils/common_functions.py``), whatever computed it, MatMul alone left out, and an input for
 one of which it has not. Some operators it runs with inputs of ones, and takes the axes that come
 nearest to what onnxruntime gives, which helps where numbers differ then. Its Transpose finds the
-axes anew by their sizes where the first one moves.
+axes again by their sizes where the first one moves.
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ def _differs(constant: Value) -> bool:
 
 
 def _is_indifferent(node: NodeView, value: Value) -> bool:
-    """Say whether a reader gives the same whichever axis comes first behind the batch."""
+    """Say whether a reader gives the same whichever axis comes first after the batch."""
     given = [operand for operand in node.inputs if operand is not None]
     if node.op in ELEMENTWISE:
         return all(

@@ -1,6 +1,6 @@
 """TFLite: operators that take the axes of an image as ONNX has them, though its channels are last.
 
-onnx2tf puts the channels of images last, and takes each operator behind to lie so, too. Some of its
+onnx2tf puts the channels of images last, and takes each operator after to lie so, too. Some of its
 operators do not ask how their input lies, and some cannot bring what has other axes in line.
 """
 
@@ -25,7 +25,7 @@ _IMAGING = json.loads(Path(__file__).parent.with_name("imaging.json").read_text(
 PICTURES = frozenset(_IMAGING["operators"]) - {"GridSample", "RoiAlign"}
 _RANKS = _IMAGING["ranks"]
 _IMAGE = 4  # the rank
-_SPACE = 2  # the first axis behind the channels
+_SPACE = 2  # the first axis after the channels
 # What gives a tensor that lies as its first input.
 _KEEPING = frozenset(
     {"Clip", "Dropout", "Identity", "LogSoftmax", "Pad", "Slice", "Softmax", "Split", "Tile"}
@@ -215,7 +215,7 @@ def _is_padded_evenly(reader: NodeView) -> bool:
 
 @kept_stepwise(in_a_loop=False)
 def _is_behind_a_picture(value: Value) -> Generator[Value, bool, bool]:
-    """Say whether an operator of images stands before a tensor."""
+    """Say whether an operator of images is before a tensor."""
     maker = value.producer
     if maker is None or maker.op in PICTURES:
         return maker is not None
@@ -294,7 +294,7 @@ def _not_in_line(node: NodeView, image: Value) -> str:
 
 
 def _of_constant(op: str, rank: int, shape: tuple[int, ...], axes: int, *, first: bool) -> str:
-    """Return the feature of a constant beside an image; empty where it is brought in line.
+    """Return the feature of a constant next to an image; empty where it is brought in line.
 
     Args:
         op: The operator that reads both.

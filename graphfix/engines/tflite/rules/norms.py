@@ -46,7 +46,7 @@ def norm_over_many_axes(node: NodeView, target: Target) -> Answer:
     versions="tflite",
     severity=REJECT,
     text="'NoneType' object is not iterable",
-    source=f"{MEASURED}: facts/asked.json, layer-norm-11: what is read behind it has no shape;"
+    source=f"{MEASURED}: facts/asked.json, layer-norm-11: what is read after it has no shape;"
     " onnxruntime knows the operator in all opsets",
 )
 def normalization_before_its_opset(node: NodeView, target: Target) -> Answer:

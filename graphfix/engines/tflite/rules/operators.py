@@ -17,7 +17,7 @@ _WEIGHTS = (1, 2, 3)  # the inputs W, R and B
 _MATRIX = 2  # the rank
 _SIGNALS = 3  # the rank of which the first axis is the last but one
 _DFT_OF_LAST = 20  # the opset from which on the axis is the last but one where none is said
-_VOLUME = 5  # the rank of what has three dimensions beside batch and channels
+_VOLUME = 5  # the rank of what has three dimensions next to batch and channels
 
 
 @model_rule(

@@ -150,7 +150,7 @@ def _reads_others(axis: _Axis, node: NodeView, mode: str) -> bool:
     feature=f"attr:{{op}}.{_MODE}",
     versions="tflite",
     severity=WRONG,
-    source=f"{_ASKED}, resize-*, upsample; ops/Resize.py: opset <= 17 stands beside each mode",
+    source=f"{_ASKED}, resize-*, upsample; ops/Resize.py: opset <= 17 is next to each mode",
 )
 def resize_other_places(node: NodeView, target: Target) -> Answer:
     """onnx2tf's {op} samples positions that differ from its coordinate and rounding modes."""

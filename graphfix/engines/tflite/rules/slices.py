@@ -15,7 +15,7 @@ from graphfix.operators.table import REDUCTIONS
 
 _ASKED = f"{MEASURED}: facts/asked.json"
 _BY_AXES = frozenset({"Concat", "Gather", "Reshape", "Slice", "Transpose"})
-_LINES = 3  # the rank from which on axes are told apart by sizes
+_LINES = 3  # the rank from which on axes are distinguished by sizes
 _FARTHEST = 2**31 - 1  # of the ends that were asked about but the one that stands for the last
 
 
@@ -24,7 +24,7 @@ _FARTHEST = 2**31 - 1  # of the ends that were asked about but the one that stan
     feature="form:Slice.negative-steps",
     versions="tflite",
     severity=WRONG,
-    source=f"{MEASURED}: starts -1, ends -7 and steps -1 of 6; what hangs on constants alone is"
+    source=f"{MEASURED}: starts -1, ends -7 and steps -1 of 6; what depends on constants alone is"
     " computed before, and right",
 )
 def slice_backwards(node: NodeView, target: Target) -> Answer:

@@ -52,7 +52,7 @@ def space_to_depth(node: NodeView, target: Target) -> Answer:
     feature="op:{op}",
     versions="tflite",
     severity=REJECT,
-    source=f"{MEASURED}: facts/asked.json, blocks-of-no-image: with CRD, and behind what is no"
+    source=f"{MEASURED}: facts/asked.json, blocks-of-no-image: with CRD, and after what is no"
     " Reshape, they are equal",
 )
 def blocks_of_no_image(node: NodeView, target: Target) -> Answer:

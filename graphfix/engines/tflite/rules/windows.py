@@ -48,7 +48,7 @@ def convolution_padded_before(node: NodeView, target: Target) -> Answer:
     versions="tflite",
     severity=WRONG,
     source=f"{MEASURED}: facts/asked.json, pad-before-*; other modes and numbers are equal. onnxsim"
-    " writes pads beside auto_pad, of which ops/Conv.py and ops/MaxPool.py read the latter alone",
+    " writes pads next to auto_pad, of which ops/Conv.py and ops/MaxPool.py read the latter alone",
 )
 def pads_of_a_pad_left_out(node: NodeView, target: Target) -> Answer:
     """onnx2tf drops a Pad before {op} with auto_pad."""
@@ -70,7 +70,7 @@ def zeros_beside_negative_numbers(node: NodeView, target: Target) -> Answer:
 
 
 def _is_behind_zeros(node: NodeView) -> bool | Unknown:
-    """Say whether a Pad puts zeros before and behind, which onnxsim knows or computes."""
+    """Say whether a Pad puts zeros before and after, which onnxsim knows or computes."""
     pad = _pad_before(node)
     if pad is None or pad.attr("mode", "constant") != "constant" or known_with_sizes(node.need(0)):
         return False

@@ -1,1 +1,1 @@
-"""What tract refuses or computes otherwise, beyond single types, ranks and attributes."""
+"""What tract refuses or computes differently, beyond single types, ranks and attributes."""

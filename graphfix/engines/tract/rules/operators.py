@@ -271,7 +271,7 @@ def branches_of_unlike_shapes(node: NodeView, target: Target) -> Answer:
     versions="tract",
     severity=REJECT,
     text="Duplicate node name: If",
-    source=f"{_WHEEL}: two of them, behind or beside each other",
+    source=f"{_WHEEL}: two of them, after or next to each other",
 )
 def second_if(node: NodeView, target: Target) -> Answer:
     """tract supports one If per graph; another one precedes this node."""

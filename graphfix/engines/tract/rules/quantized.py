@@ -134,7 +134,7 @@ def _has_one_scale(node: NodeView) -> bool:
 
 
 def _moves(node: NodeView) -> bool:
-    """Say whether a node gives its numbers other axes or another order."""
+    """Say whether a node gives its values other axes or another order."""
     data, result = node.input(0), node.output(0)
     if node.op not in _MOVES or data is None or result is None:
         return False

@@ -1,4 +1,4 @@
-"""TVM: what its Relax importer refuses or reads otherwise, beyond operators and element types.
+"""TVM: what its Relax importer refuses or reads differently, beyond operators and element types.
 
 All of it was measured on the wheel 0.27.0.post1 with sizes bound to what was fed, and read in
 apache/tvm@5d4dc87213 python/tvm/relax/frontend/onnx/onnx_frontend.py.

@@ -1,4 +1,4 @@
-"""TVM: what is left of sizes behind a Slice whose bounds are computed."""
+"""TVM: what is left of sizes after a Slice whose bounds are computed."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _infers(node: NodeView) -> bool:
 
 @kept_stepwise(in_a_loop=None)
 def _sliced_late(value: Value) -> Generator[Value, Value | None, Value | None]:
-    """Return what a Slice of computed bounds gives that is behind a value; None for none.
+    """Return what a Slice of computed bounds gives that is after a value; None for none.
 
     The importer does not know the shape of what comes of it.
     """

@@ -1,4 +1,4 @@
-"""How findings and refusals are told: no blanks left open, nodes by their number in the file."""
+"""How findings and refusals are reported: no open placeholders, nodes by position in the file."""
 
 from __future__ import annotations
 
