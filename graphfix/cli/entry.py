@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 INTERPRETING = frozenset(COMMANDS) - {"batch", "passes", "serve", "targets"}
-_OBJECTS = 100_000  # between two collections
+_OBJECTS = 400_000  # between two collections
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -12,7 +12,6 @@ from graphfix.hooks import Hook
 from graphfix.model import Model
 from graphfix.pipeline.documented_errors import documented
 from graphfix.pipeline.faults import Faults, Kind, Specimen
-from graphfix.pipeline.finishing import finish
 from graphfix.pipeline.results import Result
 from graphfix.pipeline.rule_faults import rule_faults
 from graphfix.pipeline.settings import Settings
@@ -39,6 +38,9 @@ def finish_with(
     Raises:
         PassBug: A fault of graphfix itself; it names its reproducer, where one was written.
     """
+    # What repairs and proves is a third of all modules; a check, which comes here as well, needs none.
+    from graphfix.pipeline.finishing import finish
+
     proto, base_dir = model.proto, model.base_dir
     faults = Faults()
     if folder is None:
