@@ -315,8 +315,8 @@ class Graph:
     """
 
     __slots__ = (
-        "attribute", "base_dir", "initializers", "inputs", "kept", "known_functions", "name",
-        "nodes", "opsets", "outputs", "parent", "producer", "proto", "redeclared",
+        "_bodies", "attribute", "base_dir", "initializers", "inputs", "kept", "known_functions",
+        "name", "nodes", "opsets", "outputs", "parent", "producer", "proto", "redeclared",
     )  # fmt: skip
 
     def __init__(
@@ -343,6 +343,7 @@ class Graph:
         self.producer = ""
         self.redeclared: dict[str, ValueInfoProto | None] = {}
         self.kept: Kept | None = None
+        self._bodies: tuple[int, tuple[Graph, ...]] = (-1, ())  # since which edit, and what
 
     __setattr__ = set_and_count
 
@@ -394,10 +395,12 @@ class Graph:
 
     def bodies(self) -> Iterator[Graph]:
         """Walk the bodies of the nodes of this graph, not those below them."""
-        for node in self.nodes:
-            if node.attrs.own:
-                for _, body in node.graphs():
-                    yield body
+        edits, found = self._bodies
+        if edits != CLOCK.count:  # most walks follow one in which nothing was edited
+            holders = [node for node in self.nodes if node.attrs.own]
+            found = tuple(body for node in holders for _, body in node.graphs())
+            _put(self, "_bodies", (CLOCK.count, found))
+        return iter(found)
 
 
 class Function(Graph):

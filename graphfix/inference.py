@@ -197,7 +197,7 @@ def merge_type(tensor: Variable, proto: TypeProto) -> bool:
     if tensor.shape is None:
         tensor.shape = shape
         return True
-    if len(tensor.shape) != len(shape):
+    if tensor.shape == shape or len(tensor.shape) != len(shape):
         return news
     merged = tuple(
         new if old is None or (isinstance(new, int) and not isinstance(old, int)) else old

@@ -59,3 +59,20 @@ def test_both_ends_of_an_edge_know_each_other_until_the_node_lets_go() -> None:
 def test_tensors_are_what_they_are_and_not_what_they_are_called() -> None:
     assert Variable("x") != Variable("x")
     assert len({Variable("x"), Variable("x")}) == 2
+
+
+def test_bodies_are_those_that_nodes_have_now() -> None:
+    graph = graphfix.load(parser.parse_model(TEXT)).graph
+    node = graph.nodes[1]
+    then, other = node.attrs["then_branch"], node.attrs["else_branch"]
+    assert list(graph.bodies()) == list(graph.bodies()) == [then, other]
+    node.attrs["else_branch"] = fresh = Graph("fresh", graph.opsets, parent=node)
+    assert list(graph.walk()) == [graph, then, fresh]
+    saved = node.attrs.saved()
+    del node.attrs["then_branch"]
+    assert list(graph.bodies()) == [fresh]
+    node.attrs.restore(saved)
+    assert list(graph.bodies()) == [then, fresh]
+    graph.nodes = graph.nodes[:1]
+    assert not list(graph.bodies())
+    assert list(fresh.walk()) == [fresh]

@@ -99,7 +99,10 @@ class AccountedNode(NodeView):
 
 def is_foreign(node: NodeView) -> bool:
     """Say whether a node calls an operator that ONNX itself does not have."""
-    return bool(node.domain) or form_of(node.op, node.opset or 1, "") is None
+    subject = node.node
+    if subject.domain:
+        return True
+    return form_of(subject.op, subject.graph.opsets.get("", 0) or 1, "") is None
 
 
 def accounted(node: NodeView) -> NodeView:

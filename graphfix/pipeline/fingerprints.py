@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from graphfix.authoring.editing import Editor
+from graphfix.edit_clock import CLOCK
 from graphfix.graph import Constant, Graph, Node, Shape, Tensor
 from graphfix.model import Model
 
@@ -52,8 +53,13 @@ class _Print:
         self._elem_types = [tensor.elem_type for node in nodes for tensor in node.outputs]
         self._shapes = [tensor.shape for node in nodes for tensor in node.outputs]
 
-    def holds(self) -> bool:
-        """Say whether the graph is what it was; tensors are compared by identity."""
+    def holds(self, *, lists_alone: bool) -> bool:
+        """Say whether the graph is what it was; tensors are compared by identity.
+
+        Args:
+            lists_alone: Whether no field was set since, which counts as an edit by itself: what
+                is left to look at is lists, which a pass may have changed behind our back.
+        """
         graph, nodes = self.graph, self.nodes
         return (
             graph.nodes == nodes
@@ -61,7 +67,13 @@ class _Print:
             and self.constants == [(each, each.name, each.weights) for each in graph.initializers]
             and self._inputs == [node.inputs for node in nodes]
             and self._outputs == [node.outputs for node in nodes]
-            and self._ops == [node.op for node in nodes]
+            and (lists_alone or self._holds_fields())
+        )
+
+    def _holds_fields(self) -> bool:
+        nodes = self.nodes
+        return (
+            self._ops == [node.op for node in nodes]
             and self._domains == [node.domain for node in nodes]
             and self._attributes == _replaced(nodes)
             and self._elem_types == [tensor.elem_type for node in nodes for tensor in node.outputs]
@@ -93,10 +105,14 @@ _Ends = tuple[list[Tensor], list[Tensor], list[str]]
 class Fingerprints:
     """What was in a model; things are compared by identity."""
 
-    __slots__ = ("_prints",)
+    __slots__ = ("_edits", "_prints")
 
     def __init__(self, model: Model) -> None:
         """Take down what is in a model now."""
+        self._take(model)
+
+    def _take(self, model: Model) -> None:
+        self._edits = CLOCK.count
         self._prints = {id(graph): _Print(graph) for graph in model.graphs()}
 
     def update(self, model: Model, editor: Editor) -> Node | Graph | Constant | None:
@@ -111,7 +127,7 @@ class Fingerprints:
         if not editor.recorded and self.still_hold(model):
             return None
         before = self._prints
-        self._prints = {id(graph): _Print(graph) for graph in model.graphs()}
+        self._take(model)
         edits = [recorded.edit for recorded in editor.recorded]
         if any(edit is None for edit in edits):  # of the whole file, such as inlining
             return None
@@ -146,13 +162,16 @@ class Fingerprints:
 
     def still_hold(self, model: Model) -> bool:
         """Say whether all is as it was; most passes leave a model alone."""
-        count = 0
+        count, edits = 0, CLOCK.count
         for graph in model.graphs():
             known = self._prints.get(id(graph))
-            if known is None or not known.holds():
+            if known is None or not known.holds(lists_alone=edits == self._edits):
                 return False
             count += 1
-        return count == len(self._prints)
+        if count != len(self._prints):
+            return False
+        self._edits = edits
+        return True
 
 
 def _ends(graph: Graph) -> _Ends:

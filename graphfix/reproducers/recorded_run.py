@@ -38,7 +38,7 @@ def finish_with(
     Raises:
         PassBug: A fault of graphfix itself; it names its reproducer, where one was written.
     """
-    # What repairs and proves is a third of all modules; a check, which comes here as well, needs none.
+    # A check comes here as well, and needs nothing of what repairs and proves.
     from graphfix.pipeline.finishing import finish
 
     proto, base_dir = model.proto, model.base_dir

@@ -245,20 +245,17 @@ def _grown(editor: Editor) -> int:
 
     The pass runs until nothing changes; what it added before counts against what it may add.
     """
-    stored: dict[int, int] = {}
-    pending = list(editor.model.roots())
-    while pending:
-        graph = pending.pop()
+    stored: dict[int, Constant] = {}
+    for graph in editor.graphs():
         for node in graph.nodes:
-            pending += [body for _, body in node.graphs()]
-            stored.update((id(t), _inline_bytes(t)) for t in node.inputs)
+            for tensor in node.inputs:
+                if isinstance(tensor, Constant):
+                    stored[id(tensor)] = tensor
     given = editor.model.size or editor.model.proto.ByteSize()
-    return max(0, sum(stored.values()) - given)
+    return max(0, sum(map(_inline_bytes, stored.values())) - given)
 
 
-def _inline_bytes(tensor: Tensor) -> int:
-    if not isinstance(tensor, Constant):
-        return 0
+def _inline_bytes(tensor: Constant) -> int:
     proto = tensor.weights.proto
     external = onnx.TensorProto.EXTERNAL
     if isinstance(proto, onnx.TensorProto) and proto.data_location == external:

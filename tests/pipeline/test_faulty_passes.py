@@ -43,8 +43,17 @@ def other_operator(editor: Editor) -> None:
                 view.node.op = "Sub"
 
 
+@graph_pass(accuracy=EXACT)
+def other_order(editor: Editor) -> None:
+    """Exchange what a node reads in the list itself, which no field that is set shows."""
+    for graph in editor.graphs():
+        for view in editor.nodes(graph):
+            if view.op == "Add":
+                view.node.inputs.reverse()
+
+
 @pytest.mark.parametrize("verify", ["auto", "off"])
-@pytest.mark.parametrize("faulty", [other_weights, other_output_name, other_operator])
+@pytest.mark.parametrize("faulty", [other_weights, other_output_name, other_operator, other_order])
 def test_an_edit_outside_a_site_is_taken_back_and_the_run_goes_on(
     faulty: Pass, verify: str
 ) -> None:
