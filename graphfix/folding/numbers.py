@@ -105,7 +105,9 @@ def _cast(node: NodeView, operands: Operands) -> tuple[Array, ...] | None:
         return None
     if dtype.kind in "iu" and a.dtype.kind == "f":
         limits = np.iinfo(dtype)
-        if not np.all(np.isfinite(a)) or np.any(a <= limits.min - 1.0) or np.any(a >= limits.max):
+        wide = a.astype(np.float64)
+        low, high = limits.min - 1.0, float(limits.max)
+        if not np.all(np.isfinite(wide)) or np.any(wide <= low) or np.any(wide >= high):
             return None
     if dtype == np.float16 and a.dtype not in (np.float16, np.float32, np.bool_):
         return None  # engines go through float32 and round twice

@@ -16,6 +16,7 @@ from benchmarks.attack.families import (
     quantized,
     sequences,
     sizes,
+    written,
 )
 
 FAMILIES: dict[str, Callable[[], Iterator[Case]]] = {
@@ -28,6 +29,7 @@ FAMILIES: dict[str, Callable[[], Iterator[Case]]] = {
     "control": control.cases,
     "sequences": sequences.cases,
     "overrides": overrides.cases,
+    "written": written.cases,
     "edits": edited.renamed,
     "dynamic": lambda: chain(edited.dynamic(), items.cases()),
 }

@@ -165,14 +165,9 @@ def explains(measured: Measured, name: str, before: Value, after: Value) -> bool
         if is_floating(one.dtype):
             if not _floats_explained(measured, name, label, before, one, two):
                 return False
-        elif (mismatches(one, two) & ~_flips(measured, name, label, one)).any():
+        elif (mismatches(one, two) & ~measured.excuses(name, label, one, two)).any():
             return False
     return True
-
-
-def _flips(measured: Measured, name: str, label: str, like: Array) -> Array:
-    known = measured.flipped.get((name, label))
-    return known if known is not None else (mismatches(like, like) & False)
 
 
 def _floats_explained(
@@ -186,10 +181,12 @@ def _floats_explained(
     cap = cap_of(one.dtype) * magnitude
     if NOISE_FACTOR * noise > cap and (found.max_abs or 0.0) <= NOISE_FACTOR * noise:
         odd = mismatches(one, two) & ~_finite_pair(one, two)
-        return not (odd & ~_flips(measured, name, label, one)).any()
+        return not (odd & ~measured.excuses(name, label, one, two)).any()
     odd = mismatches(one, two) & ~_finite_pair(one, two)
     only_odd = (found.max_abs or 0.0) <= cap
-    return bool(odd.any() and only_odd and not (odd & ~_flips(measured, name, label, one)).any())
+    return bool(
+        odd.any() and only_odd and not (odd & ~measured.excuses(name, label, one, two)).any()
+    )
 
 
 def _finite_pair(one: Array, two: Array) -> Array:

@@ -7,6 +7,10 @@ correct rewrite computes with exactly them, and equal inputs stay equal: a tie t
 another way, or a multiple whose remainder is wrong, is a difference and not noise. What quantized
 operators round inside is moved by `graphfix.proving.verdict.inner_rounding`.
 
+onnxruntime's optimiser is no witness of its own: it folds what a file declares of sizes, and the
+stored value of what a caller may override. Where it goes further than rounding may, or decides
+otherwise, that counts as far as weights and inputs that are moved by many units show the same.
+
 Where a small difference is left all the same, the original is run in float64, or, where it is in
 float64 itself or onnxruntime has no kernels for that, in the reference evaluator: an operator may
 round on round values too, and worse than one unit (onnxruntime's DFT).
@@ -15,6 +19,7 @@ round on round values too, and worse than one unit (onnxruntime's DFT).
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,39 +40,45 @@ from graphfix.proving.verdict.widening import MOST_BYTES, is_double, widened_fee
 _LARGE = 2**28
 # Models with more weights, in float64, are not run in the evaluator, which is slow.
 _FOR_EVALUATOR = 2**24
+# By how many units the last witnesses are moved, their seeds; the optimiser may go as many times as
+# far as one unit does.
+_FAR = 64
+_WITNESSES = (4, 5, 6, 7)
 # Trailing mantissa bits that are zero in a round value, by dtype.
 _ROUND_BITS = {"float16": 5, "bfloat16": 3, "float32": 12, "float64": 40}
 _BITS = {"float16": np.uint16, "bfloat16": np.uint16, "float32": np.uint32, "float64": np.uint64}
 
 
-def moved(array: Array, seed: int) -> Array:
-    """Return floats moved by one unit in the last place, up or down by a hash of their bits."""
+def moved(array: Array, seed: int, units: int = 1) -> Array:
+    """Return floats moved by units in the last place, up or down by a hash of their bits."""
     kind: Any = _BITS[array.dtype.name]
+    units = min(units, 1 << (_ROUND_BITS[array.dtype.name] - 3))  # short types have few
     bits = np.ascontiguousarray(array).view(kind)
     mask = kind((1 << _ROUND_BITS[array.dtype.name]) - 1)
     hashed = (bits.astype(np.uint64) + np.uint64(seed)) * np.uint64(0x9E3779B97F4A7C15)
     up = (hashed >> np.uint64(40)) & np.uint64(1)
-    # Past the round values there is always room below and above in the mantissa.
-    step: Array = np.where(up == 1, 1, -1).astype(kind)
+    # Past the round values there is always room above in the mantissa, and for one unit below.
+    up |= (bits & kind(np.iinfo(kind).max >> 1)) < units
+    step: Array = np.where(up == 1, units, -units).astype(kind)
     keep = ((bits & mask) == 0) | ~np.isfinite(widened(array))
     result: Array = np.where(keep, bits, bits + step).astype(kind).view(array.dtype)
     return result.reshape(array.shape)
 
 
-def moved_value(value: Value, seed: int) -> Value:
+def moved_value(value: Value, seed: int, units: int = 1) -> Value:
     """Move every float tensor inside a value; the rest stays."""
     if isinstance(value, list):
-        return [moved_value(item, seed) for item in value]
+        return [moved_value(item, seed, units) for item in value]
     if isinstance(value, np.ndarray) and is_wide_float(value.dtype) and value.size:
-        return moved(value, seed)
+        return moved(value, seed, units)
     return value
 
 
-def _mover(seed: int) -> Change:
+def _mover(seed: int, units: int = 1) -> Change:
     def move(constant: Constant) -> Array | None:
         if not is_wide_float(constant.array.dtype):
             return None
-        return moved(constant.array, seed + constant.number)
+        return moved(constant.array, seed + constant.number, units)
 
     return move
 
@@ -79,11 +90,15 @@ class Measured(Struct):
         floats: Largest difference per output and label of a floating tensor.
         flipped: Per output and label, where a discrete tensor (or the place of a NaN) moved.
         reshaped: Outputs whose structure or shape moved.
+        integers: Per output and label, the least and the largest integers that there were.
     """
 
     floats: dict[str, dict[str, float]] = field(default_factory=dict[str, dict[str, float]])
     flipped: dict[tuple[str, str], Array] = field(default_factory=dict[tuple[str, str], Array])
     reshaped: set[str] = field(default_factory=set[str])
+    integers: dict[tuple[str, str], tuple[Array, Array]] = field(
+        default_factory=dict[tuple[str, str], tuple[Array, Array]]
+    )
 
     def add(self, name: str, before: Value, again: Value) -> None:
         """Take in another run of the original."""
@@ -100,6 +115,30 @@ class Measured(Struct):
                 self._add_floats(name, label, one, two)
             else:
                 self._flip(name, label, mismatches(one, two))
+                if one.dtype.kind in "iu":
+                    low, high = self.integers.get((name, label), (one, one))
+                    self.integers[name, label] = np.minimum(low, two), np.maximum(high, two)
+
+    def far(self, caps: Mapping[tuple[str, str], float]) -> set[str]:
+        """Return the outputs that decide otherwise, or differ by more than caps."""
+        found = self.reshaped | {name for (name, _), where in self.flipped.items() if where.any()}
+        return found | {
+            name
+            for name, labels in self.floats.items()
+            if any(gap > caps.get((name, label), 0.0) for label, gap in labels.items())
+        }
+
+    def excuses(self, name: str, label: str, one: Array, two: Array) -> Array:
+        """Return where a discrete tensor may be another one: not further off than was seen."""
+        where = self.flipped.get((name, label))
+        if where is None:
+            return mismatches(one, one) & False
+        if one.dtype.kind not in "iu":
+            return where
+        low, high = (each.astype(np.float64) for each in self.integers[name, label])
+        found = two.astype(np.float64)
+        near = (found >= low - (high - low)) & (found <= high + (high - low))
+        return np.asarray(where & near)
 
     def _add_floats(self, name: str, label: str, one: Array, two: Array) -> None:
         a, b = widened(one), widened(two)
@@ -125,21 +164,80 @@ class Noise:
         """
         self._original = original
         self._engines: list[tuple[int, Engine]] | None = None
+        self._optimised: Engine | None = None
+        self._witnesses: list[tuple[int, Engine]] | None = None
         self._precise: Engine | None = None
         self._has_precise = True
 
     def measure(self, feed: Feed, before: dict[str, Value]) -> Measured:
         """Return how rounding moves the outputs of one sample."""
         result = Measured()
-        for seed, engine in self._loaded():
-            changed_feed = {name: moved_value(value, seed) for name, value in feed.items()}
+        self._run(self._loaded(), feed, before, result)
+        if self._optimised is not None:
+            other = Measured()
+            self._run([(0, self._optimised)], feed, before, other)
+            self._take_optimised(feed, before, result, other)
+        return result
+
+    def _run(
+        self,
+        engines: Sequence[tuple[int, Engine]],
+        feed: Feed,
+        before: dict[str, Value],
+        result: Measured,
+        units: int = 1,
+    ) -> None:
+        for seed, engine in engines:
+            changed_feed = {n: moved_value(value, seed, units) for n, value in feed.items()}
             try:
                 again = engine.run(changed_feed if seed else feed)
             except EngineFailed:
                 continue  # a rounding error may make a size impossible: no measure of noise
             for name, value in before.items():
                 result.add(name, value, again.get(name))
-        return result
+
+    def _take_optimised(
+        self, feed: Feed, before: dict[str, Value], result: Measured, other: Measured
+    ) -> None:
+        """Add what the optimiser does, as far as rounding can be what it comes of."""
+        caps = {
+            (name, label): max(
+                cap_of(array.dtype) * magnitude_of(array),
+                _FAR * result.floats.get(name, {}).get(label, 0.0),
+            )
+            for name, value in before.items()
+            for label, array in leaves(value)
+            if array is not None and is_floating(array.dtype)
+        }
+        doubted = other.far(caps)
+        if doubted:
+            shown = Measured()
+            self._run(self._far_off(), feed, before, shown, _FAR)
+            doubted -= shown.far(caps)
+        for name in other.floats.keys() - doubted:
+            known = result.floats.setdefault(name, {})
+            for label, gap in other.floats[name].items():
+                known[label] = max(known.get(label, 0.0), gap)
+        result.reshaped |= other.reshaped - doubted
+        for key, where in other.flipped.items():
+            if key[0] not in doubted:
+                known_there = result.flipped.get(key)
+                result.flipped[key] = where if known_there is None else known_there | where
+        for key, (low, high) in other.integers.items():
+            if key[0] not in doubted:
+                least, most = result.integers.get(key, (low, high))
+                result.integers[key] = np.minimum(least, low), np.maximum(most, high)
+
+    def _far_off(self) -> list[tuple[int, Engine]]:
+        """Return the original with weights that are moved further than the optimiser rounds."""
+        if self._witnesses is None:
+            self._witnesses = []
+            few = weight_bytes(self._original.proto) > _LARGE
+            for seed in _WITNESSES[:1] if few else _WITNESSES:
+                model = changed(self._original, _mover(seed, _FAR)) or self._original
+                with contextlib.suppress(EngineFailed):
+                    self._witnesses.append((seed, model.open()))
+        return self._witnesses
 
     def measure_precisely(
         self, feed: Feed, before: dict[str, Value], measured: Measured, name: str
@@ -211,5 +309,5 @@ class Noise:
                     self._engines.append((0, self._original.of(copy).open()))
             # Not every original runs in onnxruntime; the moved runs remain.
             with contextlib.suppress(EngineFailed):
-                self._engines.append((0, self._original.open_optimised()))
+                self._optimised = self._original.open_optimised()
         return self._engines

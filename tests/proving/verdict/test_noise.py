@@ -62,6 +62,28 @@ def test_a_flip_that_rounding_does_not_explain_is_a_difference() -> None:
     assert list(found.broken) == ["y"]
 
 
+def test_the_optimiser_alone_explains_nothing() -> None:
+    # It folds what is declared of t, which the input has long left behind.
+    stale = judge(
+        "(float[N, 3] x) => (float[2] u, int64[2] v) <float[2, 3] t> "
+        "{ t = Relu(x) v = Shape(t) u = Cast<to = 1>(v) }"
+    )
+    x = np.array([[0.1, 0.7, 0.3]], np.float32)
+    true, folded = np.array([1, 3]), np.array([2, 3])
+    before = {"u": true.astype(np.float32), "v": true}
+    after = {"u": folded.astype(np.float32), "v": folded}
+    assert stale.take({"x": x}, before, after)
+    assert sorted(stale.broken) == ["u", "v"]
+
+
+def test_a_flipped_integer_excuses_no_other_than_was_near() -> None:
+    low = np.float32(0.1)
+    x = np.array([[low, np.nextafter(low, np.float32(1)), 0.0]], np.float32)
+    found = judge(ARGMAX)
+    assert found.take({"x": x}, {"y": np.array([[1]])}, {"y": np.array([[7]])})
+    assert list(found.broken) == ["y"]
+
+
 DFT = "(T[1, 20, 1] x) => (T[1, 20, 2] y) { y = DFT <axis = 1> (x) }"
 
 
