@@ -73,6 +73,10 @@ class FeedMaker:
     _pairs: list[tuple[str, str]] = field(init=False)
     _optionals: list[str] = field(init=False)
     _contracted: dict[str, int] = field(init=False)
+    _dims_of: dict[str, list[int | str] | None] = field(init=False)
+    _decided: dict[str, int] = field(init=False)
+    _kinds: dict[str, str] = field(init=False)
+    _used: dict[str, list[Use]] = field(init=False)
     _side: int = field(init=False, default=0)
     _absent: int = field(init=False, default=0)
 
@@ -102,6 +106,11 @@ class FeedMaker:
         self._optionals = [name for name in optional if name not in self.ranges]
         for info in self._inputs:
             self._check_binding(info)
+        # What every draw asks for depends on the model alone.
+        self._dims_of = {i.name: self._find_shape(i.name, i.type) for i in self._inputs}
+        self._decided = self._find_decided()
+        self._kinds = self._find_kinds()
+        self._used = {info.name: uses_of(info.name, self._readers) for info in self._inputs}
 
     def _check_binding(self, info: onnx.ValueInfoProto) -> None:
         bound = self.bindings.get(info.name)
@@ -161,7 +170,7 @@ class FeedMaker:
         chosen = self._sizes(sample, attempt, edge)
         found: dict[str, tuple[int, ...]] = {}
         for info in self._inputs:
-            shape = self._shape_of(info.name, info.type)
+            shape = self._dims_of[info.name]
             if shape is not None:
                 found[info.name] = tuple(_concrete(size, chosen) for size in shape)
         return found
@@ -170,15 +179,13 @@ class FeedMaker:
         """Whether an input alternates: a truth value, an optional, a number that is compared."""
         return bool(self._optionals) or any(
             info.type.tensor_type.elem_type == onnx.TensorProto.BOOL
-            or thresholds.compared_with(uses_of(info.name, self._readers), self._constants)
+            or thresholds.compared_with(self._used[info.name], self._constants)
             for info in self._inputs
         )
 
     def is_dynamic(self) -> bool:
         """Whether sizes can vary, that is, whether another attempt changes anything."""
-        return bool(self._symbols()) or any(
-            self._shape_of(info.name, info.type) is None for info in self._inputs
-        )
+        return bool(self._symbols()) or None in self._dims_of.values()
 
     def attempts(self) -> int:
         """How many guesses at the dynamic dimensions there are."""
@@ -197,7 +204,7 @@ class FeedMaker:
         symbols = self._symbols()
         return sizes.neighbour(attempt, symbols) if attempt >= sizes.ATTEMPTS else attempt
 
-    def _shape_of(self, name: str, kind: onnx.TypeProto) -> list[int | str] | None:
+    def _find_shape(self, name: str, kind: onnx.TypeProto) -> list[int | str] | None:
         """Return the dims of an input: numbers, names, and made-up names for unnamed ones."""
         if name in self.bindings:
             return list(self.bindings[name])
@@ -217,29 +224,34 @@ class FeedMaker:
         return result
 
     def _symbols(self) -> dict[str, str]:
-        symbols: dict[str, str] = {}
-        for info in self._inputs:
-            shape = self._shape_of(info.name, info.type) or []
-            for axis, size in enumerate(shape):
+        pinned = self._pinned()
+        return {name: kind for name, kind in self._kinds.items() if name not in pinned}
+
+    def _find_kinds(self) -> dict[str, str]:
+        """Return what the names in the shapes of inputs count, those that are decided too."""
+        kinds: dict[str, str] = {}
+        for shape in self._dims_of.values():
+            for axis, size in enumerate(shape or ()):
                 if isinstance(size, str):
                     for part in sizes.names_in(size):
-                        symbols.setdefault(part, sizes.kind_of(part, axis, len(shape)))
-        for name in self._pinned():
-            symbols.pop(name, None)
-        return symbols
+                        kinds.setdefault(part, sizes.kind_of(part, axis, len(shape or ())))
+        return kinds
 
     def _pinned(self) -> dict[str, int]:
         """Return sizes of dimension names that a product, a binding or the other model decides."""
-        pinned = dict(self._contracted)
+        return self._decided
+
+    def _find_decided(self) -> dict[str, int]:
+        decided = dict(self._contracted)
         for info in self._inputs:
             declared = declared_sizes(info.type)
-            fixed = self._shape_of(info.name, info.type)
+            fixed = self._dims_of[info.name]
             if declared is None or fixed is None or len(fixed) != len(declared):
                 continue
             for name, size in zip(declared, fixed, strict=True):
                 if isinstance(name, str) and name and isinstance(size, int):
-                    pinned[name] = size
-        return pinned
+                    decided[name] = size
+        return decided
 
     def _sizes(self, sample: int, attempt: int, edge: Mapping[str, int] | None) -> dict[str, int]:
         return sizes.choose(self._symbols(), sample, attempt, edge) | self._pinned()
@@ -267,7 +279,7 @@ class FeedMaker:
             return [self._value(name, element, chosen, style, attempt, rng) for _ in range(count)]
         if form == "map_type":
             return self._map(name, kind.map_type, style, rng)
-        shape = self._shape_of(name, kind)
+        shape = self._dims_of[name]
         if shape is None:
             turn, place = divmod(attempt, len(_GUESSED_RANKS))
             rank = _GUESSED_RANKS[place]
@@ -291,7 +303,7 @@ class FeedMaker:
             raise EngineFailed(
                 f"has {len(shape)} dimensions, arrays {_MOST_DIMENSIONS}", where=name
             )
-        uses = uses_of(name, self._readers)
+        uses = self._used[name]
         dtype = numpy_dtype(elem_type)
         if elem_type == onnx.TensorProto.STRING:
             return draws.strings(shape, uses, rng)
@@ -335,7 +347,7 @@ class FeedMaker:
         vocabulary: list[object] = ["a", "b", "c"]
         if kind.key_type != onnx.TensorProto.STRING:
             vocabulary = [0, 1, 2]
-        for use in uses_of(name, self._readers):
+        for use in self._used[name]:
             for attribute in use.node.attribute:
                 if attribute.name in ("string_vocabulary", "int64_vocabulary"):
                     texts = [text.decode("utf-8", "replace") for text in attribute.strings]

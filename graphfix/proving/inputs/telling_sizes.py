@@ -145,6 +145,8 @@ def _look(graph: onnx.GraphProto, seen: _Seen) -> None:
             _meet(use, numbers, lengths, seen)
             if id(use.node) in looked or use.op in _ENDING or use.op in PLACES:
                 continue
+            if use.op == "Reshape" and use.position == 1:
+                continue  # no value depends on how its elements are arranged
             looked.add(id(use.node))
             fresh = [name for name in use.node.output if name and name not in derived]
             derived.update(fresh)

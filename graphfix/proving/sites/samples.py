@@ -113,6 +113,7 @@ class SampleMaker(FeedMaker):
     parameters: frozenset[str] = frozenset()
     cuts: Sequence[Mapping[str, int]] = ()
     _turn: int = 0
+    _found: dict[str, list[Use]] | None = None
 
     def draw(
         self,
@@ -132,21 +133,25 @@ class SampleMaker(FeedMaker):
     def _pinned(self) -> dict[str, int]:
         """Return the sizes that are decided: those of axes that were made shorter, too."""
         pinned = super()._pinned()
-        if self.cuts:
-            pinned.update(self.cuts[self._turn % len(self.cuts)])
-        return pinned
+        return pinned | self.cuts[self._turn % len(self.cuts)] if self.cuts else pinned
 
     def in_style(self, feed: Feed, style: Style, rng: np.random.Generator) -> Feed:
         """Return an input set of the same shapes, whose free values are those of a style."""
         if style is Style.NEGATIVE:
             feed = counted_from_the_end(self.model, feed, rng)
-        readers = consumers(self.model.graph)
         return {
             name: value
             if name in self.unread or name in self.parameters
-            else self._restyled(name, value, style, uses_of(name, readers), rng)
+            else self._restyled(name, value, style, self._uses(name), rng)
             for name, value in feed.items()
         }
+
+    def _uses(self, name: str) -> Sequence[Use]:
+        """Return where an input ends up, calls of functions as they stand."""
+        if self._found is None:
+            readers = consumers(self.model.graph)
+            self._found = {i.name: uses_of(i.name, readers) for i in self.model.graph.input}
+        return self._found.get(name, ())
 
     def _tensor(
         self,

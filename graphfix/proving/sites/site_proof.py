@@ -11,6 +11,7 @@ import onnx
 
 from graphfix.errors import EngineFailed
 from graphfix.proving.inputs.maker import inlined, required_inputs
+from graphfix.proving.inputs.same_sizes import does_the_same_with_sizes
 from graphfix.proving.runners.engine import Engine, MissingForm, MissingOperator
 from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.sites.parameters import driven, parameters_of
@@ -242,8 +243,10 @@ class SiteProof:
         if self._gentle or attempt is None:
             return None
         before = self._case.before
-        further = Further(before, self._maker, self._before, attempt, _FURTHER, self._unread)
         graphs = [inlined(model).graph for model in (before, self._case.after)]
+        if does_the_same_with_sizes(*graphs):
+            return None
+        further = Further(before, self._maker, self._before, attempt, _FURTHER, self._unread)
         for feed, expected in further.at_telling_sizes(graphs):
             found = self._look(feed, expected, Style.TELLING)
             if found is not None:

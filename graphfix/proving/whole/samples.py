@@ -26,6 +26,8 @@ _FOR_RARE = 0.2
 # The part of the time after which sizes of 0 and 1 are no longer tried.
 _FOR_EDGES = 0.5
 _RESCANS = 3
+# A model that ran at none of all sizes is given all of them so many times, with other values.
+_SCANS = 2
 
 
 class Samples:
@@ -69,6 +71,7 @@ class Samples:
         self._smallest_first = smallest_first
         self._known: list[int] = []
         self._rescans = 0
+        self._scans = 0
         self.every = every if inputs is None else None
         self.last_error: EngineFailed | None = None
         self.last_feed: Feed | None = None
@@ -216,6 +219,9 @@ class Samples:
             near = self._near(sample) if self._known else []
             rest = [n for n in range(self.maker.attempts()) if n not in near]
             if not self._known:
+                if self._scans >= _SCANS:  # from here on only sizes that change with the sample
+                    rest = [*range(sizes.FREE_PATTERNS), sizes.CONSERVATIVE_FROM]
+                self._scans += 1
                 yield from ((n, side) for side in sides for n in rest)
                 return
             yield from ((n, False) for n in near)
