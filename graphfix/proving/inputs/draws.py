@@ -7,13 +7,13 @@ constant moves with another.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from graphfix.proving.inputs.roles import ARITHMETIC
 from graphfix.proving.inputs.uses import Use, attribute_of, int_attribute
-from graphfix.proving.values.kinds import Array, is_floating
+from graphfix.proving.values.kinds import Array, Value, is_floating
 
 STYLES = 5
 # From so many numbers on the first style has parts in the others.
@@ -98,6 +98,15 @@ def _regular(shape: tuple[int, ...], rng: np.random.Generator) -> Array:
     places = rng.random((*shape[:-2], size)).argsort(axis=-1)
     large = 3.0 * np.sqrt(size) * np.eye(size)[places]
     return np.asarray(rng.standard_normal(shape) + large)
+
+
+def has_all_styles(values: Iterable[Value]) -> bool:
+    """Say whether these inputs, drawn in the first style, have parts in every other one."""
+    sizes = [
+        value.size if isinstance(value, np.ndarray) and is_floating(value.dtype) else 0
+        for value in values
+    ]
+    return min(sizes, default=0) >= _MANY
 
 
 def _styled(shape: tuple[int, ...], style: int, rng: np.random.Generator) -> Array:

@@ -1,8 +1,8 @@
 """Whether two graphs compute the same with sizes: then none of these tells the graphs apart.
 
-What is computed from sizes and positions is written down as an expression of what it is computed
-from, down to inputs and constants, and so is where it ends: as the sizes that an operator gives what
-it moves, or among the outputs. Expressions are compared, names are not.
+What is computed from sizes and positions is written down as an expression, down to inputs and
+constants, and so is where it ends: as the sizes that an operator gives what it moves, or among the
+outputs. Expressions are compared, names are not.
 """
 
 from __future__ import annotations

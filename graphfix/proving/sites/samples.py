@@ -133,7 +133,7 @@ class SampleMaker(FeedMaker):
     def _pinned(self) -> dict[str, int]:
         """Return the sizes that are decided: those of axes that were made shorter, too."""
         pinned = super()._pinned()
-        return pinned | self.cuts[self._turn % len(self.cuts)] if self.cuts else pinned
+        return {**pinned, **self.cuts[self._turn % len(self.cuts)]} if self.cuts else pinned
 
     def in_style(self, feed: Feed, style: Style, rng: np.random.Generator) -> Feed:
         """Return an input set of the same shapes, whose free values are those of a style."""

@@ -6,7 +6,7 @@ normalisation hides a common factor, a Clip hides a large step.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,20 +15,23 @@ from graphfix.errors import EngineFailed
 from graphfix.proving.runners.engine import Engine
 from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, is_integer, is_wide_float
-from graphfix.proving.verdict.constants import Change, Constant, changed, kinds
+from graphfix.proving.verdict.constants import Change, Constant, Kind, changed, kinds
 
 _SINGLE_TRIES = 6
 _STEP = 0.05
 
 
-def changed_models(model: RunnableModel) -> Iterator[RunnableModel]:
+def changed_models(model: RunnableModel, known: Mapping[int, Kind]) -> Iterator[RunnableModel]:
     """Yield copies of a model with constants changed by 5%, several kinds of change.
 
     Floats that only set sizes stay as they are where there are others: engines refuse most other
     sizes.
+
+    Args:
+        model: The model.
+        known: What its constants are.
     """
     rng = np.random.default_rng(7)
-    known = kinds(model)
     quiet = {number for number, kind in known.items() if kind.floats and kind.silent}
     if any(kind.floats and not kind.silent for kind in known.values()):
         known = {number: kind for number, kind in known.items() if number not in quiet}
@@ -161,10 +164,9 @@ def notices(
     Returns:
         What was noticed (``constants`` or ``inputs``); an empty string if nothing was.
     """
-    weights = [
-        kind for kind in kinds(model).values() if kind.floats and kind.size > 1 and not kind.silent
-    ]
-    for other in changed_models(model):
+    known = kinds(model)
+    weights = [k for k in known.values() if k.floats and k.size > 1 and not k.silent]
+    for other in changed_models(model, known):
         try:
             loaded = other.open()
             if any(differs(n, loaded.run(feed)) for n, feed in enumerate(feeds)):

@@ -12,6 +12,7 @@ from msgspec import structs
 from graphfix.engines.engine import Engine as TargetEngine
 from graphfix.engines.interface import Meant
 from graphfix.errors import EngineFailed, NoDevice
+from graphfix.proving.inputs import draws
 from graphfix.proving.inputs.maker import inlined
 from graphfix.proving.runners.engine import MissingOperator
 from graphfix.proving.values.kinds import Feed, Value, is_floating, leaves
@@ -26,15 +27,13 @@ from graphfix.proving.whole.further_samples import Further
 from graphfix.proving.whole.informative import InformativeOutputs
 from graphfix.proving.whole.options import FEWEST_SAMPLES, RESULT_FAILS
 from graphfix.proving.whole.preparing import Prepared, Task, prepare
-from graphfix.proving.whole.smaller_images import corner
+from graphfix.proving.whole.smaller_images import Corner, corner
 from graphfix.report import OutputDifference, Verdict, Verification
 from graphfix.storage.weights import dtype_of
 
 # Samples that have so many numbers together, inputs and outputs, are enough; two are, at least:
 # what is the same in both has not moved.
 _MANY = 2**20
-# From so many in one sample on, what is asked besides is asked of a corner of it.
-_BIG = 2**22
 _ALIKE = 0.1  # the part of it for changing constants of both
 _FURTHER = 1.0  # CPU seconds for telling sizes, and for overridden values
 # What the fewest samples and all that is asked of them take, in times of what the original takes
@@ -106,6 +105,7 @@ class _Comparison:
         self._more: dict[str, int] = {}
         self._size = 0
         self._further: list[dict[str, Value]] = []
+        self._small: tuple[Corner | None] | None = None
         self._outputs = InformativeOutputs(task.before)
 
     def verdict(self) -> Verification:
@@ -113,7 +113,8 @@ class _Comparison:
         every = self._samples.every
         failed = self._run_range(0, 1)
         if failed is None and (self._feeds or self._judge.unstable or every is not None):
-            wanted = self._enough(wanted)
+            once = every is None and self._is_enough_once(wanted)
+            wanted = 1 if once else self._enough(wanted)
             failed = self._run_range(1, wanted if every is None else len(every))
         if failed is not None:
             return failed
@@ -126,7 +127,7 @@ class _Comparison:
             never = not isinstance(error, MissingOperator) and self._result_fails()
             return Verification(Verdict.SKIPPED, f"{what}: {text}", runs_never=never)
         few = self._samples.has_time(len(self._feeds)) and len(self._feeds) < wanted
-        if every is None and (self._outputs.silent(self._values) or few):
+        if every is None and (self._outputs.silent([*self._values, *self._further]) or few):
             # Other styles and sizes may move what has not moved yet, or avoid a tie.
             failed = self._run_range(wanted, 2 * wanted)
             if failed is not None:
@@ -139,7 +140,39 @@ class _Comparison:
 
     def _enough(self, wanted: int) -> int:
         """Return how many samples are enough: fewer where each has many numbers."""
+        drawn = self._feeds[:1] if self._task.options.inputs is None else []
+        styled = any(draws.has_all_styles(feed.values()) for feed in drawn)
+        if styled and self._size >= _MANY // 4:
+            return min(wanted, FEWEST_SAMPLES)
         return min(wanted, max(FEWEST_SAMPLES, _MANY // max(self._size, 1)))
+
+    def _is_enough_once(self, wanted: int) -> bool:
+        """Say whether both models are equal on corners of images that are too many for all samples.
+
+        At their own size they have been compared once, with numbers of every style.
+        """
+        if self._enough(wanted) == wanted or not self._feeds or self._judge.broken:
+            return False
+        small = self._corner()
+        if small is None or self._task.options.inputs is not None:
+            return False
+        others = small.further(
+            range(1, wanted), self._task.options, self._interface, self._judge.differs
+        )
+        if not others or self._outputs.silent(others):
+            return False
+        self._more["on corners of its images"] = len(others)
+        self._further += others
+        return True
+
+    def _corner(self) -> Corner | None:
+        """Return both models on a corner of the first sample, where that has many numbers."""
+        if not self._may_change_constants() or self._size < _MANY:
+            return None
+        if self._small is None:
+            asked = (self._task.before, self._task.after, self._feeds[0], self._interface)
+            self._small = (corner(*asked, self._judge.differs),)
+        return self._small[0]
 
     def _run_further(self) -> Verification | None:
         """Run what usual samples are not; returns a verdict only where the result does not run."""
@@ -238,7 +271,8 @@ class _Comparison:
 
     def _method(self) -> str:
         names = dict.fromkeys((self._before.name, self._after.name))
-        text = f"{' against '.join(names)}, {len(self._feeds)} samples"
+        count = len(self._feeds)
+        text = f"{' against '.join(names)}, {count} sample{'s' * (count != 1)}"
         made_up = self._task.before.evaluators.made_up()
         if made_up:
             text += f", made-up functions for {' and '.join(made_up)} in both"
@@ -298,16 +332,14 @@ class _Comparison:
 
     def _would_notice(self) -> bool:
         """Say whether a change of a constant or an input shows; big inputs are cut for that."""
-        if self._may_change_constants() and self._size >= _BIG:
-            asked = (self._task.before, self._task.after, self._feeds[0], self._interface)
-            small = corner(*asked, self._judge.differs)
-            if small is not None and power.notices(
-                small.after,
-                small.engine,
-                [small.feed],
-                lambda _, got: self._judge.differs(small.expected, self._interface.read(got)),
-            ):
-                return True
+        small = self._corner()
+        if small is not None and power.notices(
+            small.after,
+            small.engine,
+            [small.feed],
+            lambda _, got: self._judge.differs(small.expected, self._interface.read(got)),
+        ):
+            return True
         feeds = [self._interface.fed(feed) for feed in self._feeds]
         return bool(power.notices(self._task.after, self._after, feeds, self._differs))
 

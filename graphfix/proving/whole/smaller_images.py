@@ -1,13 +1,14 @@
 """Two models on a corner of the images that they take: to ask something of them at little cost.
 
 Whether a change of a constant shows is no question of size, and a model has values of its own at
-the borders of its sites at any size. Where it runs on a corner of its inputs, though it declares a
-bigger size, it is asked there.
+the borders of its sites at any size. Once it was compared at its own size, other numbers need not
+fill that either. Where it runs on a corner of its inputs, though it declares a bigger size, it is
+asked there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct
@@ -15,11 +16,12 @@ from onnx import ModelProto
 
 from graphfix.errors import EngineFailed
 from graphfix.protos import copied
-from graphfix.proving.inputs.maker import required_inputs
+from graphfix.proving.inputs.maker import FeedMaker, required_inputs, static_limits
 from graphfix.proving.runners.engine import Engine
 from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.values.kinds import Feed, Value
 from graphfix.proving.whole.interface import Interface
+from graphfix.proving.whole.options import ComparisonOptions
 
 # Sides from `_FROM` on become `_SIDE`: networks halve sides five times or six, and join what they
 # double again.
@@ -28,20 +30,66 @@ _FROM, _SIDE = 512, 128
 _SPATIAL = 2
 
 
+Differs = Callable[[dict[str, Value], dict[str, Value]], bool]
+
+
 class Corner(Struct, frozen=True):
-    """The second of two models on a corner of an input set, on which both are equal.
+    """Two models on a corner of an input set, on which both are equal.
 
     Attributes:
-        after: The model, for a smaller size.
+        before: The first model, for a smaller size.
+        original: It, loaded.
+        after: The second one, for that size.
         engine: It, loaded.
-        feed: The corner, as it takes it.
-        expected: What the first model computes there.
+        feed: The corner, as the second one takes it.
+        expected: What the first one computes there.
+        cut: The inputs that are shorter.
     """
 
+    before: ModelProto
+    original: Engine
     after: RunnableModel
     engine: Engine
     feed: Feed
     expected: dict[str, Value]
+    cut: frozenset[str]
+
+    def further(
+        self,
+        numbers: Sequence[int],
+        options: ComparisonOptions,
+        interface: Interface,
+        differs: Differs,
+    ) -> list[dict[str, Value]]:
+        """Compare on other corners.
+
+        Args:
+            numbers: Those of the samples to draw.
+            options: By which inputs are drawn.
+            interface: How the second model is fed, and its outputs read.
+            differs: Whether outputs, read, differ from those of the original.
+
+        Returns:
+            What the first model computes on each; nothing where one of the models does not run
+            on one of them, or they differ there.
+        """
+        maker = FeedMaker(
+            self.before,
+            options.seed,
+            {name: shape for name, shape in options.bindings.items() if name not in self.cut},
+            static_limits(self.after.proto),
+            dict(options.ranges),
+        )
+        found: list[dict[str, Value]] = []
+        try:
+            for number in numbers:
+                feed = maker.draw(number)
+                found.append(self.original.run(feed))
+                if differs(found[-1], interface.read(self.engine.run(interface.fed(feed)))):
+                    return []
+        except EngineFailed:
+            return []
+        return found
 
 
 def corner(
@@ -49,7 +97,7 @@ def corner(
     after: RunnableModel,
     feed: Feed,
     interface: Interface,
-    differs: Callable[[dict[str, Value], dict[str, Value]], bool],
+    differs: Differs,
 ) -> Corner | None:
     """Return the models on a corner of an input set.
 
@@ -67,16 +115,16 @@ def corner(
     if not sides:
         return None
     small = {name: _cut(value, sides.get(name, {})) for name, value in feed.items()}
-    shorter = after.of(with_sides(after.proto, sides))
+    one, two = (model.of(with_sides(model.proto, sides)) for model in (before, after))
     given = interface.fed(small)
     try:
-        expected = before.of(with_sides(before.proto, sides)).open().run(small)
-        engine = shorter.open()
+        original, engine = one.open(), two.open()
+        expected = original.run(small)
         if differs(expected, interface.read(engine.run(given))):
             return None
     except EngineFailed:
         return None
-    return Corner(shorter, engine, given, expected)
+    return Corner(one.proto, original, two, engine, given, expected, frozenset(sides))
 
 
 def long_sides(model: ModelProto) -> dict[str, dict[int, int]]:

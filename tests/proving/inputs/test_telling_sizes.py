@@ -60,6 +60,13 @@ def test_a_size_is_followed_through_what_is_computed_with_it() -> None:
     assert around(64) <= set(sizes_of(doubled, "int8[A] y"))
 
 
+def test_how_elements_are_arranged_gives_no_numbers() -> None:
+    clipped = "i = Cast <to = 7> (r) m = Mul (i, k) y = Cast <to = 3> (m)"
+    assert sizes_of(f"d = Mul (s, two) r = Reshape (x, d) {clipped}", "int8[A] y") == [2, 3, 4, 5]
+    filled = sizes_of(f"r = Expand (half, s) {clipped}", "int8[A] y")
+    assert around(128) | around(7) <= set(filled)
+
+
 def test_lengths_of_tables() -> None:
     looked_up = "y = Gather (table, s)"
     assert sizes_of(looked_up, "float[A, B] y") == sorted(around(6))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from onnx import ModelProto, numpy_helper, parser
 
 from graphfix.proving.runners.first_engine import RunnableModel
+from graphfix.proving.verdict.constants import kinds
 from graphfix.proving.verdict.power import changed_models
 
 
@@ -16,13 +19,18 @@ def _model(constants: str, body: str) -> ModelProto:
     )
 
 
+def _changed(model: ModelProto) -> Iterator[RunnableModel]:
+    runnable = RunnableModel(model)
+    return changed_models(runnable, kinds(runnable))
+
+
 SCALES = "float[4] scales = {1.0, 1.0, 2.0, 2.0}"
 RESIZE = "y = Resize (z, , scales)"
 
 
 def test_sizes_stay_where_there_are_other_floats() -> None:
     model = _model(f"{SCALES}, float[2, 1, 1] w = {{2.0, 3.0}}", f"z = Mul (x, w) {RESIZE}")
-    first = next(changed_models(RunnableModel(model))).proto.graph.initializer
+    first = next(_changed(model)).proto.graph.initializer
     found = {tensor.name: numpy_helper.to_array(tensor) for tensor in first}
     np.testing.assert_array_equal(found["scales"], np.array([1, 1, 2, 2], np.float32))
     np.testing.assert_allclose(found["w"].reshape(-1), [2.1, 3.15], rtol=1e-6)
@@ -30,5 +38,5 @@ def test_sizes_stay_where_there_are_other_floats() -> None:
 
 def test_sizes_are_changed_where_there_is_nothing_else() -> None:
     model = _model(SCALES, f"z = Neg (x) {RESIZE}")
-    first = next(changed_models(RunnableModel(model))).proto.graph.initializer
+    first = next(_changed(model)).proto.graph.initializer
     np.testing.assert_allclose(numpy_helper.to_array(first[0]), [1.05, 1.05, 2.1, 2.1], rtol=1e-6)

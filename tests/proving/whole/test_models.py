@@ -175,7 +175,7 @@ def test_what_has_few_inputs_is_compared_on_all_of_them(tmp_path: Path) -> None:
     found = compare(tmp_path, before, after % 4)
     assert found.status is Verdict.EQUAL
     assert "every input with which the original runs" in found.reason
-    assert "1 samples" in found.method
+    assert "1 sample" in found.method
     assert compare(tmp_path, before, after % 5).status is Verdict.MISMATCH
 
 

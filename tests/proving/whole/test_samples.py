@@ -1,0 +1,51 @@
+"""Which sizes are tried where a model runs with none of them."""
+
+from __future__ import annotations
+
+from onnx import parser
+
+from graphfix.errors import EngineFailed
+from graphfix.proving.inputs.maker import FeedMaker
+from graphfix.proving.inputs.sizes import FREE_PATTERNS
+from graphfix.proving.values.kinds import Feed, Value
+from graphfix.proving.whole.samples import Samples
+
+MODEL = parser.parse_model(
+    '<ir_version: 8, opset_import: ["" : 17]> g (float[A, B, C] x) => (float[A, B, C] y) '
+    "{ y = Neg (x) }"
+)
+
+
+class _Refusing:
+    """An engine that runs nothing until it was asked so many times."""
+
+    name = "refusing"
+
+    def __init__(self, until: int) -> None:
+        self.asked = 0
+        self.until = until
+
+    def run(self, feed: Feed) -> dict[str, Value]:
+        self.asked += 1
+        if self.asked <= self.until:
+            raise EngineFailed("other sizes, please")
+        return {"y": feed["x"]}
+
+
+def test_all_sizes_are_tried_twice_and_then_those_that_change() -> None:
+    maker, engine = FeedMaker(MODEL), _Refusing(10**6)
+    samples = Samples(MODEL, engine, maker, None, 60.0)
+    counts: list[int] = []
+    for number in range(4):
+        before = engine.asked
+        assert samples.next(number) is None
+        counts.append(engine.asked - before)
+    assert counts == [maker.attempts(), maker.attempts(), FREE_PATTERNS + 1, FREE_PATTERNS + 1]
+
+
+def test_what_runs_late_is_still_found() -> None:
+    maker = FeedMaker(MODEL)
+    engine = _Refusing(2 * maker.attempts() + 2)
+    samples = Samples(MODEL, engine, maker, None, 60.0)
+    assert [samples.next(number) is None for number in range(3)] == [True, True, False]
+    assert samples.ran_first == 2
