@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 ENTRY_POINT_GROUP = "graphfix.passes"
+# What passes were called before: a name that a user may still write.
+_RENAMED = {
+    "contrib-without-equivalent": "without-equivalent",
+    "texts-and-maps-refused": "without-equivalent",
+}
 LOADED = "graphfix_pass_file_"  # how the names of modules begin that were loaded from a pass file
 
 
@@ -163,6 +168,7 @@ def get_pass(name: str, passes: Sequence[Pass] | None = None, *, where: str = "p
     """
     known = Catalogue.of(passes or shipped_passes()).by_id
     wanted = name.strip().replace("_", "-")
+    wanted = _RENAMED.get(wanted, wanted)
     if wanted in known:
         return known[wanted]
     close = get_close_matches(wanted, known, n=3)

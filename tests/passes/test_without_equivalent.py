@@ -1,4 +1,4 @@
-"""contrib-without-equivalent: a reason, and what can be done, for all that nothing replaces."""
+"""without-equivalent: a reason, and what can be done, for all that nothing replaces."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from benchmarks.coverage.contrib.registered import read
 from graphfix.testing import run_pass
 from tests.passes.contrib_models import FORMS, Form, assert_form_refused, forms_of, name_of, pass_of
 
-PASS = "contrib-without-equivalent"
+PASS = "without-equivalent"
 ADVICE = ("save", "compute", "start", "export", "optimise", "store")
 
 

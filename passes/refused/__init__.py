@@ -1,0 +1,1 @@
+"""Operators that nothing replaces, and why."""
