@@ -28,7 +28,7 @@ def select(known: Sequence[NodeRef], address: str, where: str) -> list[int]:
         where: The option that it was given to.
 
     Raises:
-        UsageError: None is named so; the nearest names are told.
+        UsageError: None is named so; the nearest names are reported.
     """
     nodes = list(enumerate(known))
     found = [i for i, node in nodes if node.name == address]

@@ -35,7 +35,7 @@ def check(
     passes: Sequence[Pass] | None = None,
     treat_as: Sequence[str] = (),
 ) -> tuple[Finding, ...]:
-    """Return everything that stands in the way of a model on a target.
+    """Return everything that blocks it of a model on a target.
 
     `treat_as` as for `run`.
 
@@ -134,7 +134,7 @@ def run(
         pass_files: Files with further passes.
         reproducers: The folder for reproducers of what passes do wrong; None for none.
         anonymize: Write reproducers without names and weights.
-        hooks: Told of stages and passes.
+        hooks: Notified of stages and passes.
         treat_as: ``[DOMAIN::]OP=[DOMAIN::]OP``: nodes of the one operator are taken for the other;
             the domain ``aten`` stands for a call of ATen.
 

@@ -13,7 +13,7 @@ from graphfix.schemas import Form
 
 
 class AttributeRef(Struct, frozen=True):
-    """The value of an attribute that is an attribute of the function that the node stands in.
+    """The value of an attribute that is an attribute of the function that the node is in.
 
     Attributes:
         name: The attribute of the function.
@@ -32,7 +32,7 @@ class Attributes(MutableMapping[str, Any]):
     """The attributes of a node; decoded when read, written back untouched when not replaced.
 
     Attributes:
-        own: What lies beside the protos of the file: bodies, and values that replace theirs.
+        own: What lies next to the protos of the file: subgraphs, and values that replace theirs.
         dropped: Whether one of the file was removed.
     """
 
@@ -85,7 +85,7 @@ class Attributes(MutableMapping[str, Any]):
         return self._protos.get(name)
 
     def adopt_graph(self, name: str, graph: object) -> None:
-        """Put the imported graph of attribute `name` beside its proto."""
+        """Put the imported graph of attribute `name` next to its proto."""
         self._put(name, graph)
 
     def _put(self, name: str, value: Any) -> None:

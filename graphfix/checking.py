@@ -1,4 +1,4 @@
-"""Asking the rules of a target about every node: what stands in the way, all at once."""
+"""Asking the rules of a target about every node: what blocks it, all at once."""
 
 from __future__ import annotations
 
@@ -295,7 +295,7 @@ def check_nodes(
     """Walk the nodes that have findings, in every scope that the target reads.
 
     The body of a local function is left out for a target that reads no functions: it refuses the
-    call, and what else stands in the way shows once the function is inlined.
+    call, and what else blocks it shows once the function is inlined.
     """
     rules = rules_for(target)
     for graph in _graphs(model, target, []):

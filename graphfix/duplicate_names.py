@@ -1,4 +1,4 @@
-"""Names that a file defines more than once: constants that stand twice, or no model at all.
+"""Names that a file defines more than once: constants that be twice, or no model at all.
 
 ONNX asks that each name is written once (https://onnx.ai/onnx/repo-docs/IR.html#graphs: single
 static assignment). onnxruntime refuses two computing nodes that write one name ("Duplicate

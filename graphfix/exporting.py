@@ -1,4 +1,4 @@
-"""From the graph back to protos: what nobody touched is written as it came in."""
+"""From the graph back to protos: what no one touched is written as it came in."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The one vocabulary in which rules and passes meet.
 
-A feature names, without naming an engine, what a node does or needs. Its kind stands before the
+A feature names, without naming an engine, what a node does or needs. Its kind is before the
 colon; a rule says of a node that it shows a feature, a pass says which features it removes.
 """
 
@@ -18,7 +18,7 @@ KINDS: dict[str, str] = {
     "attr": "an attribute value, `attr:Resize.mode=cubic`",
     "rank": "a rank or a shape restriction, `rank:GridSample.5`",
     "shape": "shape arithmetic, `shape:Reshape.rank2`",
-    "scope": "where a node stands, `scope:local-function`",
+    "scope": "where a node is, `scope:local-function`",
     "opset": "the opset number of the model, `opset:too-high`",
     "ir": "the IR version, `ir:too-high`",
     "domain": "an opset import or a foreign domain, `domain:missing-import`",

@@ -139,7 +139,7 @@ def run_file(
 
     Args:
         request: What is asked for.
-        hooks: Told of stages and passes.
+        hooks: Notified of stages and passes.
         put: Takes the bytes of a result that goes to standard output.
 
     Raises:

@@ -1,6 +1,6 @@
 """The graph that passes edit: graphs, nodes and tensors, each with the proto that it came from.
 
-What nobody touched is written back as it came in. Nodes and tensors are compared by identity. An
+What no one touched is written back as it came in. Nodes and tensors are compared by identity. An
 initializer belongs to one graph. Types other than tensors are kept opaque. Edges are plain lists
 at both ends, which `attach`, `detach` and `replace_input` keep in step.
 
@@ -82,7 +82,7 @@ class Variable:
         return f"Variable({self.name!r}, {self.elem_type}, {self.shape})"
 
     def set_info(self, info: ValueInfoProto) -> None:
-        """Take type, shape and all else that the declaration says."""
+        """Take type, shape and everything else that the declaration says."""
         self.info = info
         if info.type.WhichOneof("value") == "tensor_type":
             self.elem_type, self.shape = shape_of_type(info.type)
@@ -191,14 +191,14 @@ class Node:
 
     Attributes:
         op: The operator.
-        graph: The graph it stands in.
+        graph: The graph it is in.
         name: Its name; may be empty.
         domain: The domain of the operator as it is written.
         attrs: The attributes.
         inputs: What it uses; an omitted one is a variable without a name.
         outputs: What it computes.
         proto: The proto it came from; None for new nodes.
-        inherit: The proto of the node it replaces: doc string and metadata go on to it.
+        inherit: The proto of the node it replaces: doc string and metadata continue to it.
         overload: Which of several functions of one name it calls.
         index: Its position among the nodes of its graph in the file; -1 for new nodes.
         origin: The node of the file that a new node stands for; None where that is not known.
@@ -281,7 +281,7 @@ class Node:
         self.outputs[position] = Variable("")
 
     def graphs(self) -> Iterator[tuple[str, Graph]]:
-        """Walk the (attribute name, graph) pairs of the bodies of this node."""
+        """Walk the (attribute name, graph) pairs of the subgraphs of this node."""
         for name, value in self.attrs.own.items():
             if isinstance(value, Graph):
                 yield name, value
@@ -301,7 +301,7 @@ class Graph:
         name: Its name in the file.
         nodes: In the order of the file.
         inputs: Variables, and constants that the caller may override.
-        outputs: What it gives out; `set_outputs` replaces them.
+        outputs: What it outputs; `set_outputs` replaces them.
         proto: The GraphProto it came from; None for new ones.
         initializers: The constants that this graph owns, in the order of the file.
         parent: The node that it is a body of; None for a main graph or a function.
@@ -348,7 +348,7 @@ class Graph:
     __setattr__ = set_and_count
 
     def add_initializer(self, constant: Constant) -> None:
-        """Own one more constant, behind the others."""
+        """Own one more constant, after the others."""
         CLOCK.count += 1
         self.initializers.append(constant)
 
@@ -394,7 +394,7 @@ class Graph:
                 pending.append(graph.bodies())
 
     def bodies(self) -> Iterator[Graph]:
-        """Walk the bodies of the nodes of this graph, not those below them."""
+        """Walk the subgraphs of the nodes of this graph, not those below them."""
         edits, found = self._bodies
         if edits != CLOCK.count:  # most walks follow one in which nothing was edited
             holders = [node for node in self.nodes if node.attrs.own]

@@ -27,7 +27,7 @@ class Hook(Protocol):
 
 @runtime_checkable
 class NodeHook(Protocol):
-    """What a hook may have besides: at which node a stage is."""
+    """What a hook may have as well: at which node a stage is."""
 
     def at_node(self, node: str) -> None:
         """Report the node that is looked at next, as ``Add 'sum_3'``.

@@ -62,7 +62,7 @@ def type_text(proto: TypeProto | None) -> str:
 
 
 def form_at(node: Node) -> Form | None:
-    """Return the form of a node's operator where it stands; None where ONNX has none."""
+    """Return the form of a node's operator where it is; None where ONNX has none."""
     domain = normal_domain(node.domain)
     return form_of(node.op, node.graph.opsets.get(domain, 1), domain)
 
@@ -89,7 +89,7 @@ def infer_node(
     Args:
         node: The node.
         values: Gives the value of a tensor that is computed, where it is known.
-        form: What it is taken for; by default what it is where it stands.
+        form: What it is taken for; by default what it is where it is.
 
     Returns:
         Why the node cannot be what its inputs and attributes say it is; empty where it can.
@@ -124,7 +124,7 @@ def infer_node(
     ) as error:
         return str(error).strip().partition("\n")[0] or type(error).__name__
     except ValueError:
-        return ""  # a body that gives out a tensor of unknown type cannot be written yet
+        return ""  # a body that outputs a tensor of unknown type cannot be written yet
     for tensor in node.outputs:
         if tensor.name in inferred and isinstance(tensor, Variable):
             merge_type(tensor, inferred[tensor.name])
@@ -210,7 +210,7 @@ def merge_type(tensor: Variable, proto: TypeProto) -> bool:
 
 
 def infer_model(model: Model) -> None:
-    """Infer types and shapes of every tensor of the main graph, its bodies and the functions.
+    """Infer types and shapes of every tensor of the main graph, its subgraphs and the functions.
 
     Types in function bodies come from the call sites; where call sites disagree, what they
     disagree on stays unknown.
@@ -237,7 +237,7 @@ def infer_proto(proto: ModelProto) -> ModelProto:
 
 
 def _nameless(proto: ModelProto) -> ModelProto:
-    """Take the names of its nodes from a model: inference copies them, and tells nobody."""
+    """Take the names of its nodes from a model: inference copies them, and tells no one."""
     for node in proto.graph.node:
         node.ClearField("name")
     return proto

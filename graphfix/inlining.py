@@ -25,11 +25,11 @@ Key = tuple[str, str, str]
 
 
 def inline(model: ModelProto, but: Collection[tuple[str, str]] = ()) -> ModelProto:
-    """Return the model with the calls of local functions replaced by the bodies.
+    """Return the model with the calls of local functions replaced by the subgraphs.
 
     Args:
         model: The model; it is not changed.
-        but: Domain and name of functions that go on being called.
+        but: Domain and name of functions that continue being called.
 
     Raises:
         RuntimeError, ValueError, onnx.checker.ValidationError: The inliner of onnx fails.
@@ -63,7 +63,7 @@ def inline(model: ModelProto, but: Collection[tuple[str, str]] = ()) -> ModelPro
 
 
 def _sizes(function: FunctionProto) -> Iterator[TensorShapeProto.Dimension]:
-    """Yield the sizes that a function declares, in the bodies of its nodes too."""
+    """Yield the sizes that a function declares, in the subgraphs of its nodes too."""
     infos = [*function.value_info]
     for node in all_nodes(function.node):
         for body in bodies_of(node):

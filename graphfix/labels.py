@@ -22,7 +22,7 @@ Label: TypeAlias = "int | str"
 
 
 class Labels(Struct, frozen=True):
-    """What the numbers, columns or entries of an output, or the numbers of an input, stand for.
+    """What the numbers, columns or entries of an output, or the values of an input, stand for.
 
     Attributes:
         labels: The label of each number or column.
@@ -44,7 +44,7 @@ class Labels(Struct, frozen=True):
 
         Args:
             array: The output.
-            others: The texts of the numbers behind those of the labels.
+            others: The texts of the numbers after those of the labels.
         """
         if self.entries:
             return list(array) if array.ndim else array
@@ -64,7 +64,7 @@ class Labels(Struct, frozen=True):
         Args:
             texts: What an input was given before.
             others: The texts that are no labels, in the order in which they came; those of
-                `texts` join them. Their numbers are behind those of the labels.
+                `texts` join them. Their numbers are after those of the labels.
         """
         known = {str(label): number for number, label in enumerate(self.labels)}
         found = [

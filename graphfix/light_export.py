@@ -10,15 +10,15 @@ from graphfix.exporting import encode_attribute, export_node, make_info
 from graphfix.graph import Constant, Graph, Node, Shape, Variable
 
 _SMALL_BYTES = 4096
-# Inference reads whole numbers, such as the sizes of a Split, and of floats the scales of a Resize.
+# Inference reads integers, such as the sizes of a Split, and of floats the scales of a Resize.
 _SMALL_OTHERS = 256
 _SIZES = frozenset({TensorProto.INT32, TensorProto.INT64})
 
 
 class _Light(Struct):
-    """A light model while it is written: big initializers of bodies become inputs of `main`.
+    """A light model while it is written: big initializers of subgraphs become inputs of `main`.
 
-    Two bodies may have an initializer of the same name, so these inputs have names of their own.
+    Two subgraphs may have an initializer of the same name, so these inputs have names of their own.
     """
 
     graph: Graph
@@ -45,7 +45,7 @@ class _Light(Struct):
 
 
 def write_light(graph: Graph, target: GraphProto) -> None:
-    """Write a main graph whose big initializers, and those of its bodies, are inputs.
+    """Write a main graph whose big initializers, and those of its subgraphs, are inputs.
 
     Args:
         graph: The main graph.
@@ -75,7 +75,7 @@ def _write_light(graph: Graph, target: GraphProto, light: _Light) -> None:
     for tensor in graph.outputs:
         info = tensor.info if isinstance(tensor, Variable) else None
         target.output.add().CopyFrom(info or make_info(tensor))
-        if id(tensor) in light.renamed:  # a graph gives out what it computes, not what it sees
+        if id(tensor) in light.renamed:  # a graph outputs what it computes, not what it sees
             target.node.add(op_type="Identity", input=[light.name(tensor)], output=[tensor.name])
     _write_types(graph, target, outputs)
 

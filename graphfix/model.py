@@ -18,7 +18,7 @@ class Model:
     """A model in memory.
 
     Attributes:
-        proto: The model as it was loaded, or as a pass loaded it anew; never changed.
+        proto: The model as it was loaded, or as a pass loaded it again; never changed.
         graph: The main graph.
         functions: The local functions, in the order of the file.
         ir_version: The IR version that the model is to be written with.
@@ -97,7 +97,7 @@ class Model:
         yield from self.functions
 
     def graphs(self) -> Iterator[Graph]:
-        """Walk every scope: main graph, bodies, functions and their bodies."""
+        """Walk every scope: main graph, subgraphs, functions and their subgraphs."""
         for root in self.roots():
             yield from root.walk()
 
@@ -150,7 +150,7 @@ class Model:
 
 
 def keep_places(before: Iterable[Graph], after: Iterable[Graph]) -> None:
-    """Give nodes that were loaded anew the place in the file that they had; others have none."""
+    """Give nodes that were loaded again the place in the file that they had; others have none."""
     known: dict[tuple[str, str, tuple[str, ...]], Node] = {}
     for graph in before:
         scope = graph.scope

@@ -1,8 +1,8 @@
-"""Tensors of bodies that share a name with one elsewhere: told apart for ONNX's inference.
+"""Tensors of subgraphs that share a name with one elsewhere: distinguished for ONNX's inference.
 
 Two branches of an If may name what they compute alike, as those of a decoder merged from two files
 do, and a file may declare such a name in its main graph as well. ONNX's inference keeps what it
-computes of shapes by name alone, for all bodies of a graph together, and takes what is declared
+computes of shapes by name alone, for all subgraphs of a graph together, and takes what is declared
 around a body for what is declared of a tensor in it (onnx/shape_inference/implementation.cc, onnx
 1.23): the shape that one branch computes is read in the other.
 """
@@ -26,7 +26,7 @@ def may_have_bodies(raw: bytes) -> bool:
 
 
 def put_apart(model: ModelProto) -> dict[str, str]:
-    """Rename, in place, what bodies define under a name that is used in another scope as well.
+    """Rename, in place, what subgraphs define under a name that is used in another scope as well.
 
     Names of the main graph and of functions stay, and so do those that occur in one scope alone.
 
@@ -42,7 +42,7 @@ def put_apart(model: ModelProto) -> dict[str, str]:
 
 
 def put_back(model: ModelProto, old: Mapping[str, str]) -> None:
-    """Give tensors of bodies their names back, in place; `old` is what `put_apart` returned."""
+    """Give tensors of subgraphs their names back, in place; `old` is what `put_apart` returned."""
     if not old:
         return
     for root in _roots(model):
@@ -79,7 +79,7 @@ def _shared(root: GraphProto | FunctionProto) -> tuple[set[str], set[str]]:
 
 
 def _bodies(nodes: Iterable[NodeProto]) -> Iterator[GraphProto]:
-    """Walk the bodies of nodes, at any depth."""
+    """Walk the subgraphs of nodes, at any depth."""
     pending = [body for node in nodes for body in bodies_of(node)]
     while pending:
         body = pending.pop()

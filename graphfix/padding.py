@@ -1,7 +1,7 @@
 """Outputs whose rows are filled up to a fixed number, and the output that counts those that count.
 
 An engine that has no sizes computed at run time gives results of a fixed number of rows. Which
-outputs these are stands in the metadata of the file, for whoever runs it and for comparisons: the
+outputs these are is in the metadata of the file, for whoever runs it and for comparisons: the
 rows from the count on are filling, and say nothing.
 """
 

@@ -1,4 +1,4 @@
-"""Shape inference of a graph with hundreds of bodies, one piece of it after another.
+"""Shape inference of a graph with hundreds of subgraphs, one piece of it after another.
 
 onnx hands each body a copy of all types that are known around it (implementation.cc of its
 shape_inference, 1.23), so that thousands of Ifs in one graph take time that grows with their
@@ -15,19 +15,19 @@ from onnx import GraphProto, ModelProto, NodeProto, TensorShapeProto, ValueInfoP
 
 from graphfix.protos import all_graphs, bodies_of, names_read
 
-_MANY, _FEW = 256, 64  # nodes with bodies: from there on in pieces, and of one piece
+_MANY, _FEW = 256, 64  # nodes with subgraphs: from there on in pieces, and of one piece
 _BODIES = (b"then_branch", b"body")  # the names of If's attribute, and of that of Loop and Scan
 _MADE = re.compile(r"unk__\d+")  # the symbols that onnx makes up
 Infer = Callable[[ModelProto], ModelProto]
 
 
 def has_many_bodies(raw: bytes) -> bool:
-    """Say whether the bytes of a model may be those of one with hundreds of bodies."""
+    """Say whether the bytes of a model may be those of one with hundreds of subgraphs."""
     return sum(raw.count(name) for name in _BODIES) > _MANY
 
 
 def infer_in_pieces(model: ModelProto, infer: Infer) -> ModelProto:
-    """Infer the types of a model; piece by piece where its main graph has hundreds of bodies.
+    """Infer the types of a model; piece by piece where its main graph has hundreds of subgraphs.
 
     Args:
         model: The model, which is not changed.
@@ -130,7 +130,7 @@ def _symbols(graph: GraphProto) -> set[str]:
 
 
 def _dims(graph: GraphProto) -> Iterator[TensorShapeProto.Dimension]:
-    """Yield the dimensions of all types that a graph and its bodies declare."""
+    """Yield the dimensions of all types that a graph and its subgraphs declare."""
     for each in all_graphs(graph):
         for info in (*each.input, *each.output, *each.value_info):
             kind = info.type

@@ -1,4 +1,4 @@
-"""Texts of files that nobody vouches for, as a terminal, a shell or a page may have them."""
+"""Texts of files that no one vouches for, as a terminal, a shell or a page may have them."""
 
 from __future__ import annotations
 

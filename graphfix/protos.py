@@ -1,4 +1,4 @@
-"""Walking through protos: the bodies of a node, and what stands in them at any depth; copies."""
+"""Walking through protos: the subgraphs of a node, and what is in them at any depth; copies."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def constant_of_node(node: NodeProto) -> TensorProto | None:
 
 
 def bodies_of(node: NodeProto) -> Iterator[GraphProto]:
-    """Yield the bodies of a node."""
+    """Yield the subgraphs of a node."""
     for attribute in node.attribute or ():  # most have none, and an empty list is slow to walk
         if attribute.type == _GRAPH:
             yield attribute.g
@@ -67,7 +67,7 @@ def bodies_of(node: NodeProto) -> Iterator[GraphProto]:
 
 
 def all_nodes(nodes: Iterable[NodeProto]) -> Iterator[NodeProto]:
-    """Yield nodes, each followed by those of the bodies inside it."""
+    """Yield nodes, each followed by those of the subgraphs inside it."""
     for node in nodes:
         yield node
         if node.attribute:
@@ -76,7 +76,7 @@ def all_nodes(nodes: Iterable[NodeProto]) -> Iterator[NodeProto]:
 
 
 def nodes_of_model(model: ModelProto) -> Iterator[NodeProto]:
-    """Yield the nodes of a model: of its graph and its functions, and of all bodies inside them."""
+    """Yield the nodes of a model: of its graph, its functions, and all subgraphs inside them."""
     yield from all_nodes(model.graph.node)
     for function in model.functions:
         yield from all_nodes(function.node)

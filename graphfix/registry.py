@@ -92,14 +92,14 @@ def _add(declared: Pass, found: dict[str, Pass]) -> None:
 
 
 class _Uncached(SourceFileLoader):
-    """Leaves no ``__pycache__`` beside a file of the user."""
+    """Leaves no ``__pycache__`` next to a file of the user."""
 
     def set_data(self, path: str, data: ReadableBuffer, *, _mode: int = 0o666) -> None:
         """Write nothing."""
 
 
 def module_of(name: str, path: Path) -> ModuleType:
-    """Import a file of the user as the module `name`, and write nothing beside it.
+    """Import a file of the user as the module `name`, and write nothing next to it.
 
     Raises:
         ImportError: It is not Python; and whatever its code raises.

@@ -14,7 +14,7 @@ class Severity(StrEnum):
     REJECT = "reject"  # the engine refuses the model
     WRONG = "wrong"  # the engine accepts it and computes something else
     BUILDER = "builder"  # refused later, when the engine is built
-    FALLBACK = "fallback"  # left to the engine behind this one: slower, nothing breaks
+    FALLBACK = "fallback"  # runs on the fallback engine: slower, does not block
     NOTE = "note"  # worth knowing; nothing breaks
 
 
@@ -89,7 +89,7 @@ class Finding:
         removed_by: The passes that remove the feature, best first; computed.
         source: Where the fact was read.
         needs: For those of `removed_by` that want a consent which was not given: id and options.
-        behind: What is not known only because of this one, and is counted in it.
+        after: What is not known only because of this one, and is counted in it.
         fault: What the rule raised instead of an answer, a fault of ours; empty where it did not.
     """
 
@@ -109,12 +109,12 @@ class Finding:
 
     @property
     def blocks(self) -> bool:
-        """Whether the finding stands in the way of a working file."""
+        """Whether the finding blocks it of a working file."""
         return self.severity not in (Severity.FALLBACK, Severity.NOTE)
 
     @property
     def keeps_off(self) -> bool:
-        """Whether it is sure to leave its node to the engine behind the one that is wanted."""
+        """Whether it is sure to leave its node to the engine after the one that is wanted."""
         return self.severity is Severity.FALLBACK and self.certain
 
 
@@ -184,9 +184,9 @@ class NamedPattern:
     Attributes:
         pass_id: The pass.
         sites: The nodes at which it would be applied.
-        refused: The nodes at which its pattern stands and it refuses, with the reason.
-        nearest: Where the pattern was found furthest, if it stands nowhere.
-        reason: What stands there instead.
+        refused: The nodes at which its pattern is and it refuses, with the reason.
+        nearest: Where the pattern was found furthest, if it is nowhere.
+        reason: What is there instead.
     """
 
     pass_id: str
@@ -218,7 +218,7 @@ class Certificate:
         max_abs: Largest absolute difference; None when not measured.
         max_rel: Largest relative difference; None when not measured.
         samples: How many input sets were compared.
-        reason: Why, for anything but equal; by what, where both sides are the same as they stand
+        reason: Why, for anything but equal; by what, where both sides are the same as they are
             and nothing had to be run.
         own: How many of the samples were values that the model itself computed there.
         sizes: The sizes of the first inputs; empty where none has axes, and where nothing was run.
@@ -368,9 +368,9 @@ class Report:
         target: The resolved target, such as ``ort-1.10``; empty without one.
         input: The model as it came in.
         output: The file that was written; None when nothing was.
-        findings_before: What stood in the way before.
+        findings_before: What blocked it before.
         outcomes: What the passes did.
-        findings_after: What stands in the way of the result.
+        findings_after: What blocks it of the result.
         io_changes: Interface changes that were consented to, and declared shapes that were wrong.
         verification: The whole-model comparison.
         seconds: Seconds by stage.

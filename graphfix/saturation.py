@@ -94,7 +94,7 @@ def _element_types(graph: GraphProto) -> dict[str, int]:
 
 
 class _Writer:
-    """Moves second operands up, in a graph and its bodies."""
+    """Moves second operands up, in a graph and its subgraphs."""
 
     def __init__(self) -> None:
         self._count = 0

@@ -5,7 +5,7 @@ A few operators of onnx read the type of their input without asking whether ther
 batch_dims. Where that would end the process, such a node is hidden from inference until what it
 reads has a type.
 
-Tensors of bodies are told apart that share a name: see `graphfix.names_apart`.
+Tensors of subgraphs are distinguished that share a name: see `graphfix.names_apart`.
 
 STFT without `onesided` is 1 of it (its page and schema), which inference takes for 0
 (defs/math/defs.cc, onnx 1.23): it is shown the node with the default written out.
@@ -87,7 +87,7 @@ def infer_shapes(model: ModelProto | bytes, **options: bool) -> ModelProto:
 
 
 def _apart(raw: bytes, options: dict[str, bool]) -> ModelProto:
-    """Infer a model whose bodies share no names, and give them their names back."""
+    """Infer a model whose subgraphs share no names, and give them their names back."""
     if not may_have_bodies(raw):
         return _as_meant(raw, options)
     apart = ModelProto.FromString(raw)
@@ -255,7 +255,7 @@ def _give_back(raw: bytes) -> None:
     """Hand what was freed back to the system, where a model is large enough to matter.
 
     The C library does so of whole heaps alone. onnx takes 40 MB for 20,000 nodes and frees them,
-    which then lie beside what is taken next.
+    which then lie next to what is taken next.
     """
     if len(raw) > _LARGE:
         with contextlib.suppress(AttributeError, OSError, TypeError):  # only glibc has it
@@ -263,7 +263,7 @@ def _give_back(raw: bytes) -> None:
 
 
 def _hide(proto: ModelProto) -> int:
-    """Give nodes that must not be looked at a domain that nobody knows; return their number."""
+    """Give nodes that must not be looked at a domain that no one knows; return their number."""
     hidden = _hide_in(proto.graph, frozenset())
     for function in proto.functions:  # its types are those of each call
         hidden += sum(_hide_node(node, frozenset()) for node in all_nodes(function.node))

@@ -9,7 +9,7 @@ from graphfix.graph import Graph, Node, Tensor
 
 
 def first_misplaced(graph: Graph) -> Node | None:
-    """Return the first node that stands before a node of its graph that it needs."""
+    """Return the first node that is before a node of its graph that it needs."""
     later = {id(t) for node in graph.nodes for t in node.outputs if t.name}
     nodes: list[Node] = graph.nodes
     for node in nodes:

@@ -1,6 +1,6 @@
 """The one door to onnx-graphsurgeon: a model as its graph, for those who edit with it, and back.
 
-onnx-graphsurgeon forgets doc strings, metadata, overloads and whatever a model says besides its
+onnx-graphsurgeon forgets doc strings, metadata, overloads and whatever a model says apart from its
 graph; what it leaves as it was gets all of that back from the model that it was made from.
 """
 
@@ -147,7 +147,7 @@ def _forget_outer(body: GraphProto, before: GraphProto, own: Collection[str]) ->
 
 
 def _restore_unread(graph: GraphProto, before: GraphProto) -> None:
-    """Put back what was stored and read by nobody: onnx-graphsurgeon writes what nodes read."""
+    """Put back what was stored and read by no one: onnx-graphsurgeon writes what nodes read."""
     graphs = list(all_graphs(before))
     read = {info.name for each in graphs for info in each.output}
     read.update(name for each in graphs for node in each.node for name in node.input)
@@ -182,7 +182,7 @@ def _restore_defaults(model: ModelProto, before: GraphProto) -> None:
         if name not in places and (name in known or model.ir_version < _OPTIONAL):
             made = helper.make_tensor_value_info(name, tensor.data_type, tensor.dims)
             inputs.append(known.get(name, made))
-    for info in inputs[len(places) :]:  # each goes behind the input that it was behind
+    for info in inputs[len(places) :]:  # each goes after the input that it was after
         if info.name in known:
             inputs.remove(info)
             earlier = order[: order.index(info.name)]

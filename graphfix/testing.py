@@ -239,7 +239,7 @@ def unmatched(declared: str | Pass, model: str | ModelProto) -> list[str]:
 
 
 def assert_unmatched(declared: str | Pass, model: str | ModelProto, reason: str) -> None:
-    """Assert that a pattern matches nowhere, and that `reason` is in what is told of one place."""
+    """Assert that a pattern matches nowhere, and that `reason` is reported for one position."""
     assert_untouched(declared, model)
     told = unmatched(declared, model)
     assert any(reason in line for line in told), told

@@ -236,17 +236,17 @@ class NodeView:
 
     @property
     def scope(self) -> str:
-        """Where the node stands: ``main``, ``main/If_3.then_branch``, ``function:d::f``."""
+        """Where the node is: ``main``, ``main/If_3.then_branch``, ``function:d::f``."""
         return self.node.graph.scope
 
     @property
     def graph(self) -> Graph:
-        """The graph that the node stands in."""
+        """The graph that the node is in."""
         return self.node.graph
 
     @property
     def opset(self) -> int:
-        """The opset of the node's domain where it stands; 0 without an import."""
+        """The opset of the node's domain where it is; 0 without an import."""
         return self.node.graph.opsets.get(self.domain, 0)
 
     @property
@@ -297,7 +297,7 @@ class NodeView:
         """Return an attribute: int, float, str, list, array (tensors), Graph, or `default`.
 
         Floats of attributes are float32 in the file, and so is a default: 1e-5 in arithmetic of
-        float64 is another number than the 1e-5 that an engine reads or fills in.
+        float64 is another value than the 1e-5 that an engine reads or fills in.
 
         Raises:
             Refuse: The attribute refers to an attribute of the function around the node, or is of

@@ -1,8 +1,8 @@
 """Outputs that hold what the original model writes into one of its inputs.
 
-Training accumulates gradients in buffers: an operator writes into its input, and gives out nothing
-but that it did. A model whose operators only compute gives out the sum instead, and whoever runs it
-puts that where the buffer was. Which outputs these are stands in the metadata of the file, for
+Training accumulates gradients in buffers: an operator writes into its input, and outputs nothing
+but that it did. A model whose operators only compute outputs the sum instead, and whoever runs it
+puts that where the buffer was. Which outputs these are is in the metadata of the file, for
 whoever runs it and for comparisons.
 """
 
@@ -43,7 +43,7 @@ def buffer_outputs(model: ModelProto) -> dict[str, str]:
 
 
 def giving_buffers(before: ModelProto, after: ModelProto) -> ModelProto:
-    """Return the original as it gives out what it writes, where the other model does.
+    """Return the original as it outputs what it writes, where the other model does.
 
     Args:
         before: The original; it is not changed.

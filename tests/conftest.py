@@ -29,7 +29,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(autouse=True)
 def _limits_of_a_command_end_with_it() -> Iterator[None]:  # pyright: ignore[reportUnusedFunction]
-    """Take back what a command in this process has told children: later tests need time, too."""
+    """Roll back what a command in this process has told children: later tests need time, too."""
     yield
     for name in (DEADLINE, ENGINE_MEMORY, ENGINE_SECONDS):
         os.environ.pop(name, None)
@@ -38,6 +38,6 @@ def _limits_of_a_command_end_with_it() -> Iterator[None]:  # pyright: ignore[rep
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Give each worker whole files: what a file prepares once is not prepared by two of them."""
-    if config.getoption("dist") != "load":  # somebody asked for another way
+    if config.getoption("dist") != "load":  # someone asked for another way
         return None
     return import_module("xdist.scheduler").LoadFileScheduling(config, log)

@@ -35,7 +35,7 @@ class PassIndependence(IndependenceContract):
 
 
 class PackageIndependence(IndependenceContract):
-    """Independence of the packages that match; the single files beside them are for all."""
+    """Independence of the packages that match; the single files next to them are for all."""
 
     type_name = "package_independence"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def runs(pid: int) -> bool:
-    """Say whether a process runs; one that nobody has waited for does not. Linux only."""
+    """Say whether a process runs; one that no one has waited for does not. Linux only."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
     except OSError:

@@ -1,4 +1,4 @@
-"""Shapes in bodies that constants around them give, which ONNX's own inference does not see."""
+"""Shapes in subgraphs that constants around them give, which ONNX's own inference does not see."""
 
 from __future__ import annotations
 

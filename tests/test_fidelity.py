@@ -23,7 +23,7 @@ FRAME = 6
 
 
 def with_mod(base: ModelProto) -> ModelProto:
-    """Return the model with an unrelated Mod of int64 by 3 behind everything else."""
+    """Return the model with an unrelated Mod of int64 by 3 after everything else."""
     model = ModelProto.FromString(base.SerializeToString())
     graph = model.graph
     graph.input.append(helper.make_tensor_value_info(MOD_IN, TensorProto.INT64, [5]))

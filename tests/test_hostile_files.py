@@ -1,4 +1,4 @@
-"""Files that were made to bring a reader down: one line, exit code 3, nothing left behind."""
+"""Files that were made to bring a reader down: one line, exit code 3, nothing left over."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def test_inspect_reads_it_or_ends_in_3(folder: Path, capsys: Capture, name: str)
     path = folder / "m.onnx"
     path.write_bytes(raw)
     code, _ = ended(folder, capsys, path, "inspect")
-    # Missing external data is told; only the path that is no text is no model.
+    # Missing external data is reported; only the path that is no text is no model.
     readable = name in UNREADABLE and "UTF-8" not in name
     assert code == (0 if readable else 3)
 

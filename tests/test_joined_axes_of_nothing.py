@@ -1,4 +1,4 @@
-"""Axes that are joined into one keep a size of 0 behind them."""
+"""Axes that are joined into one keep a size of 0 after them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bodies whose tensors share names: types, repairs, proof and export keep them apart."""
+"""Subgraphs whose tensors share names: types, repairs, proof and export keep them apart."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MERGED = """g (float[M,N] x, float[5] w, bool c) => (float[A,B,C] out) { out = I
     else_branch = r () => (float[A2,B2,C2] y) {
         s = Shape (w) o = Constant <value_ints = [1]> () n = Concat <axis = 0> (o, s)
         a = Reshape (w, n) y = Unsqueeze (a, o) }> }"""
-# The size of a cache is followed by its name in both: another rank, another number in each.
+# The size of a cache is followed by its name in both: another rank, another value in each.
 SIZES = """g (float[2,3,4] x, float[5,6] w, bool c) => (float[K] out) { out = If (c) <
     then_branch = l () => (float[K1] y) { i = Constant <value_ints = [2]> () s = Shape (x)
         k = Gather (s, i) d = Constant <value_floats = [2.0]> () e = Expand (d, k)
@@ -96,7 +96,7 @@ choose (x, c) => (o) { t = Shape (x)
 
 
 class Case(NamedTuple):
-    """A model, and shapes of what its bodies compute where a scope's name leads to them."""
+    """A model, and shapes of what its subgraphs compute where a scope's name leads to them."""
 
     text: str
     shapes: dict[str, tuple[Any, ...]]

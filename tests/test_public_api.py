@@ -122,7 +122,7 @@ def test_every_public_name_survives_importing_every_module() -> None:
         check=True,
     )
     kinds = json.loads(done.stdout)
-    assert kinds.pop("rewrite") == "Rewriting"  # it is called, and has `pattern` beside
+    assert kinds.pop("rewrite") == "Rewriting"  # it is called, and has `pattern` next to
     assert {name for name, kind in kinds.items() if kind == "function"} == {*FUNCTIONS} - {
         "rewrite"
     }
@@ -216,7 +216,7 @@ def test_skip_and_options() -> None:
         outputs_of(off.model.to_proto(), given)["y"], 2 * outputs_of(model(), given)["y"], rtol=1e-6
     )
     wrong = graphfix.run(model(), passes=[root_as_power], options={"root-as-power.factor": 2.0})
-    # The comparison notices, the pass is taken back, and the model is as it was.
+    # The comparison notices, the pass is rolled back, and the model is as it was.
     assert statuses(wrong)["root-as-power"] == "failed"
     assert wrong.model.to_proto() == model()
 

@@ -27,7 +27,7 @@ NAMED: dict[str, Any] = {"passes": ["identity-elimination"]}
         ({"passes": "identity-elimination"}, "not a list of names"),
         ({**NAMED, "skip": "fold-constants"}, "not a list of names"),
         ({**NAMED, "seed": -1}, "-1 is negative"),
-        ({"opset": "13"}, "not a whole number"),
+        ({"opset": "13"}, "not an integer"),
         ({**NAMED, "shapes": {"x": ["a", 3]}}, "no size of a dimension"),
         ({**NAMED, "shapes": {"x": [-1, 3]}}, "no size of a dimension"),
         ({**NAMED, "shapes": {"x": [True, 3]}}, "no size of a dimension"),

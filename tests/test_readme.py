@@ -1,7 +1,7 @@
 """Every command and program of the README is run, and prints what the README says.
 
 Blocks marked ``sh`` are the two set-up commands, which `.ci/run` runs as they are printed; blocks
-marked ``console`` hold commands behind ``$`` and what they print; blocks marked ``python`` are
+marked ``console`` hold commands after ``$`` and what they print; blocks marked ``python`` are
 programs, or, where the first line is a comment with a file name, files that later commands use.
 """
 

@@ -23,7 +23,7 @@ def known_with_sizes(value: Value) -> Generator[Value, bool, bool]:
     maker = value.producer
     if maker is None or maker.op in _DRAWN:
         return False
-    if any(True for _ in maker.node.graphs()):  # bodies read tensors around them
+    if any(True for _ in maker.node.graphs()):  # subgraphs read tensors around them
         return False
     if maker.op in _SIZES:
         measured = maker.input(0)

@@ -2,7 +2,7 @@
 
 As in MLIR, where analyses are kept with an operation and dropped when it changes: an analysis is a
 plain function, asked as often as one likes, and what it found is thrown away by the first edit (see
-`graphfix.edit_clock`), so that nobody says what an edit leaves true.
+`graphfix.edit_clock`), so that no one says what an edit leaves true.
 """
 
 from __future__ import annotations

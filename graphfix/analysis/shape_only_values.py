@@ -32,7 +32,7 @@ def of_shapes_alone(value: Value) -> Generator[Value, bool, bool]:
         return True
     maker = value.producer
     if maker is None or maker.op in RANDOM or any(True for _ in maker.node.graphs()):
-        return False  # bodies read tensors around them
+        return False  # subgraphs read tensors around them
     if _measures(maker):
         return _is_sized_early(maker.need(0))
     for operand in maker.inputs:

@@ -1,6 +1,6 @@
 """Walks over a graph: what a value is made of, what is made of it, and what is around a node.
 
-None recurses, each ends in a graph whose tensors are computed of themselves, and each goes on as
+None recurses, each ends in a graph whose tensors are computed of themselves, and each continues as
 far as it is asked for more.
 """
 
@@ -28,7 +28,7 @@ def walk(start: Iterable[Value], onward: Callable[[Value], Iterable[Value]]) -> 
 
     Args:
         start: Where to begin.
-        onward: Returns where to go on from a value; asked when the next value is wanted.
+        onward: Returns where to continue from a value; asked when the next value is wanted.
     """
     pending = list(dict.fromkeys(start))
     seen = set(pending)
@@ -42,7 +42,7 @@ def walk(start: Iterable[Value], onward: Callable[[Value], Iterable[Value]]) -> 
 
 
 def behind(value: Value) -> list[Value]:
-    """Return what the node that computes a value reads, without what its bodies read."""
+    """Return what the node that computes a value reads, without what its subgraphs read."""
     maker = value.producer
     return [] if maker is None else operands(maker)
 
@@ -103,14 +103,14 @@ def graphs_around(graph: Graph) -> Iterator[Graph]:
 
 
 def nodes_around(node: NodeView) -> Iterator[Node]:
-    """Walk the nodes in whose bodies a node stands, inner ones first."""
+    """Walk the nodes in whose subgraphs a node is, inner ones first."""
     for graph in graphs_around(node.graph):
         if graph.parent is not None:
             yield graph.parent
 
 
 def dominating_ifs(node: NodeView) -> list[tuple[Node, str]]:
-    """Return the Ifs in whose branches a node stands, inner ones first, each with the branch.
+    """Return the Ifs in whose branches a node is, inner ones first, each with the branch.
 
     The node is computed in those runs alone in which each of them takes that branch.
     """

@@ -5,7 +5,7 @@ A file names the overload, or it does not: exporters before PyTorch 1.12 and tho
 dispatcher: an overload is called when it has every argument that is given, lacks none that it must
 have, and takes what they are.
 
-Source: pytorch/pytorch torch/csrc/utils/python_arg_parser.cpp (how arguments are told apart).
+Source: pytorch/pytorch torch/csrc/utils/python_arg_parser.cpp (how arguments are distinguished).
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ def _missing(one: Overload, given: Arguments) -> str:
         return f"attribute {unknown} is none of the arguments of {told}"
     places = placed(one, given.attributes)
     lists = any(a.type == "Tensor[]" or a.type == "Tensor?[]" for a in one.arguments)
-    # With attributes tensors alone are inputs, and a list of them stands there one by one.
+    # With attributes tensors alone are inputs, and a list of them is there one by one.
     most = max((at for at, value in enumerate(given.inputs, 1) if value is not None), default=0)
     if most > len(places) and not lists:
         return f"{told} takes {len(places)} inputs; {most} are given"
@@ -214,7 +214,7 @@ def _takes(one: Overload, given: Arguments) -> bool:
 
 
 def _takes_exactly(one: Overload, given: Arguments) -> bool:
-    """Say whether lists stand where lists are asked for, and numbers where numbers are."""
+    """Say whether lists are where lists are asked for, and numbers where numbers are."""
     there = _bound(one, given)
     return all(
         value is None

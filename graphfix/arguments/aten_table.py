@@ -16,7 +16,7 @@ _LINE = re.compile(r"(?P<operator>\w+)(\.(?P<overload>\w+))?\((?P<arguments>.*)\
 _ARGUMENT = re.compile(r"(?P<type>\S+) (?P<name>\w+)(=(?P<default>.*))?")
 _ALIAS = re.compile(r"\([a-z](!?)( -> \*)?\)")
 _NEVER_WRITTEN = ("Dimname", "Dict(", "...", "tVal")
-# A comma that stands in no list.
+# A comma that is in no list.
 _COMMA = re.compile(r", (?![^\[]*\])")
 
 

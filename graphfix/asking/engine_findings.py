@@ -1,4 +1,4 @@
-"""What the engine itself says of a file, as findings beside those of the rules."""
+"""What the engine itself says of a file, as findings next to those of the rules."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _complaints(
     view = _node(model, said.blamed)
     if said.refusal:
         return (Complaint(REFUSED, f"{name} does not take the model", view, said.refusal),)
-    message = f"{name} computes other numbers than onnxruntime: {said.difference}"
+    message = f"{name} computes different values than onnxruntime: {said.difference}"
     return (Complaint(OTHERWISE, message, view),)
 
 
@@ -108,7 +108,7 @@ def _note(said: Said, *, told: bool) -> str:
             "" if told else f": {said.refusal}"
         )
     if said.difference:
-        return f"{name} was asked: it takes the model and computes other numbers"
+        return f"{name} was run: it accepts the model and computes different values"
     if said.only_loaded:
         return f"{name} was asked: it takes the model, and has no device here to run it on"
     return f"{name} was asked: it takes the model and computes what onnxruntime does"

@@ -84,7 +84,7 @@ class _Trial:
         return Said(self.name, refusal, difference, blamed)
 
     def _objection(self, proto: ModelProto) -> tuple[str, str]:
-        """Return why the engine refuses a model, or how its numbers differ."""
+        """Return why the engine refuses a model, or how its values differ."""
         with ExitStack() as stack:
             path = stack.enter_context(on_disk(proto, self.original.folder))
             given = {i.name: self.feed[i.name] for i in proto.graph.input if i.name in self.feed}

@@ -2,7 +2,7 @@
 
 A repair that does not look at an attribute or an input computes what the operator is without it.
 So the node that a rewrite is handed notes what is read of it, on the way that this call took. What
-is left unread and is not at its default is a reason to refuse, not to go on.
+is left unread and is not at its default is a reason to refuse, not to continue.
 
 To read an attribute is to ask for its value: that it is there (`has`) says nothing of it. To read
 an input is to use the value in any way, in what is built or for its constant, type or shape; that
@@ -117,12 +117,12 @@ def check_replaced(
 ) -> None:
     """Hold an edit to the arguments of the foreign node that it replaces.
 
-    What stands in its place may hold on to an argument instead of reading it: an input that it
+    What is in its place may hold on to an argument instead of reading it: an input that it
     reads, an attribute that a node of the same operator has unchanged.
 
     Args:
         node: The node as it was looked at; one that notes nothing counts as not read.
-        drafted: What is to stand in its place, nodes of bodies included.
+        drafted: What is to be in its place, nodes of subgraphs included.
         results: What stands for its outputs.
 
     Raises:

@@ -28,7 +28,7 @@ class Draft(Struct):
 
     `shapes` are those of the outputs of the node where it has no schema and the pass knows them:
     no inference has held what the file declares against the operator. `further` are nodes that are
-    replaced with it, whose outputs the results go on with.
+    replaced with it, whose outputs the results continue with.
     """
 
     node: Node
@@ -72,7 +72,7 @@ def apply_draft(
 
     The names of what the node computed survive: a replaced output keeps its tensor, so that all
     consumers in all nested scopes see the new producer. The caller puts ``added`` where the node
-    stood and drops ``removed`` from the node lists.
+    was and drops ``removed`` from the node lists.
 
     Args:
         workspace: The names that are taken, and whether evidence is wanted.
@@ -224,7 +224,7 @@ def _rewire(old: Tensor, fresh: Tensor) -> list[Node]:
 
 
 def attach_node(node: Node, graph: Graph) -> None:
-    """Make a held node part of `graph`: tensors learn of it, bodies and all."""
+    """Make a held node part of `graph`: tensors learn of it, subgraphs and all."""
     inputs, outputs = list(node.inputs), list(node.outputs)
     node.graph = graph
     node.attach(inputs, outputs)
@@ -261,7 +261,7 @@ def _drop_dead(candidates: Sequence[Tensor], edit: Edit, refs: dict[int, NodeRef
 
 
 def dismantle(node: Node) -> list[Tensor]:
-    """Let the bodies of a node that goes let go of all tensors; return what they used."""
+    """Let the subgraphs of a node that goes let go of all tensors; return what they used."""
     used: list[Tensor] = []
     for _, body in node.graphs():
         for graph in body.walk():
@@ -286,7 +286,7 @@ def drop_orphans(graph: Graph, before: set[int]) -> None:
 
 
 def _stand_for(origin: NodeRef, nodes: Iterable[Node]) -> None:
-    """Take down, of nodes and those in their bodies, which node of the file they stand for."""
+    """Take down, of nodes and those in their subgraphs, which node of the file they stand for."""
     for node in nodes:
         node.origin = origin
         for _, body in node.graphs():

@@ -69,12 +69,12 @@ class Builder:
 
     @property
     def opset(self) -> int:
-        """The opset of the default domain where the nodes will stand."""
+        """The opset of the default domain where the nodes will be."""
         return self._version("")
 
     @property
     def opsets(self) -> Mapping[str, int]:
-        """The opset of each domain that is imported where the nodes will stand."""
+        """The opset of each domain that is imported where the nodes will be."""
         return self._opsets if self._opsets is not None else self._graph.opsets
 
     def _version(self, domain: str) -> int:
@@ -207,7 +207,7 @@ class Builder:
                     tensor.elem_type, tensor.shape = known.elem_type, known.shape
 
     def _infer_at(self, node: Node, opsets: Mapping[str, int]) -> str:
-        # The numbers of the graph change only when a whole opset step is applied.
+        # The values of the graph change only when a whole opset step is applied.
         if self._stand_in is None:
             self._stand_in = Graph(self._graph.name, dict(opsets))
         node.graph = self._stand_in
@@ -326,7 +326,7 @@ class Builder:
             tensor = value.tensor
             inside = isinstance(tensor, Variable) and tensor.draft in inner.nodes
             if not inside or any(tensor is known for known in outputs):
-                # A body gives out what its own nodes compute, each name once.
+                # A body outputs what its own nodes compute, each name once.
                 tensor = inner.Identity(value).tensor
             outputs.append(tensor)
         graph.nodes = inner.nodes

@@ -30,14 +30,14 @@ class Catalogue(tuple[Pass, ...]):
         return tuple(p for p in self if p.stage == stage and p.kind == kind)
 
     def rewrites_of(self, op: str) -> Sequence[Pass]:
-        """Return the passes that may match an operator; those of last resort stand last."""
+        """Return the passes that may match an operator; those of last resort are last."""
         return [*self._rewrites.get(op, ()), *self._rewrites.get(ANY, ())]
 
     def knowing_of(self, op: str) -> Sequence[tuple[Pass, Infer | None]]:
         """Return the passes that may know the types of an operator without schema.
 
         What infers them is named where the pass emits the operator; else the pass matches it.
-        Those of last resort stand last.
+        Those of last resort are last.
         """
         return [*self._knowing.get(op, ()), *self._knowing.get(ANY, ())]
 

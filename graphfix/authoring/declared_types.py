@@ -25,7 +25,7 @@ def redeclare(tensor: Variable, shape: Shape) -> tuple[str, str]:
 def redeclare_type(graph: Graph, tensor: Variable, known: TypeProto) -> tuple[str, str]:
     """Give the output of a node another type; return old and new one.
 
-    What the file says of it besides is dropped, unless it is an output of its graph.
+    What the file says of it apart from is dropped, unless it is an output of its graph.
     """
     old = type_of(tensor)
     is_tensor = known.HasField("tensor_type")

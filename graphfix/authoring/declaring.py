@@ -227,7 +227,7 @@ def _doc(function: Callable[..., Any], module: ModuleType | None) -> str:
 
 
 class Rewriting:
-    """What stands behind `rewrite`: see its call, and `pattern`."""
+    """What is after `rewrite`: see its call, and `pattern`."""
 
     def __call__(
         self,
@@ -252,7 +252,7 @@ class Rewriting:
 
         Args:
             ops: ``Op`` or ``domain::Op``, one or several; ``*`` stands for any of either; or
-                what `rewrite.pattern` gave. Here and below several stand in one string with spaces
+                what `rewrite.pattern` gave. Here and below several are in one string with spaces
                 between them, or in several such strings.
             removes: Features that the node shows no longer.
             emits: Operators that the pass may emit, written like `ops`; `PassBug` where it emits
@@ -265,7 +265,7 @@ class Rewriting:
             infer: Output types of an operator without schema, one entry per output.
             evaluate: A numpy model of that operator: `(inputs, attributes) -> outputs`.
             claims: ``nan``, ``inf`` or both, where the result for them is what it was; certificates
-                hold the pass to it. Without a claim these numbers are not looked at.
+                hold the pass to it. Without a claim these values are not looked at.
             knows: Types and numpy models of operators without schema that it emits.
             last_resort: Ask it only about nodes with which no other pass can do anything.
         """

@@ -36,7 +36,7 @@ def draft_rewrite(
     """Run a rewrite on one node without touching the graph.
 
     Raises:
-        Unmatched: Its pattern is not what stands here.
+        Unmatched: Its pattern is not what is here.
         Refuse: The pass will not touch this node.
         PassBug: The pass raised something else, or broke its declaration.
     """
@@ -98,7 +98,7 @@ def drafted(
         results: What stands for its outputs.
         by: Who built it, as messages say it.
         shapes: The shapes that the outputs are known to have, whatever the file declares.
-        further: Nodes that are replaced with it; `results` go on with what stands for their
+        further: Nodes that are replaced with it; `results` continue with what stands for their
             outputs.
 
     Raises:

@@ -38,7 +38,7 @@ class Recorded(Struct, frozen=True):
     Attributes:
         site: The site.
         edit: What was edited; None for a change of the whole file, such as inlining.
-        evidence: What its proof is made from; None where nobody asks, or where there is none.
+        evidence: What its proof is made from; None where no one asks, or where there is none.
         computes: False where a number of the file changed, or a node went that nothing used, and
             nothing that is computed, so that there is nothing to prove.
     """
@@ -86,7 +86,7 @@ class Editor(Struct):
     _unused: dict[int, set[int]] = field(default_factory=dict[int, "set[int]"])
 
     def graphs(self) -> list[Graph]:
-        """Return every scope: main graph, bodies, functions."""
+        """Return every scope: main graph, subgraphs, functions."""
         return list(self.model.graphs())
 
     def nodes(self, graph: Graph, *ops: str) -> Iterator[NodeView]:
@@ -114,7 +114,7 @@ class Editor(Struct):
         return bool(blocked) and self.workspace.knows_wrong(self.pass_id, node.ref())
 
     def witness(self, node: NodeView) -> Evidence | None:
-        """Take down how a node is now, for `apply` after its bodies have been taken apart."""
+        """Take down how a node is now, for `apply` after its subgraphs have been taken apart."""
         return Evidence.of(node.node) if self.workspace.keeps_evidence else None
 
     def option(self, name: str) -> Any:
@@ -285,7 +285,7 @@ class Editor(Struct):
         self.record_number(ref, f"declared as {old}, is {new}")
 
     def _remember_unused(self, graph: Graph | None) -> None:
-        """Note, once a scope, which initializers nobody used before: those are not ours to drop."""
+        """Note, once a scope, which initializers no one used before: those are not ours to drop."""
         while graph is not None:
             if id(graph) not in self._unused:
                 self._unused[id(graph)] = unused_constants(graph)

@@ -1,7 +1,7 @@
 """What a site was and what it became, kept for the numeric proof of the site.
 
 Taken while the site is applied, because afterwards the edges are gone and later passes change
-what was added. Only references are kept: the proto of a node that nobody touched is the one that
+what was added. Only references are kept: the proto of a node that no one touched is the one that
 it was loaded from, and weights are not read.
 """
 
@@ -212,7 +212,7 @@ class Evidence(Struct):
 
 
 def tensors_read(node: Node) -> Iterator[Tensor]:
-    """Yield what a node reads, in its bodies too (what they make themselves included)."""
+    """Yield what a node reads, in its subgraphs too (what they make themselves included)."""
     yield from (t for t in node.inputs if not is_empty(t))
     for _, body in node.graphs():
         for graph in body.walk():

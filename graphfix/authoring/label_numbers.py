@@ -39,7 +39,7 @@ def label_input(editor: Editor, tensor: Variable, labels: Sequence[str]) -> None
     """Declare an input of texts of the main graph as int64, whose numbers stand for these.
 
     What reads it is the caller's business. The metadata of the file says what stands for what; a
-    text that is not among the labels has a number behind theirs.
+    text that is not among the labels has a number after theirs.
 
     Args:
         editor: The editor of the pass.

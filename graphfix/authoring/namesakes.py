@@ -20,7 +20,7 @@ def namesakes(
     Of a constant ``c`` with three readers the copies of a converter are ``c_1`` and ``c_2``.
 
     Args:
-        graph: A scope; its bodies are not looked at.
+        graph: A scope; its subgraphs are not looked at.
         known: What is constant to the converter.
 
     Yields:

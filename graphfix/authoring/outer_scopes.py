@@ -1,4 +1,4 @@
-"""What bodies read of the scopes around them."""
+"""What subgraphs read of the scopes around them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from graphfix.graph import Graph, is_empty
 
 
 def reads_of_outer_scopes(body: Graph) -> Iterator[tuple[NodeView, Value]]:
-    """Find what the nodes of a body, not of bodies in it, read of the scopes around it.
+    """Find what the nodes of a body, not of subgraphs in it, read of the scopes around it.
 
     Args:
         body: A graph that a node holds.

@@ -1,6 +1,6 @@
 """The page of a pass, from the docstring of its file and its own.
 
-A section begins with its heading. What stands behind the heading on the same line is prose, or one
+A section begins with its heading. What is after the heading on the same line is prose, or one
 line of ``Before`` and ``After``; a heading alone has its text below it, as it is to be shown.
 """
 

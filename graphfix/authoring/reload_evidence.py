@@ -1,4 +1,4 @@
-"""Evidence for passes that make the whole file anew: which nodes took the place of which."""
+"""Evidence for passes that make the whole file again: which nodes took the place of which."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def check_draft(draft: Draft, build: Builder, by: str) -> None:
 
     Raises:
         Refuse: An operator does not take the dtype at this opset.
-        PassBug: A node is not valid where it is to stand, its inputs do not fit together, or an
+        PassBug: A node is not valid where it is to be, its inputs do not fit together, or an
             output would change its dtype or shape.
     """
     context = _context(build)
@@ -45,7 +45,7 @@ def check_draft(draft: Draft, build: Builder, by: str) -> None:
             if infer_node(draft.node):
                 said = ""  # the model says of the replaced node too what cannot be
         if _UNSUPPORTED in said:
-            # What stood there takes a dtype that this operator has not yet at this opset.
+            # What was there takes a dtype that this operator has not yet at this opset.
             raise Refuse(f"opset {build.opset} has no {node.op} of this dtype: {said}")
         if said:
             raise PassBug(f"{by} emitted {node.op}, which is not valid: {said}")
@@ -53,7 +53,7 @@ def check_draft(draft: Draft, build: Builder, by: str) -> None:
 
 
 def all_nodes(nodes: Iterable[Node]) -> Iterator[Node]:
-    """Yield nodes, each after those in its bodies: a fault there makes it look wrong too."""
+    """Yield nodes, each after those in its subgraphs: a fault there makes it look wrong too."""
     for node in nodes:
         for _, body in node.graphs():
             yield from all_nodes(body.nodes)
@@ -74,7 +74,7 @@ def _invalid(node: Node, build: Builder, context: onnx.checker.C.CheckerContext)
     domain = normal_domain(node.domain)
     version = build.opset if not domain else build.opsets.get(domain, 0)
     if form_of(node.op, version, domain) is None or any(True for _ in node.graphs()):
-        # The checker takes captured tensors for undefined ones; bodies are looked at by node.
+        # The checker takes captured tensors for undefined ones; subgraphs are looked at by node.
         return ""
     try:
         onnx.checker.check_node(export_node(node), context)

@@ -1,4 +1,4 @@
-"""Which floating point tensors certainly hold whole numbers of a known range."""
+"""Which floating point tensors certainly hold integers of a known range."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def moved_inputs(node: Node) -> Sequence[int]:
 
 
 def is_stepped(tensor: Tensor, within: tuple[int, int] | None = None) -> bool:
-    """Say whether a float tensor holds whole numbers and no -0.0; see `stepping_nodes`.
+    """Say whether a float tensor holds integers and no -0.0; see `stepping_nodes`.
 
     Args:
         tensor: The tensor.

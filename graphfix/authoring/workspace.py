@@ -139,7 +139,8 @@ class Workspace:
     def check_room(self, nodes: int) -> None:
         """Refuse where a site of this many nodes would make the graph outgrow what it may have.
 
-        After the first one that would no other may grow either, so that none is drafted in vain.
+        After the first one that would no other may grow either, so that none is drafted without
+        result.
 
         Raises:
             Refuse: It would.

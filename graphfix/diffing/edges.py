@@ -28,7 +28,7 @@ class Tensors(Protocol):
 def node_changes(
     pair: Tensors, old: int, new: int, contents: Contents
 ) -> tuple[list[FieldChange], list[WeightChange]]:
-    """Return what differs between a node and its counterpart; bodies are compared elsewhere."""
+    """Return what differs between a node and its counterpart; subgraphs are compared elsewhere."""
     one, two = pair.before.nodes[old], pair.after.nodes[new]
     fields = _edges("input", list(one.input), list(two.input), pair)
     fields += _outputs(list(one.output), list(two.output))

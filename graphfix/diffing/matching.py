@@ -181,7 +181,7 @@ class Matching:
                     pairs.append(pair)
 
     def _exactly(self, old: int, new: int) -> list[tuple[int, int]]:
-        """Return neighbours that stand in the same place of the same graph."""
+        """Return neighbours that be in the same place of the same graph."""
         one, two = self.signatures(Level.EXACT)
         found = [p for p in self._makers(old, new) if one.both[p[0]] == two.both[p[1]]]
         olds = self._readers(0, old, one.both)

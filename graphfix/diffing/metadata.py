@@ -1,4 +1,4 @@
-"""Facts beside the graph: versions, opsets, producer, texts, metadata entries."""
+"""Facts next to the graph: versions, opsets, producer, texts, metadata entries."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _opsets(imports: Iterable[OperatorSetIdProto]) -> dict[str, str]:
 
 
 def model_changes(before: ModelProto, after: ModelProto) -> list[FieldChange]:
-    """Return what differs between two models beside their graphs."""
+    """Return what differs between two models next to their graphs."""
     found = changes("model", _model_facts(before), _model_facts(after))
     for name in _REPEATED:
         old, new = _serialized(before, name), _serialized(after, name)
@@ -89,7 +89,7 @@ def _serialized(model: ModelProto, name: str) -> list[bytes]:
 
 
 def function_changes(before: FunctionProto, after: FunctionProto) -> list[FieldChange]:
-    """Return what differs between two functions beside their nodes."""
+    """Return what differs between two functions next to their nodes."""
     return changes(function_scope(before), _function_facts(before), _function_facts(after))
 
 
@@ -107,7 +107,7 @@ def _function_facts(function: FunctionProto) -> dict[str, str]:
 
 
 def node_facts(node: NodeProto) -> dict[str, str]:
-    """Return the facts of a node beside its attributes and its edges."""
+    """Return the facts of a node next to its attributes and its edges."""
     facts = {"overload": node.overload} if node.overload else {}
     places = {name: f"input {i}" for i, name in reversed(list(enumerate(node.input)))}
     places |= {name: f"output {i}" for i, name in enumerate(node.output)}

@@ -122,7 +122,7 @@ class ScopePair:
             self._stored_back[two] = one
 
     def same(self, one: str, two: str) -> bool:
-        """Say whether two names mean the same tensor; changed values are told elsewhere."""
+        """Say whether two names mean the same tensor; changed values are reported elsewhere."""
         if not one or not two:
             return one == two
         if one in self.before.stored or two in self.after.stored:

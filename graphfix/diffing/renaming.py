@@ -1,4 +1,4 @@
-"""Give tensors other names, in a graph and wherever its bodies capture them."""
+"""Give tensors other names, in a graph and wherever its subgraphs capture them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Choose = Callable[[str, bool], str]
 
 
 def rename_tensors(graph: GraphProto, choose: Choose) -> None:
-    """Rename every tensor of a graph and of its bodies, in place.
+    """Rename every tensor of a graph and of its subgraphs, in place.
 
     Inputs, outputs, stored tensors, value_info and quantization annotations follow; local
     functions have names of their own and are left alone.

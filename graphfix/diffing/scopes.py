@@ -56,8 +56,8 @@ class Scope(Struct):
         overridable: Names of initializers that are inputs too.
         makers: Tensor -> (node, output position).
         readers: Tensor -> (node, input position), captures with position -1, sorted.
-        bodies: Node -> the graphs inside it, by attribute.
-        captures: Node -> names that its bodies read from here or from further out.
+        subgraphs: Node -> the graphs inside it, by attribute.
+        captures: Node -> names that its subgraphs read from here or from further out.
         free: Names that are read here and defined further out.
     """
 

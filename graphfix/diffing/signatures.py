@@ -6,7 +6,7 @@ Three kinds, each at three levels:
 - ``backward``: the node and all that is computed from it, up to the outputs;
 - ``both``: forward, with the ``both`` of every reader and the place where it reads.
 
-Nodes of two models with the same ``both`` at level EXACT stand in the same place of the same
+Nodes of two models with the same ``both`` at level EXACT are in the same place of the same
 graph; where several have the same one they are interchangeable.
 """
 

@@ -19,7 +19,7 @@ from graphfix.report import NodeRef
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A node, and where it stands.
+    """A node, and where it is.
 
     Attributes:
         node: The node, of the model that was asked for.
@@ -57,7 +57,7 @@ def graphs_of(root: GraphProto | FunctionProto) -> Iterator[GraphProto | Functio
 
 
 def places(proto: ModelProto) -> Iterator[Place]:
-    """Walk every node: those of the main graph first, then bodies, then functions."""
+    """Walk every node: those of the main graph first, then subgraphs, then functions."""
     for root in roots(proto):
         for graph in graphs_of(root):
             for index, node in enumerate(graph.node):
@@ -68,7 +68,7 @@ def find_nodes(proto: ModelProto, address: str, where: str) -> list[Place]:
     """Return the nodes that an address names, at least one.
 
     Raises:
-        UsageError: None is named so; the nearest names are told.
+        UsageError: None is named so; the nearest names are reported.
     """
     known = list(places(proto))
     refs = [
@@ -100,11 +100,11 @@ def main_place(proto: ModelProto, address: str, where: str) -> int:
     """Return the place in the main graph of the node that an address names, or of what it is in.
 
     Raises:
-        UsageError: None is named so, several are, or it stands in a function.
+        UsageError: None is named so, several are, or it is in a function.
     """
     found = find_node(proto, address, where)
     if not isinstance(found.root, GraphProto):
-        raise UsageError(f"{found.text} stands in a function", where=where)
+        raise UsageError(f"{found.text} is in a function", where=where)
     if found.graph is found.root:
         return found.index
     return next(
@@ -118,7 +118,7 @@ def find_tensors(proto: ModelProto, address: str, where: str) -> list[str]:
     """Return the tensors of the main graph that an address names, at least one.
 
     Raises:
-        UsageError: None is named so; the nearest names are told.
+        UsageError: None is named so; the nearest names are reported.
     """
     names = tensors_of(proto.graph)
     if address in names:
@@ -159,7 +159,7 @@ def matching(names: Iterable[str], address: str, kind: str, where: str) -> list[
     """Return the names that an address is or matches, at least one.
 
     Raises:
-        UsageError: There is none; the nearest are told.
+        UsageError: There is none; the nearest are reported.
     """
     known = list(names)
     found = [address] if address in known else []

@@ -24,7 +24,7 @@ class ExtractBody:
     """Take the graph in an attribute of a node out, such as the decoder of BeamSearch.
 
     Weights that it reads from the graphs around it come along; other values that it reads from
-    there become inputs behind its own.
+    there become inputs after its own.
 
     Attributes:
         node: The node; a name, a pattern, ``op:If``, ``index:12``.
@@ -101,7 +101,7 @@ def _branch(graph: GraphProto, prefix: str) -> GraphProto:
         branch.ClearField(field)
     made = {name for node in branch.node for name in node.output if name}
     for info in branch.output:
-        if info.name not in made:  # it gives out what it reads
+        if info.name not in made:  # it outputs what it reads
             branch.node.append(helper.make_node("Identity", [info.name], [prefix + info.name]))
             info.name = prefix + info.name
     rename_tensors(branch, lambda name, main: prefix + name if main and name in made else name)

@@ -1,4 +1,4 @@
-"""Edit a model with onnx-graphsurgeon, and take back what is a model only."""
+"""Edit a model with onnx-graphsurgeon, and roll back what is a model only."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def edit(model: Model) -> Generator[GsGraph]:
     """Hand a model out as an `onnx_graphsurgeon.Graph`, and let it be what is made of that.
 
     ``with graphfix.edit(model) as graph: ...``: on leaving, nodes are put in order, types are
-    inferred, and everything that onnx-graphsurgeon forgets comes back where nobody touched it.
+    inferred, and everything that onnx-graphsurgeon forgets comes back where no one touched it.
     Where the block raises, or what it made is no valid model, the model stays as it was.
 
     Args:
@@ -67,7 +67,7 @@ def _taken_back(graph: GsGraph, model: Model, before: ModelProto) -> Model:
 
 
 def _put_in_order(proto: ModelProto, base_dir: str) -> None:
-    """Sort the nodes of the main graph where a reader stands before what it reads.
+    """Sort the nodes of the main graph where a reader is before what it reads.
 
     Raises:
         InvalidModel: They form a cycle.

@@ -87,7 +87,7 @@ class Split:
         return "--split"
 
     def apply(self, subject: Subject) -> Step:
-        """Return both parts beside the model; see `graphfix.edits.step.Edit`."""
+        """Return both parts next to the model; see `graphfix.edits.step.Edit`."""
         where = f"{self.option} {','.join(self.tensors)}={self.front},{self.back}"
         scope = subject.scope
         tensors = _found(subject, self.tensors, where)
@@ -103,7 +103,7 @@ class Split:
         crossing = [name for name in read if name in made and name not in tensors]
         if crossing:
             raise UsageError(
-                f"{', '.join(map(repr, crossing[:5]))} of the front is read behind the cut too",
+                f"{', '.join(map(repr, crossing[:5]))} of the front is read after the cut too",
                 where=where,
                 hint=f"cut at {','.join((*tensors, *crossing[:5]))}",
             )

@@ -69,7 +69,7 @@ def differing(before: ModelProto, after: ModelProto, base_dir: str) -> Differing
         base_dir: Where the external data of both lies.
 
     Returns:
-        None where it cannot be told, such as where their outputs have other names, or where
+        None where it cannot be reported, such as where their outputs have other names, or where
         nothing around the difference is the same.
     """
     outputs = [info.name for info in before.graph.output]
@@ -310,7 +310,7 @@ def _sources(side: _Side, name: str) -> list[str]:
 def _cut(
     side: _Side, names: Sequence[str], own: set[str], infos: Mapping[int, TypeProto]
 ) -> ModelProto:
-    """Return the part of a model that computes tensors from those with these numbers.
+    """Return the part of a model that computes tensors from those with these values.
 
     Args:
         side: The model.

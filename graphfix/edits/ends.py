@@ -111,7 +111,7 @@ class ReorderInputs:
     """Put the inputs into another order.
 
     Attributes:
-        names: The inputs; those that are not named come behind them in the order they had.
+        names: The inputs; those that are not named come after them in the order they had.
     """
 
     names: tuple[str, ...]
@@ -131,7 +131,7 @@ class ReorderOutputs:
     """Put the outputs into another order.
 
     Attributes:
-        names: The outputs; those that are not named come behind them in the order they had.
+        names: The outputs; those that are not named come after them in the order they had.
     """
 
     names: tuple[str, ...]

@@ -93,7 +93,7 @@ def edit(
         inputs: An .npz file, or a mapping of arrays, to prove it on.
         seed: For inputs that are made.
         shapes: Sizes of dynamic inputs to prove it at, by name.
-        hooks: Told of stages.
+        hooks: Notified of stages.
 
     Raises:
         InvalidModel: The model cannot be read.

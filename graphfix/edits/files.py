@@ -52,7 +52,7 @@ def edit_file(
 
     Args:
         request: What is asked for.
-        hooks: Told of stages.
+        hooks: Notified of stages.
         put: Takes the bytes of a result that goes to standard output.
 
     Raises:
@@ -122,6 +122,6 @@ def _with_keep(edits: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
             continue
         last, given = found[-1] if found else ("", "")
         if last != "to":
-            raise UsageError("stands behind no --to", where="--keep", hint="--to float16 --keep a")
+            raise UsageError("must follow a --to", where="--keep", hint="--to float16 --keep a")
         found[-1] = (last, f"{given}{',' if KEEP in given else KEEP}{text}")
     return found

@@ -111,7 +111,7 @@ class Freeing:
         """Check that the size comes out where it went in, along every way that it takes.
 
         Raises:
-            UsageError: It does not; the nodes behind which it is lost are named.
+            UsageError: It does not; the nodes after which it is lost are named.
         """
         lost = [_called(node) for node in self._where_lost(shapes)]
         for name, axis in axes.items():
@@ -125,7 +125,7 @@ class Freeing:
             )
         if lost:
             raise UsageError(
-                f"the size is lost at {', '.join(lost[:5])}: what is behind it would be the same "
+                f"the size is lost at {', '.join(lost[:5])}: what is after it would be the same "
                 "for all items",
                 where=self._where,
             )

@@ -133,7 +133,7 @@ def reorder_outputs(model: ModelLike, names: Sequence[str], **how: Unpack[How]) 
 def join(
     model: ModelLike, other: str | Path, links: Sequence[tuple[str, str]], **how: Unpack[How]
 ) -> Edited:
-    """Join the model of a file behind this one, or in front: pairs of an output and an input."""
+    """Join the model of a file after this one, or in front: pairs of an output and an input."""
     return edit(model, [Join(Path(other), tuple(links))], **how)
 
 
@@ -197,7 +197,7 @@ def set_weights(model: ModelLike, name: str, value: str | Array, **how: Unpack[H
 
 
 def to(model: ModelLike, type: str, keep: Sequence[str] = (), **how: Unpack[How]) -> Edited:
-    """Compute in ``float16``, ``bfloat16`` or ``float32`` where nodes stand it."""
+    """Compute in ``float16``, ``bfloat16`` or ``float32`` where nodes are it."""
     return edit(model, [To(type, tuple(keep))], **how)
 
 

@@ -1,4 +1,4 @@
-"""Types of a model that somebody edited: inferred, and those that no longer hold taken back."""
+"""Types of a model that someone edited: inferred, and those that no longer hold rolled back."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ Dim = TensorShapeProto.Dimension
 
 
 def settle_types(after: ModelProto, before: ModelProto, base_dir: str) -> None:
-    """Declare the outputs of an edited model anew, and what is said of its inner tensors.
+    """Declare the outputs of an edited model again, and what is said of its inner tensors.
 
-    What was declared before and by nobody since is followed: where inference gives a tensor
+    What was declared before and by no one since is followed: where inference gives a tensor
     another size than it gave it before, that size is declared, left open where none is known. What
     has no type gets the one that is inferred.
 
@@ -64,7 +64,7 @@ def _settle(info: ValueInfoProto, was: ValueInfoProto | None, new: Types, old: T
         return
     if not (info.type.HasField("tensor_type") and given.HasField("tensor_type")):
         return
-    if was is None or was.type != info.type:  # somebody has just said so
+    if was is None or was.type != info.type:  # someone has just said so
         if given.tensor_type.HasField("shape") and not info.type.tensor_type.HasField("shape"):
             info.type.tensor_type.shape.CopyFrom(given.tensor_type.shape)
         return

@@ -31,7 +31,7 @@ class InnerModel:
     Attributes:
         inputs: What it is fed with.
         outputs: What it gives.
-        beside: Models that a proof needs as files, by the path that stands for them.
+        next to: Models that a proof needs as files, by the path that stands for them.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class InnerModel:
         Args:
             proto: The model, changed in place.
             fed: What its inputs are there.
-            read: What its outputs are called there; empty for those that nobody needs.
+            read: What its outputs are called there; empty for those that no one needs.
         """
         theirs = copied(self._proto)
         names = unique_names(theirs, proto)

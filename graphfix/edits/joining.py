@@ -1,4 +1,4 @@
-"""The edit that joins another model: behind this one, or in front of it."""
+"""The edit that joins another model: after this one, or in front of it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Join:
 
     Attributes:
         path: The file of the other model.
-        links: Output -> input. Where the outputs are this model's the other one comes behind it,
+        links: Output -> input. Where the outputs are this model's the other one comes after it,
             where they are the other's it comes in front.
     """
 
@@ -72,7 +72,7 @@ class Join:
             if info.type.WhichOneof("value") != "tensor_type":
                 raise UsageError(f"{info.name!r} of {self.path} is no tensor", where=where)
         ends = ([i.name for i in required_inputs(two.graph)], [i.name for i in two.graph.output])
-        said = [f"{self.path} comes {'behind' if behind else 'in front'}"]
+        said = [f"{self.path} comes {'after' if behind else 'in front'}"]
         said += [
             f"opset {model.opset} is brought to {opset}"
             for model in (ours, other)
@@ -98,7 +98,7 @@ class Join:
         return Step(merged, tuple(said), (claim,))
 
     def _behind(self, ours: ModelProto, theirs: ModelProto, where: str) -> bool:
-        """Say whether the other model comes behind; raises where a link fits neither way."""
+        """Say whether the other model comes after; raises where a link fits neither way."""
         sides: list[tuple[set[str], set[str]]] = []
         for first, second in ((ours, theirs), (theirs, ours)):
             outputs = {info.name for info in first.graph.output}
@@ -131,7 +131,7 @@ class Join:
         *,
         behind: bool,
     ) -> ModelProto:
-        """Return what runs the model as it was, and the file of the other one beside it."""
+        """Return what runs the model as it was, and the file of the other one next to it."""
         proto = copied(ours)
         graph = proto.graph
         links = {into: out for out, into in self.links}

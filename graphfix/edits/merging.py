@@ -26,7 +26,7 @@ def at_opset(model: Model, wanted: int, where: str) -> ModelProto:
     """Return a model at another opset, one step of the chain after the other.
 
     Raises:
-        UsageError: A node is in the way.
+        UsageError: A node blocks it.
     """
     if model.opset == wanted or not model.opset:
         return model.to_proto()
@@ -144,7 +144,7 @@ def add_functions(ours: ModelProto, theirs: ModelProto) -> None:
 
 
 def check_fits(given: TypeProto, wanted: TypeProto, text: str, where: str) -> None:
-    """Check that a tensor may stand where a model wants one of another declaration.
+    """Check that a tensor may be where a model wants one of another declaration.
 
     Raises:
         UsageError: Kinds, element types, ranks or sizes contradict each other.
@@ -162,7 +162,7 @@ def check_fits(given: TypeProto, wanted: TypeProto, text: str, where: str) -> No
 
 
 def bind_symbols(proto: ModelProto, sizes: Mapping[str, int | str]) -> None:
-    """Replace symbols of the declarations of a main graph and its bodies, in place."""
+    """Replace symbols of the declarations of a main graph and its subgraphs, in place."""
     for graph in all_graphs(proto.graph) if sizes else ():
         for info in (*graph.input, *graph.output, *graph.value_info):
             for dim in dims_of(info.type):
@@ -171,7 +171,7 @@ def bind_symbols(proto: ModelProto, sizes: Mapping[str, int | str]) -> None:
 
 
 def symbols_of(proto: ModelProto) -> set[str]:
-    """Return the symbols that a main graph and its bodies declare."""
+    """Return the symbols that a main graph and its subgraphs declare."""
     return {
         dim.dim_param
         for graph in all_graphs(proto.graph)

@@ -1,7 +1,7 @@
 """A model with some of its nodes in another float type, and casts where types meet.
 
 A tensor that is read in both types has its name in the old one; in the new one it is called after
-it. So inputs, outputs and what bodies read keep name and type.
+it. So inputs, outputs and what subgraphs read keep name and type.
 """
 
 from __future__ import annotations

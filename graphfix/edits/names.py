@@ -25,7 +25,7 @@ from graphfix.protos import all_nodes, copied
 
 @dataclass(frozen=True, slots=True)
 class Rename:
-    """Give tensors another name: inputs, outputs and inner ones, of bodies and functions too.
+    """Give tensors another name: inputs, outputs and inner ones, of subgraphs and functions too.
 
     Attributes:
         old: The tensor; a name, or a pattern with one ``*`` for what the new name keeps.
@@ -114,7 +114,7 @@ class Prefix:
     """Put a prefix before every name but those of inputs, outputs and operators.
 
     Attributes:
-        prefix: What comes before the names of nodes and inner tensors, bodies and functions
+        prefix: What comes before the names of nodes and inner tensors, subgraphs and functions
             included.
     """
 

@@ -65,7 +65,7 @@ class Delete:
 
 @dataclass(frozen=True, slots=True)
 class Insert:
-    """Put a model of one input and one output behind a tensor, before all that reads it.
+    """Put a model of one input and one output after a tensor, before all that reads it.
 
     Attributes:
         tensor: The tensor.
@@ -102,7 +102,7 @@ class Insert:
             else:
                 new = [inner.outside([source], [target])]
             _put_nodes(model.graph, new, source)
-        said = f"{self.path} stands between {name!r} and what reads it"
+        said = f"{self.path} is between {name!r} and what reads it"
         return Step(proto, (said,), (_as_run(proto, reference, inner),))
 
 
@@ -131,7 +131,7 @@ class Replace:
         said: list[str] = []
         for place in found:
             if place.graph is not subject.proto.graph:
-                raise UsageError(f"{place.text} stands in a body or function", where=where)
+                raise UsageError(f"{place.text} is in a body or function", where=where)
             fed, read = self._wires(subject, place, inner, where)
             said.append(f"{place.text} is what {self.path} computes")
             for model in (proto, reference):
@@ -305,7 +305,7 @@ def _opened_at(proto: ModelProto, name: str) -> tuple[str, str]:
 
 
 def _put_nodes(graph: GraphProto, new: Sequence[NodeProto], source: str) -> None:
-    """Put nodes behind what computes a tensor."""
+    """Put nodes after what computes a tensor."""
     old = [copied(node) for node in graph.node]
     place = next((i + 1 for i, node in enumerate(old) if source in node.output), 0)
     graph.ClearField("node")

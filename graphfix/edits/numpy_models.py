@@ -86,7 +86,7 @@ def hand_on(inputs: list[Array | None], _: dict[str, object]) -> tuple[Array, ..
 def items(inputs: list[Array | None], attributes: dict[str, object]) -> tuple[Array, ...]:
     """Run the model of a file once for each ``size`` items, and put the outputs together.
 
-    Beside what `run_file` takes, ``in_axes`` and ``out_axes`` say along which axis the items lie;
+    Next to what `run_file` takes, ``in_axes`` and ``out_axes`` say along which axis the items lie;
     -1 for what is the same for all. Such an output is that of the first run where all are equal.
     """
     size = cast("int", attributes["size"])

@@ -1,4 +1,4 @@
-"""Nodes that stand in a proof for what is done outside of the model: another model, numpy."""
+"""Nodes that be in a proof for what is done outside of the model: another model, numpy."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from graphfix.submodels import function_key, with_graph
 
 
 def needed(scope: Scope, names: Iterable[str], given: Collection[str] = ()) -> set[int]:
-    """Return the nodes that compute tensors from `given` ones, which are not looked behind."""
+    """Return the nodes that compute tensors from `given` ones, which are not looked after."""
     found: set[int] = set()
     pending = [name for name in names if name not in given]
     while pending:
@@ -30,7 +30,7 @@ def needed(scope: Scope, names: Iterable[str], given: Collection[str] = ()) -> s
 
 
 def read_by(scope: Scope, index: int) -> list[str]:
-    """Return what a node reads, values captured by its bodies included."""
+    """Return what a node reads, values captured by its subgraphs included."""
     names = [*scope.nodes[index].input, *scope.captures.get(index, ())]
     return [name for name in names if name]
 
@@ -96,7 +96,7 @@ def composed(
     Args:
         front: The part that computes inputs of `back`; its outputs bear the names of those. None
             where inputs of the model are all that is needed.
-        back: The part that goes on.
+        back: The part that continues.
         model: The model that both are of, whose inputs the whole has.
         outputs: The outputs of the whole, of either part.
     """

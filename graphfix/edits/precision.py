@@ -40,8 +40,8 @@ _STRICTER, _STRICTEST = 8.0, 1e-6  # by so much each round asks more of a node, 
 class To:
     """Let a model compute in another float type; inputs and outputs keep theirs.
 
-    What would not stand it stays as it is: tensors whose numbers leave the type on the samples,
-    nodes that lose more than the tolerance, what computes sizes, operators that do not have it.
+    These stay as they are: tensors whose values leave the type on the samples, nodes that lose
+    more than the tolerance, nodes that compute sizes, operators that do not support the type.
 
     Attributes:
         type: ``float16`` or ``bfloat16`` for what is float32; ``float32`` for what is of 16 bits.
@@ -111,7 +111,7 @@ class To:
         if not calls - kept:
             return Subject(marked, subject.base_dir, subject.proves, subject.inputs), ()
         names = ", ".join("::".join(name) for name in sorted(calls - kept))
-        said = f"the nodes of {names} stand where these are called"
+        said = f"the nodes of {names} are where these are called"
         made = inline(marked, calls & kept)
         return Subject(made, subject.base_dir, subject.proves, subject.inputs), (said,)
 

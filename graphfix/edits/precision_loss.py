@@ -109,7 +109,7 @@ def measured(proto: ModelProto, plan: Plan, base_dir: str, feeds: Feeds) -> Meas
 
 
 class _Probe:
-    """The model as it was, and beside each node the same with rounded numbers."""
+    """The model as it was, and next to each node the same with rounded numbers."""
 
     def __init__(self, proto: ModelProto, target: int) -> None:
         self.proto, self.target = copied(proto), target
@@ -133,7 +133,7 @@ class _Probe:
         return self._rounded[name]
 
     def node(self, place: int, plan: Plan) -> None:
-        """Put a node beside itself, and measure what its outputs differ by."""
+        """Put a node next to itself, and measure what its outputs differ by."""
         node, slots = self.proto.graph.node[place], plan.slots[place]
         twin = copied(node)
         twin.name = ""

@@ -128,7 +128,7 @@ def _slots(
     if form is None:
         return "ONNX does not know the operator"
     if any(True for _ in bodies_of(node)):
-        return "it has bodies"
+        return "it has subgraphs"
     if node.op_type == "Constant":
         return _constant(node, source)
     if node.op_type == "Cast":
@@ -209,7 +209,7 @@ def _computing_sizes(graph: GraphProto) -> set[int]:
 
 
 def tensors_of_bodies(graph: GraphProto) -> Iterator[str]:
-    """Yield the names that bodies read from the main graph."""
+    """Yield the names that subgraphs read from the main graph."""
     for node in graph.node:
         for attribute in node.attribute:
             if attribute.type in (AttributeProto.GRAPH, AttributeProto.GRAPHS):

@@ -51,7 +51,7 @@ class InputType:
         return "--input-type"
 
     def apply(self, subject: Subject) -> Step:
-        """Put a Cast behind it; see `graphfix.edits.step.Edit`."""
+        """Put a Cast after it; see `graphfix.edits.step.Edit`."""
         end = _End(subject, self.name, f"{self.option} {self.name}={self.type}", outputs=False)
         info = copied(end.info)
         info.type.tensor_type.elem_type = wanted = element_type(self.type, end.where)
@@ -148,7 +148,7 @@ class Normalize:
         return "--normalize"
 
     def apply(self, subject: Subject) -> Step:
-        """Put Sub and Div behind it; see `graphfix.edits.step.Edit`."""
+        """Put Sub and Div after it; see `graphfix.edits.step.Edit`."""
         end = _End(subject, self.name, f"{self.option} {self.name}", outputs=False)
         dtype = dtype_of(end.elem_type)
         if dtype is None or dtype.kind != "f":
@@ -199,7 +199,7 @@ class SwapChannels:
         return "--swap-channels"
 
     def apply(self, subject: Subject) -> Step:
-        """Put a Gather behind it; see `graphfix.edits.step.Edit`."""
+        """Put a Gather after it; see `graphfix.edits.step.Edit`."""
         end = _End(subject, self.name, f"{self.option} {self.name}", outputs=False)
         axis = end.channels(_RGB)
 

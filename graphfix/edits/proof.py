@@ -192,7 +192,7 @@ def _structure(claim: SameStructure, base_dir: str) -> Verification:
     )
     if not parts:
         return Verification(Verdict.EQUAL, method="compared as they are written")
-    return Verification(Verdict.MISMATCH, f"written otherwise: {'; '.join(parts[:3])}")
+    return Verification(Verdict.MISMATCH, f"written differently: {'; '.join(parts[:3])}")
 
 
 def _text(change: NodeChange) -> str:

@@ -1,4 +1,4 @@
-"""Other names for tensors of a whole model: main graph, bodies, functions, training."""
+"""Other names for tensors of a whole model: main graph, subgraphs, functions, training."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from graphfix.errors import UsageError
 
 
 def rename_main(proto: ModelProto, names: Mapping[str, str], where: str) -> None:
-    """Rename tensors that the main graph defines, in place, and wherever bodies capture them.
+    """Rename tensors that the main graph defines, in place, and wherever subgraphs capture them.
 
     Raises:
         UsageError: A new name is taken.
@@ -25,7 +25,7 @@ def rename_main(proto: ModelProto, names: Mapping[str, str], where: str) -> None
 
 
 def rename_inner(root: GraphProto | FunctionProto, names: Mapping[str, str], where: str) -> None:
-    """Rename tensors of a function, or of the bodies of a main graph, in place.
+    """Rename tensors of a function, or of the subgraphs of a main graph, in place.
 
     Raises:
         UsageError: A new name is taken.
@@ -51,7 +51,7 @@ def rename_function(function: FunctionProto, choose: Callable[[str], str]) -> No
 
 
 def check_free(root: GraphProto | FunctionProto, names: Mapping[str, str], where: str) -> None:
-    """Check that new names are free in a main graph or function, its bodies included.
+    """Check that new names are free in a main graph or function, its subgraphs included.
 
     Raises:
         UsageError: One is taken, or two tensors would get one name.

@@ -65,11 +65,11 @@ class Equal:
         text: The claim in words, which an equal verdict is printed with.
         before: The first model.
         after: The second.
-        numpy: Numpy models of operators that stand in one of them for what numpy does.
+        numpy: Numpy models of operators that be in one of them for what numpy does.
         shapes: Sizes of inputs to compare at.
         made_first: Whether `before` is what the edit made, and `after` what it is to be equal to:
             inputs are made for the first, which shows what they are used for.
-        beside: Models that a proof needs as files, by the path that stands for them in `after`.
+        next to: Models that a proof needs as files, by the path that stands for them in `after`.
         stops: What is said of a node at which `before` stops where `after` runs, for an edit that
             cannot be done then; empty where it is wrong then.
         where: The option that the edit is asked for by, for what is said then.
@@ -104,7 +104,7 @@ class SameStructure:
     def text(self) -> str:
         """The claim in words."""
         if self.but:
-            return "nothing else is written otherwise"
+            return "nothing else is written differently"
         return "the same nodes, attributes, weights and metadata under other names"
 
 

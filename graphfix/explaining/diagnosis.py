@@ -32,7 +32,7 @@ _NODE = (
     re.compile(r"\((?P<op>[A-Z][A-Za-z]+)\)\s*$", re.MULTILINE),
 )
 _IMPORTER = re.compile(r"\bimport([A-Z]\w*)")
-_AROUND = 200  # characters in which a message and the function that says it stand
+_AROUND = 200  # characters in which a message and the function that says it are
 _SILENT = re.compile(
     r"inconsistent|incorrect|wrong result|different result|mismatch|not match|silent|"
     r"differ(?:s|ent)? (?:output|result)",
@@ -222,7 +222,7 @@ def _urgency(match: Match) -> tuple[bool, bool, bool, int]:
     """Return by what messages are ordered: what is to be cured first is the least.
 
     What follows from another message comes last, what a log itself calls a warning before that,
-    and what is general behind what says more.
+    and what is general after what says more.
     """
     warned = _WARNING.match(match.said) is not None
     return match.message.late, warned, not match.message.rank, match.line

@@ -1,6 +1,6 @@
 """The messages that are known: the texts of all rules, and those in `messages.toml` of a family.
 
-A file `messages.toml` beside an engine holds what its logs say and no rule does: the beginnings by
+A file `messages.toml` next to an engine holds what its logs say and no rule does: the beginnings by
 which its logs are known, and messages with the rule that they are of, a cause and advice. The one
 of this folder is of converters and exporters, whichever engine is meant.
 """
@@ -20,9 +20,9 @@ from graphfix.toml_files import read_toml
 
 _FILE = "messages.toml"
 _HOLE = re.compile(r"\{(\w+)\}|\.\.\.|(?<=[=(\[ ])-?\d+(?:\.\d+)*(?=[\])}, ]|$)")
-_ENOUGH = 30  # a part of so many letters is told alone
+_ENOUGH = 30  # a part of so many letters is reported alone
 _SHORTEST = 12  # a literal text of fewer letters says nothing alone
-_BRIEF = 24  # nor does one of fewer than these in a log of nobody knows what
+_BRIEF = 24  # nor does one of fewer than these in a log of no one knows what
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ def _pattern(text: str) -> re.Pattern[str] | None:
     """Return what finds a text in a log; None where it is too short to say anything.
 
     What an engine fills in (operators, types, sizes) stands for anything. Of an assertion the
-    quoted sentence is enough, of a numbered error what stands in its brackets: conditions and
+    quoted sentence is enough, of a numbered error what is in its brackets: conditions and
     files are worded otherwise from release to release. So is a long part between two holes.
     """
     quoted = re.findall(r'"([^"]{20,})"', text)
@@ -176,7 +176,7 @@ def _pattern(text: str) -> re.Pattern[str] | None:
 
 
 def _letters(text: str) -> int:
-    """Return how many letters a text has beside what an engine fills in."""
+    """Return how many letters a text has next to what an engine fills in."""
     return sum(len(part.strip()) for part in _HOLE.sub("\0", text).split("\0"))
 
 
@@ -187,7 +187,7 @@ def _filled(wanted: str) -> str:
     at = 0
     for hole in _HOLE.finditer(wanted):
         parts.append(_literal(wanted[at : hole.start()]))
-        if any(parts):  # what begins with a hole is looked for behind it: quick on any line
+        if any(parts):  # what begins with a hole is looked for after it: quick on any line
             parts.append(groups.pop(hole[1] or "", r".{1,120}?"))
         at = hole.end()
     return "".join([*parts, _literal(wanted[at:])])

@@ -68,7 +68,7 @@ class Fleet(Struct, frozen=True):
 
     @property
     def cures(self) -> dict[str, Counter[str]]:
-        """By target, what alone stands in the way, and of how many models."""
+        """By target, what alone blocks it, and of how many models."""
         counted: dict[str, Counter[str]] = {target: Counter() for target in self.targets}
         for row in self.rows:
             if len(row.left) == 1:
@@ -79,7 +79,7 @@ class Fleet(Struct, frozen=True):
 def run_fleet(request: Request, crew: Crew, told: Callable[[Row, int, int], None]) -> Fleet:
     """Do what is not done yet, and return the whole.
 
-    Each row is on disk before the next is taken for done, so that a run that is killed goes on
+    Each row is on disk before the next is taken for done, so that a run that is killed continues
     where it was: what had no row is done again, and nothing else is.
 
     Args:

@@ -23,7 +23,7 @@ class DaskCrew:
         """Connect to the scheduler at `address`, such as ``tcp://10.0.0.1:8786``.
 
         Raises:
-            UsageError: Dask is not installed, or nobody answers.
+            UsageError: Dask is not installed, or no one answers.
         """
         try:
             client: Any = import_module("distributed").Client

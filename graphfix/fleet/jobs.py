@@ -96,7 +96,7 @@ class Row(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def content_of(path: Path) -> str:
-    """Return what a model is known by: its bytes, and the age and size of what lies beside it.
+    """Return what a model is known by: its bytes, and the age and size of what lies next to it.
 
     Weights in files of their own are not read, nor files that are too big for a model: their sizes
     and times stand for them.

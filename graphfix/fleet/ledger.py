@@ -33,7 +33,7 @@ class Ledger:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("ab")
             if self._file.tell() and not path.read_bytes().endswith(b"\n"):
-                self._file.write(b"\n")  # behind half a line
+                self._file.write(b"\n")  # after half a line
         except OSError as error:
             raise UsageError(f"cannot be written: {error.strerror}", where=str(path)) from error
 
@@ -61,10 +61,10 @@ class Ledger:
             raise UsageError(
                 f"cannot be written: {error.strerror}",
                 where=str(self.path),
-                hint="the same command goes on behind the last row that is whole",
+                hint="the same command continues after the last row that is whole",
             ) from error
 
     def close(self) -> None:
-        """Close the file; what could not be written is told by `add`."""
+        """Close the file; what could not be written is reported by `add`."""
         with contextlib.suppress(OSError):
             self._file.close()

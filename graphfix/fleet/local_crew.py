@@ -48,7 +48,7 @@ def command(job: Job, model: str, output: str) -> list[str]:
 
 
 def done(job: Job, started: Callable[[subprocess.Popen[str]], None] | None = None) -> Row:
-    """Do a job and say what became of it; whatever its model does, this process goes on.
+    """Do a job and say what became of it; whatever its model does, this process continues.
 
     Args:
         job: The job.

@@ -55,7 +55,7 @@ class Knowledge:
             return ()  # a malformed node is the checker's to complain of
 
     def take(self, tensor: Tensor, value: Array) -> None:
-        """Remember a value that somebody else worked out."""
+        """Remember a value that someone else worked out."""
         self._keep(tensor, value)
 
     def full(self, value: Value | None) -> Array | None:

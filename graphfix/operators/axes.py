@@ -24,7 +24,7 @@ class Mixing(Enum):
 
     NONE = "inputs are broadcast to each other, and no axis is mixed"
     ALONG = "the axis that an attribute names is mixed, and stays in its place"
-    FROM = "the axis that an attribute names and all behind it are mixed, and stay"
+    FROM = "the axis that an attribute names and all after it are mixed, and stay"
     BATCH = "all but the first axis are mixed, and stay in their places"
     PLANES = "all but the first two axes are mixed, and stay; parameters go along the second"
     CHANNELS = "no axis is mixed; parameters go along the second one"
@@ -97,7 +97,7 @@ _ROWS = (
     Axes("", "InstanceNormalization", Mixing.PLANES, along=(1, 2)),
     Axes("", "GroupNormalization", Mixing.BATCH),
     Axes("", "LayerNormalization", Mixing.FROM, axis=-1),
-    # Before opset 13 these flatten what stands behind the axis.
+    # Before opset 13 these flatten what is after the axis.
     Axes("", "Hardmax", Mixing.ALONG, axis=-1, since=13),
     Axes("", "LogSoftmax", Mixing.ALONG, axis=-1, since=13),
     Axes("", "Softmax", Mixing.ALONG, axis=-1, since=13),

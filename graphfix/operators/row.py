@@ -34,7 +34,7 @@ class Operator(Struct, frozen=True):
     Attributes:
         name: The operator, of the default domain.
         motion: What becomes of the elements of its data; None where it computes others. Holds for
-            every output, but for the places that CHOSEN ones give beside the elements.
+            every output, but for the places that CHOSEN ones give next to the elements.
         data: The places of the inputs that the elements come from; empty without a motion and
             where every input is one.
         sizes: The places of the inputs whose values decide about sizes of the result.
@@ -42,10 +42,10 @@ class Operator(Struct, frozen=True):
         draws: Whether it draws at random; None where it does not.
         draws_by_data: Whether what it draws depends on the values of its first input.
         reads_shape: Whether the shape of its first input is all that it reads of it.
-        compares: Whether it says of pairs of numbers how they stand to each other.
+        compares: Whether it says of pairs of numbers how they are to each other.
         elementwise: Whether each element of the result comes of those at its place of inputs that
             are broadcast, and of nothing else.
-        commutes: Whether two operands may stand the other way round.
+        commutes: Whether two operands may be the other way round.
         rounds: Whether it adds, multiplies or divides, so that what is written in another way may
             differ from it in the last digits.
         low: What no number of the results is below, whatever the input.

@@ -1,7 +1,7 @@
 """The table of operators: one row each, read in the text of the operators.
 
 Every row holds for all opsets that have the operator. `tests/operators` holds the table against
-the schemas of onnx and against the numbers of its node tests.
+the schemas of onnx and against the values of its node tests.
 
 References: https://onnx.ai/onnx/operators/
 """

@@ -27,7 +27,7 @@ KEEP = Unchanged.KEEP
 
 
 class Differs(Refuse):
-    """What the node means has no counterpart, however it is written: nothing may stand in."""
+    """What the node means has no counterpart, however it is written: nothing may be in."""
 
 
 Adapted = Value | tuple[Value | None, ...] | Unchanged

@@ -28,7 +28,7 @@ def has_body(form: Form) -> bool:
 
 
 def _bodies(form: Form) -> Any:
-    # The stubs of onnx leave out what concerns the bodies of older opsets.
+    # The stubs of onnx leave out what concerns the subgraphs of older opsets.
     return form.schema
 
 
@@ -91,7 +91,7 @@ def _emit(
 def _whole_shape(inner: NodeProto, inputs: Sequence[Value | None], build: Builder) -> Value | None:
     """Return a tensor in the shape that another one has, where a size of it may be 0.
 
-    The bodies say Reshape there, to which a 0 means another thing. None for any other node.
+    The subgraphs say Reshape there, to which a 0 means another thing. None for any other node.
     """
     if inner.op_type != "Reshape" or len(inputs) != 2 or inner.attribute:
         return None

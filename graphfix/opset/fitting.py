@@ -1,4 +1,4 @@
-"""Whether a node that is in one form of its operator fits another form as it stands."""
+"""Whether a node that is in one form of its operator fits another form as it is."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def edits_to_fit(node: NodeView, source: Form, target: Form, verdict: Verdict) -
 def _type_told(node: Node, source: Form, variable: str) -> TypeProto | None:
     """Return the type that any operand tells of a type variable of the schema (``T``).
 
-    Inference gives the outputs of a chain no type behind a node that it cannot infer; that Mod
+    Inference gives the outputs of a chain no type after a node that it cannot infer; that Mod
     gives what it takes is in its schema.
     """
     schema = source.schema

@@ -38,7 +38,7 @@ def bumps_text(bumps: Sequence[Mapping[str, Any]]) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Read the facts and write `bumps.toml` beside this file."""
+    """Read the facts and write `bumps.toml` next to this file."""
     (source,) = arguments
     bumps = json.loads(Path(source).read_text(encoding="utf-8"))
     target = Path(__file__).with_name("bumps.toml")

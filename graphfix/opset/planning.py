@@ -38,8 +38,8 @@ class Plan(Struct, frozen=True):
         node: The node.
         edits: Attributes to write, or to remove.
         draft: The replacement; None where the node itself stays.
-        again: The replacement is in the form of the node's own opset, bodies included, and is to
-            be planned in its turn once it stands in the graph.
+        again: The replacement is in the form of the node's own opset, subgraphs included, and is to
+            be planned in its turn once it is in the graph.
         accuracy: The label of the site.
         note: Domain and error of an approximate replacement.
     """
@@ -80,7 +80,7 @@ class Planner(Struct, frozen=True):
         Args:
             node: The node; one of a draft counts as well.
             opsets: What its graph imports now.
-            lineage: The function bodies and passes that it comes out of.
+            lineage: The function bodies and passes that it is the output of.
 
         Raises:
             Refuse: The node cannot be brought into the form of the target.
@@ -92,7 +92,7 @@ class Planner(Struct, frozen=True):
             target = None
         if source is None:
             if target is None or self.adopting:
-                return Plan(node.node)  # an operator of nobody's opset means what it meant
+                return Plan(node.node)  # an operator of no one's opset means what it meant
             raise Refuse(f"opset {opsets['']} has no {node.op}, and opset {self.target} has")
         known = adapters().get((node.op, opsets[""], self.target))
         if known is None and target is not None and target.since == source.since:
@@ -167,7 +167,9 @@ class Planner(Struct, frozen=True):
     def _fit(self, node: NodeView, opsets: Mapping[str, int], source: Form, target: Form) -> Plan:
         verdict = verdict_of(node.op, source.since, target.since)
         if verdict is None:
-            raise Refuse(f"nobody has shown that {node.op} means the same at opset {self.target}")
+            raise Refuse(
+                f"{node.op} changes at opset {self.target}, and no conversion of it is known"
+            )
         try:
             return Plan(node.node, edits_to_fit(node, source, target, verdict))
         except Narrow as narrow:

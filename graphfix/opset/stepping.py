@@ -38,7 +38,7 @@ class StepBlocked(Exception):  # noqa: N818 - an answer, not an error
     """
 
     def __init__(self, version: int, blockers: list[Blocker], *, late: bool = False) -> None:
-        """Name the opset that could not be reached and all that is in the way."""
+        """Name the opset that could not be reached and all that blocks it."""
         super().__init__(f"opset {version} cannot be reached: {len(blockers)} nodes are in the way")
         self.version = version
         self.blockers = blockers
@@ -76,7 +76,7 @@ def move_to(
         at_run_time: Whether what has to become an attribute, and is computed at run time, may be
             replaced by a longer expression.
         adopting: Whether an operator that the opset lacks is taken for the one that a newer one
-            brings; otherwise it is in the way.
+            brings; otherwise it blocks it.
 
     Returns:
         One site for each node that was changed, and one for each number; none where the model
@@ -127,10 +127,10 @@ def _step(
     at_run_time: bool,
     adopting: bool = False,
 ) -> list[Recorded]:
-    """Move the main graph and the functions that stand at `source` to `target`.
+    """Move the main graph and the functions that be at `source` to `target`.
 
-    What has bodies, or needs them, is put into the graph in the form of the source first, so
-    that the nodes of these bodies are planned like any others.
+    What has subgraphs, or needs them, is put into the graph in the form of the source first, so
+    that the nodes of these subgraphs are planned like any others.
     """
     roots = [root for root in model.roots() if root.opsets.get("") == source]
     planner = Planner(workspace, target, {f.key for f in model.functions}, at_run_time, adopting)
@@ -177,7 +177,7 @@ def _edit_in_place(editor: Editor, plan: Plan, target: int) -> None:
 
 
 def _blocker(view: NodeView, reason: str) -> Blocker:
-    """Return what is in the way, at the node of the file that has become what is in the way."""
+    """Return what blocks it, at the node of the file that has become what blocks it."""
     origin = view.node.origin
     if origin is None:
         return Blocker(view.ref(), reason)

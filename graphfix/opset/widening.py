@@ -28,7 +28,7 @@ _INTS: dict[int, int] = {
     TensorProto.BOOL: _I32,
 }
 
-# Operators that give out values that came in (or 0), or compare them: exact in any wider type.
+# Operators that output values that came in (or 0), or compare them: exact in any wider type.
 _SELECTING = GIVES_ELEMENTS | COMPARISONS | {"NonZero"}
 # Operators whose result in the narrow float type is that of float32, rounded once.
 _ROUNDED = (

@@ -28,7 +28,7 @@ def first_attempt(
         before: The model as it came.
         model: The same, to be edited.
         settings: What was asked for.
-        hooks: Told of stages and passes.
+        hooks: Notified of stages and passes.
 
     Raises:
         PassBug: Leaving out the pass that raised it is not possible.
@@ -41,7 +41,7 @@ def first_attempt(
 
 
 def attempts(before: Original, hooks: Sequence[Hook]) -> Callable[[Settings], Attempt]:
-    """Return what runs passes over the model as it came, and goes on without those that raise."""
+    """Return what runs passes over the model as it came, and continues without those that raise."""
     raising = _raising(before, hooks)
     return lambda settings: settled(raising.again(settings), raising)
 

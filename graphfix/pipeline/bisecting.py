@@ -61,7 +61,7 @@ class RunBisection:
         verification: The whole result against the original.
         sites: How many sites the run makes, those of opset steps that it tries included.
         first: The first site that breaks the outputs; None where the result is not wrong.
-        together: Other sites that cannot be told from it by stopping the run: those of one step
+        together: Other sites that cannot be reported from it by stopping the run: those of one step
             of the opset, or of one graph pass.
         place: How many sites had been made once the outputs were wrong; 0 where none was found.
         right: The comparison with all sites before it.
@@ -113,7 +113,7 @@ def bisect_run(
 ) -> RunBisection:
     """Find the first pass and site of a run that break the outputs.
 
-    The run is that of `graphfix.run` with the same arguments, but nothing is taken back. A lossy
+    The run is that of `graphfix.run` with the same arguments, but nothing is rolled back. A lossy
     site that was consented to breaks the outputs too, and is named with its label.
 
     Raises:

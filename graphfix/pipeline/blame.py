@@ -1,10 +1,10 @@
 """Who is to blame for what is wrong with a run: leave it out, and run again.
 
-This is the one loop by which passes and sites are taken back. What may be wrong (a pass raises, the
-graph outgrows what it gains, findings get worse, a site or the whole result differs) is a `Stage`
-each, that names its suspects; see `graphfix.pipeline.attempts` and `graphfix.pipeline.finishing`.
-A suspect is left out by running once more from the model as it came: what later passes made of its
-work needs no undoing then.
+This is the one loop by which passes and sites are rolled back. What may be wrong (a pass raises,
+the graph outgrows what it gains, findings get worse, a site or the whole result differs) is a
+`Stage` each, that names its suspects; see `graphfix.pipeline.attempts` and
+`graphfix.pipeline.finishing`. A suspect is left out by running once more from the model as it came:
+what later passes made of its work needs no undoing then.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Attempt(Struct, frozen=True):
         specimens: What reproducers of all these are made of.
         verification: How the result as a whole compared.
         fault: Why the result is not valid; empty where it is.
-        file_findings: What stands in the way of the result as a file.
+        file_findings: What blocks it of the result as a file.
     """
 
     run: Run
@@ -57,7 +57,7 @@ class Attempt(Struct, frozen=True):
 
     @property
     def findings_after(self) -> tuple[Finding, ...]:
-        """What stands in the way of the result."""
+        """What blocks it of the result."""
         return (*self.file_findings, *self.run.findings_after)
 
 
@@ -88,7 +88,7 @@ class Stage(Struct, frozen=True):
     Attributes:
         again: Runs once more from the model as it came.
         blame: Says who may be to blame, after so many runs of this stage; None where nothing is
-            wrong, or nobody is to blame.
+            wrong, or no one is to blame.
         examine: Adds to an attempt what `blame` looks at.
     """
 

@@ -69,7 +69,7 @@ def differing(attempt: Attempt, count: int) -> Blame | None:
 
 
 def outcomes_of(attempt: Attempt) -> tuple[Outcome, ...]:
-    """Return what the passes did, with proofs and with the sites that were taken back."""
+    """Return what the passes did, with proofs and with the sites that were rolled back."""
     failures = _failures(attempt.taken_back)
     failed = {outcome.pass_id for outcome in failures}
     found = attempt.run.journal.outcomes()
@@ -128,7 +128,7 @@ def note_claims(sites: Sequence[Applied], settings: Settings) -> None:
 
 
 def _function_of(site: Site) -> FunctionKey:
-    """Return the local function that a site stands in; names of nothing where in none."""
+    """Return the local function that a site is in; names of nothing where in none."""
     kind, _, rest = site.node.scope.partition(":")
     domain, _, rest = rest.partition("::")
     name, _, overload = rest.partition("/")[0].partition(":")
@@ -158,7 +158,7 @@ def _failures(taken_back: Iterable[Applied]) -> list[Outcome]:
         first.setdefault(site_key(each.passes[0], each.site.node), each)
     for each in first.values():
         reason = each.certificate.reason if each.certificate is not None else ""
-        text = f"taken back, because it computes something else: {reason}"
+        text = f"rolled back, because it computes something else: {reason}"
         grouped.setdefault((each.passes[0], text), []).append(each.proved)
     return [
         Outcome(pass_id, Status.FAILED, reason, tuple(sites))

@@ -209,7 +209,7 @@ def _unreached(model: Model) -> Table:
 
 
 def _is_plain(node: Node) -> bool:
-    """Say whether a node gives the same wherever it reads the same, and has no bodies."""
+    """Say whether a node gives the same wherever it reads the same, and has no subgraphs."""
     row = OPERATORS.get(node.op) if not normal_domain(node.domain) else None
     return (row is None or row.draws is None) and not any(True for _ in node.graphs())
 

@@ -1,8 +1,8 @@
 """The one place where what reading and interpreting a model raises becomes a documented error.
 
-A file that nobody vouches for may make numpy, protobuf, onnx and our own code raise whatever they
+A file that no one vouches for may make numpy, protobuf, onnx and our own code raise whatever they
 like. What says by its kind that the file asks for too much, or cannot be read, is `InvalidModel`.
-Everything else is a fault of ours, unless the ONNX checker refuses the model as well: nobody has
+Everything else is a fault of ours, unless the ONNX checker refuses the model as well: no one has
 promised anything for what is no ONNX model.
 """
 
@@ -54,7 +54,7 @@ def documented(model: object) -> Generator[None]:
     Raises:
         InvalidModel: The model asks for too much, or is one that the ONNX checker refuses.
         UsageError: A file cannot be read or written.
-        PassBug: All else; the exception is its cause.
+        PassBug: Everything else; the exception is its cause.
     """
     try:
         yield

@@ -37,7 +37,7 @@ def explanations_of(
 ) -> tuple[Explanation, ...]:
     """Return what a run with these settings would do about each finding of a model.
 
-    The run is made on `model`, which is edited, and its numbers are not compared.
+    The run is made on `model`, which is edited, and its values are not compared.
 
     Args:
         model: The model; the caller needs it no more.
@@ -54,7 +54,7 @@ def explanations_of(
 
 
 class _RunRecord:
-    """What a run left behind, by the outputs of nodes, which rewrites keep."""
+    """What a run left over, by the outputs of nodes, which rewrites keep."""
 
     def __init__(self, run: Run, decisions: Sequence[Decision], planned: Iterable[Outcome]) -> None:
         self._settings = run.settings
@@ -159,7 +159,7 @@ class _RunRecord:
         ops = {name for _, name in declared.matches}
         if declared.kind == "rewrite" and not ops & {op, ANY}:
             what = f"at {op}" if op else "about the model"
-            return f"it replaces {', '.join(sorted(ops))}; this finding stands {what}"
+            return f"it replaces {', '.join(sorted(ops))}; this finding is {what}"
         if declared.kind == "rewrite":
             return "the node's domain or opset is not one that it replaces"
         return "it found nothing here that it can change"

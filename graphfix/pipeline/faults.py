@@ -21,7 +21,7 @@ class Kind(StrEnum):
     """How a fault shows."""
 
     DIFFERS = "differs"  # a site computes something else, by its certificate
-    RAISES = "raises"  # a pass raises, breaks its declaration, or its result is taken back
+    RAISES = "raises"  # a pass raises, breaks its declaration, or its result is rolled back
     RULE = "rule"  # a rule of the target raises
     FAULT = "fault"  # the run itself ends in exit code 5
 
@@ -50,7 +50,7 @@ class Specimen(Struct, frozen=True):
 
 
 class Crash(Struct, frozen=True):
-    """A pass that raised at a node: what stood there then."""
+    """A pass that raised at a node: what was there then."""
 
     pass_id: str
     node: NodeRef
@@ -86,7 +86,7 @@ def surroundings(node: Node) -> tuple[Evidence, ...]:
         near = _near(node)
         if len(near) > 1:
             pieces.append(_evidence(near))
-    except Exception:  # the run goes on, and the fault is shown on the whole model
+    except Exception:  # the run continues, and the fault is shown on the whole model
         return tuple(pieces)
     return tuple(pieces)
 

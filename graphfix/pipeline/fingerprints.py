@@ -1,4 +1,4 @@
-"""What each node, interface and weight of a model is, so that edits can be told afterwards."""
+"""What each node, interface and weight of a model is, so that edits can be reported afterwards."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class Fingerprints:
         constants = {id(each[0]): each for known in before.values() for each in known.constants}
         allowed = _recorded_nodes(editor)
         for key, now in self._prints.items():
-            # What is new came with a site; a body may give out another tensor at one.
+            # What is new came with a site; a body may output another tensor at one.
             was = before.get(key) if key not in rebuilt else None
             if was is not None and was.ends != now.ends:
                 return now.graph

@@ -53,14 +53,14 @@ def finish(
 ) -> Result:
     """Run the passes over `model`, prove the result against what it was, and report.
 
-    Sites that compute something else are taken back. Where the result is wrong all the same, the
+    Sites that compute something else are rolled back. Where the result is wrong all the same, the
     passes that were applied are left out one at a time; the first that cures it is reported as
-    failed, and the run goes on without it.
+    failed, and the run continues without it.
 
     Args:
         model: The model, which is edited.
         settings: What was asked for.
-        hooks: Told of stages and passes.
+        hooks: Notified of stages and passes.
         memory: Proofs of earlier runs.
         faults: Takes what passes did wrong, for reproducers.
 

@@ -1,4 +1,4 @@
-"""Whether a result stands the arithmetic of an engine that holds every float in 16 bits."""
+"""Whether a result is the arithmetic of an engine that holds every float in 16 bits."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def in_float16(
     Args:
         before: The model as it came.
         attempt: The result.
-        known: What stands in the way of the model as it came.
+        known: What blocks it of the model as it came.
     """
     run, settings = attempt.run, attempt.settings
     if not _is_asked(attempt):
@@ -97,9 +97,7 @@ def _maker(model: Model, tensor: str) -> NodeView | None:
 
 def _message(found: Rounding, node: NodeView | None) -> str:
     outputs = "; ".join(f"output {name}: {reason}" for name, reason in found.outputs.items())
-    text = (
-        f"the engine holds every float in float16, where drawn inputs give other numbers: {outputs}"
-    )
+    text = f"the engine computes in float16, where drawn inputs give different values: {outputs}"
     if node is None:
         return text
     return f"{text}; {called(node)} gives {found.largest:.3g}, and {LARGEST:.0f} is the largest"

@@ -77,7 +77,7 @@ class Inspection(Struct, frozen=True):
         producer: Name and version of the exporter; may be empty.
         inputs: What must be fed (initializers with a default value are not listed).
         outputs: What comes out.
-        nodes: Nodes in all scopes: main graph, bodies, functions.
+        nodes: Nodes in all scopes: main graph, subgraphs, functions.
         histogram: Operators, the most frequent first.
         lowest_opset: The lowest opset of the default domain that has every operator in the form
             that the file uses; None where no operator of that domain is known.
@@ -112,7 +112,7 @@ def inspect_file(path: Path) -> Inspection:
     """Read the graph of `path`, never its external data, and tell what is in it.
 
     Raises:
-        InvalidModel: The file cannot be read or is not a model. Missing external data is told,
+        InvalidModel: The file cannot be read or is not a model. Missing external data is reported,
             not raised.
     """
     raw = read_bytes(path)
@@ -286,7 +286,7 @@ def _external_files(proto: ModelProto, folder: Path) -> tuple[ExternalFile, ...]
         if is_external(tensor):
             try:
                 names[external_span(tensor)[0]] = None
-            except ValueError:  # an offset that is no number; the name stands all the same
+            except ValueError:  # an offset that is no number; the name is all the same
                 names[next((e.value for e in tensor.external_data if e.key == "location"), "")] = (
                     None
                 )

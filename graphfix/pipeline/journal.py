@@ -50,7 +50,7 @@ class Journal(Struct):
     Attributes:
         applied: The sites that were changed, in their order.
         io_changes: What passes changed of inputs and outputs: by consent, or a wrong shape.
-        crashes: The first node at which each pass raised, and what stood there.
+        crashes: The first node at which each pass raised, and what was there.
     """
 
     applied: list[Applied] = field(default_factory=list[Applied])
@@ -64,7 +64,7 @@ class Journal(Struct):
     )
 
     def copy(self) -> Journal:
-        """Return a journal that goes on independently."""
+        """Return a journal that continues independently."""
         entries = {key: list(sites) for key, sites in self._entries.items()}
         return Journal(
             list(self.applied),
@@ -80,7 +80,7 @@ class Journal(Struct):
         self.applied.append(
             Applied(names, recorded.site, recorded.evidence, computes=recorded.computes)
         )
-        for name in names:  # where its sites stand among the outcomes
+        for name in names:  # where its sites are among the outcomes
             self._entries.setdefault((name, Status.APPLIED, ""), [])
 
     def refused(self, pass_id: str, reason: str, node: NodeRef) -> None:
@@ -92,7 +92,7 @@ class Journal(Struct):
             sites.append(Site(node))
 
     def failed(self, pass_id: str, reason: str, at: NodeView | None) -> None:
-        """Record a fault of a pass; of the first one, keep what stands there now."""
+        """Record a fault of a pass; of the first one, keep what is there now."""
         node = at.ref() if at is not None else NodeRef()
         self._entries.setdefault((pass_id, Status.FAILED, reason), []).append(Site(node))
         if pass_id not in self.crashes:

@@ -1,4 +1,4 @@
-"""What rewrites left to the graph passes of last resort, and these refused: taken back."""
+"""What rewrites left to the graph passes of last resort, and these refused: rolled back."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def left_in_vain(attempt: Attempt, _: int) -> Blame | None:
         Outcome(
             left.pass_id,
             Status.REFUSED,
-            f"taken back: what it needs shows {', '.join(sorted(left.features & shown))}, which no"
+            f"rolled back: what it needs shows {', '.join(sorted(left.features & shown))}, which no"
             " other pass could remove there",
             (Site(left.node),),
         )

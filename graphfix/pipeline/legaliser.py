@@ -104,8 +104,8 @@ class Legaliser(Struct):
         options: Pass id -> options.
         assumed: Operators that the user says the engine has.
         allow_lossy: Whether lossy trees may be chosen.
-        decisions: Where each choice is noted; None where nobody asks.
-        finishers: The graph passes of last resort, which write whole groups of nodes anew.
+        decisions: Where each choice is noted; None where no one asks.
+        finishers: The graph passes of last resort, which write whole groups of nodes again.
         leaving: Whether a tree may leave to them what they declare to remove.
         in_vain: The passes that leave them nothing, because they did not finish it before.
         leavable: Whether a tree was dropped for nothing else.
@@ -126,7 +126,7 @@ class Legaliser(Struct):
     rejections: list[Rejection] = field(default_factory=list[Rejection])
 
     def blocking(self, view: NodeView) -> list[Finding]:
-        """Return what stands in the way of a node, or else what keeps it off the engine."""
+        """Return what blocks it of a node, or else what keeps it off the engine."""
         found = check_node(view, self.target, self.assumed)
         return [f for f in found if f.blocks] or [f for f in found if f.keeps_off]
 
@@ -203,7 +203,7 @@ class Legaliser(Struct):
             self.rejections.append(Rejection(declared.id, f"it leaves {', '.join(tree.left)}"))
             return None
         if self._off and tree.accuracy is not EXACT:
-            reason = f"{tree.accuracy}, and the node runs as it is in the engine behind this one"
+            reason = f"{tree.accuracy}, and the node runs unchanged on the fallback engine"
             self.rejections.append(Rejection(declared.id, reason))
             return None
         prune(tree.draft)

@@ -22,7 +22,7 @@ _AXES_OF_SLICE = 3
 def infer_types(model: Model, passes: Sequence[Pass]) -> None:
     """Infer every type; where ONNX knows none, ask the pass that knows the operator.
 
-    An operator that stands below the opset that brought it, which engines that go by names read, is
+    An operator that is below the opset that brought it, which engines that go by names read, is
     taken for what it was there. Each round gets past at least one more operator without schema.
 
     Raises:
@@ -101,7 +101,7 @@ def _is_open(node: Node) -> bool:
 
 
 def _as_first_written(node: Node) -> bool:
-    """Infer an operator that stands below its first opset as of that one; say whether it was news.
+    """Infer an operator that is below its first opset as of that one; say whether it was news.
 
     Exporters write it so where the engine at hand goes by names: Einsum in opset 11.
     """

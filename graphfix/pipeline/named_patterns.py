@@ -1,4 +1,4 @@
-"""What passes that run only when they are named find in a model, and what stands there instead."""
+"""What passes that run only when they are named find in a model, and what is there instead."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LEAST_FOUND = 2
 def named_patterns(model: Model, passes: Iterable[Pass]) -> tuple[NamedPattern, ...]:
     """Return what each pass with a pattern that runs only when it is named would do in a model.
 
-    Those whose pattern is nowhere near what stands in the model are left out. Nothing is changed
+    Those whose pattern is nowhere near what is in the model are left out. Nothing is changed
     but what is known of the types.
 
     Args:

@@ -1,4 +1,4 @@
-"""Where a pattern nearly matches, and what stands there instead."""
+"""Where a pattern nearly matches, and what is there instead."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class NearMiss(Struct, frozen=True):
 
     Attributes:
         node: The node.
-        reason: What stands at the place that is furthest inside of the pattern.
+        reason: What is at the place that is furthest inside of the pattern.
         depth: How many nodes of the pattern were found.
     """
 

@@ -1,4 +1,4 @@
-"""What the user says of operators that nobody else knows the types of: ``--op-type``.
+"""What the user says of operators that nothing else knows the types of: ``--op-type``.
 
 The grammar of one output, outputs separated by ``;``:
 

@@ -73,7 +73,7 @@ def _moved(run: Run, wanted: int) -> list[Recorded]:
 
 
 def step_up(run: Run) -> None:
-    """Raise the opset to the oldest that the target takes, where anything is in the way below it.
+    """Raise the opset to the oldest that the target takes, where anything blocks it below it.
 
     What passes write has to say below opset 7 that it is broadcast, which engines do not read.
     """
@@ -99,7 +99,7 @@ def step_up(run: Run) -> None:
 
 
 def step_down(run: Run) -> None:
-    """Lower the opset one step at a time while that removes what stands in the way.
+    """Lower the opset one step at a time while that removes what blocks it.
 
     An engine that reads any number but misreads newer forms is given the highest opset that
     leaves no finding; one that rejects the number itself gets what it takes.

@@ -28,7 +28,7 @@ OpTypes = Mapping[str, str] | Sequence[OperatorTypes] | str | Path | None
 
 
 def op_types_of(given: OpTypes, file: Path | None = None) -> tuple[OperatorTypes, ...]:
-    """Return what is said of operators, what is named one by one before what stands in a file.
+    """Return what is said of operators, what is named one by one before what is in a file.
 
     Args:
         given: ``[domain::]Op`` to types, a file, or what this function returned before.
@@ -84,7 +84,7 @@ def _operator(name: str, row: object, text: str, path: Path) -> OperatorTypes:
 
 
 def _line_of(key: str, text: str, after: int = 1) -> int:
-    """Return the line that a key stands in; that of the table where it is written otherwise."""
+    """Return the line that a key is in; that of the table where it is written differently."""
     quoted = re.compile(rf"""(?:^|[\s\[."']){re.escape(key)}(?=$|[\s\]."'=])""")
     lines = text.splitlines()
     for number, line in enumerate(lines[after - 1 :], after):

@@ -71,7 +71,7 @@ def _removing(passes: Catalogue, finding: Finding, opset: int | None) -> list[Pa
 
 
 def can_remove(declared: Pass, finding: Finding, opset: int | None) -> bool:
-    """Say whether a pass declares the feature of a finding and may act where it stands.
+    """Say whether a pass declares the feature of a finding and may act where it is.
 
     A rewrite acts at the nodes that it matches. Where a finding is about its own node, that node
     has to be one of them, in domain and opset too, unless the pass declares to remove what another
@@ -81,7 +81,7 @@ def can_remove(declared: Pass, finding: Finding, opset: int | None) -> bool:
     Args:
         declared: The pass.
         finding: What was found.
-        opset: Of the default domain, where the finding stands; None where it is not imported.
+        opset: Of the default domain, where the finding is; None where it is not imported.
     """
     if not declared.removes_feature(finding.feature):
         return False

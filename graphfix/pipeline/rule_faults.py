@@ -13,7 +13,7 @@ from graphfix.report import Finding
 def rule_faults(
     model: Model, findings: Iterable[Finding], settings: Settings
 ) -> Iterator[Specimen]:
-    """Yield the first place of each rule that raised, with what stands there now.
+    """Yield the first place of each rule that raised, with what is there now.
 
     Args:
         model: The model that the rules were asked about.

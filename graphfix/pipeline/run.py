@@ -47,13 +47,13 @@ class Run:
     Attributes:
         model: The model.
         settings: What was asked for.
-        hooks: Told of stages and passes.
+        hooks: Notified of stages and passes.
         budget: How many sites may be made, and how many were, those of tries included.
         original: The model as it came; never changed.
         passes: Every pass that may be used.
         journal: What the passes did.
-        findings_before: What stood in the way; empty without a target.
-        findings_after: What stands in the way now.
+        findings_before: What blocked it; empty without a target.
+        findings_after: What blocks it now.
         mended: What was in the way of the file before its order and imports were mended.
         opsets_before: The opset of each scope when `findings_before` were found.
         seconds: Seconds by stage.
@@ -61,7 +61,7 @@ class Run:
         expected_interface: The inputs and outputs that the result must have.
         prepared: The model once its order and imports were mended, which an engine can run where
             it refuses the file; None where there was nothing to mend.
-        decisions: What was tried for each node, for `explain`; None where nobody asks.
+        decisions: What was tried for each node, for `explain`; None where no one asks.
         plain_nodes: How many nodes there were once functions were inlined and constants folded.
         leavable: Whether the last sweep dropped trees for what graph passes of last resort remove.
         left: The features that the trees of a pass left to them, by the place of the pass.
@@ -158,7 +158,7 @@ class Run:
             self.model, self.work, declared, self.settings.options, self.journal, prints
         )
         if self.model.graph is not functions:
-            self._graph_work = None  # the pass loaded the model anew
+            self._graph_work = None  # the pass loaded the model again
         return count
 
     def rewrite(
@@ -226,7 +226,7 @@ class Run:
         infer_types(self.model, self.settings.knowing)
 
     def findings(self, *, consequences: bool = True) -> tuple[Finding, ...]:
-        """Return what stands in the way on the target; nothing without one."""
+        """Return what blocks it on the target; nothing without one."""
         target = self.settings.target
         if target is None:
             return ()
@@ -238,7 +238,7 @@ class Run:
     def checked(self) -> Checked:
         """Return what the rules say of the model as it is; there is a target.
 
-        Every edit goes through this record, which asks them anew only after one.
+        Every edit goes through this record, which asks them again only after one.
         """
         target = self.settings.target
         assert target is not None

@@ -130,7 +130,7 @@ class RunOptions:
             choices = f"{', '.join(VERIFY[:-1])} or {VERIFY[-1]}"
             raise UsageError(f"{self.verify!r} is not {choices}", where="--verify")
         if not _is_whole(self.opset):
-            raise UsageError(f"{self.opset!r} is not a whole number", where="--opset")
+            raise UsageError(f"{self.opset!r} is not an integer", where="--opset")
         if self.seed < 0:
             raise UsageError(f"{self.seed} is negative", where="--seed")
         for name, value in (

@@ -43,7 +43,7 @@ def execute(run: Run) -> None:
                 run.timed("canonicalise", canonicalise)
             run.timed("opset", step_up)
             run.timed("legalise", legalise)
-            run.timed("prepare", mend)  # what stood in functions has types by now
+            run.timed("prepare", mend)  # what was in functions has types by now
         if run.settings.opset is not None:
             run.timed("prepare", mend_operators)
             run.timed("opset", convert)

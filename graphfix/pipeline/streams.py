@@ -71,7 +71,7 @@ def bytes_of(model: Model, data: str) -> bytes:
         save(model, path, data=data)
         if sum(1 for _ in Path(folder).iterdir()) > 1:
             raise UsageError(
-                "the result needs a data file beside it, which standard output cannot carry",
+                "the result needs a data file next to it, which standard output cannot carry",
                 where="-o -",
                 hint="give -o OUT.onnx",
             )

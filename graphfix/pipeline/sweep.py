@@ -27,7 +27,7 @@ from graphfix.report import EXACT, LOSSY, Finding, NodeRef
 from graphfix.sorting import first_misplaced, sort_graph
 
 # How often a pattern is looked for in what its own sites made; one that makes what it looks for
-# would go on for ever.
+# would continue for ever.
 PATTERN_ROUNDS = 16
 Options = Mapping[str, Mapping[str, Any]]
 
@@ -163,7 +163,7 @@ def sweep_patterns(
             at, miss = sites.nearest
             journal.not_needed(declared.id, f"the nearest is no match: {miss.reason}", at)
     editor.finish()
-    for graph in unsorted.values():  # what stands for several nodes stands where the first did
+    for graph in unsorted.values():  # what stands for several nodes is where the first did
         if first_misplaced(graph) is not None:
             sort_graph(graph)
     return changed
@@ -182,7 +182,7 @@ class Left(Struct, frozen=True):
 
     Attributes:
         pass_id: Its first pass.
-        node: Where it stands.
+        node: Where it is.
         features: What they have to remove.
     """
 

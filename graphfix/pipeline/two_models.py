@@ -118,7 +118,7 @@ def bisect(
     shapes: Mapping[str, Sequence[int]] | None = None,
     pass_files: Sequence[str | Path] = (),
 ) -> Bisection:
-    """Find the first node whose output differs, and what is written otherwise there.
+    """Find the first node whose output differs, and what is written differently there.
 
     Tensors and nodes are matched by their place in the graph, whatever they are called; "first"
     is in topological order of `a`. Arguments and errors are those of `compare`.

@@ -117,7 +117,7 @@ def new_complaints(before: Validity, after: Validity) -> str:
 def interface(model: Model) -> dict[str, str]:
     """Return every input and output with its type, as text that can be compared.
 
-    Where an input stands in the list counts among those that callers have to give alone.
+    Where an input is in the list counts among those that callers have to give alone.
     """
     given = [tensor for tensor in model.graph.inputs if not isinstance(tensor, Constant)]
     described = {

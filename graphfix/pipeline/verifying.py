@@ -205,13 +205,13 @@ def on_disk(proto: ModelProto, base_dir: str, *, spent: bool = False) -> Generat
     Args:
         proto: The model.
         base_dir: Where its external data lies.
-        spent: Nobody needs the proto any more.
+        spent: No one needs the proto any more.
 
     Raises:
         UsageError: There is no room for it.
     """
     external = any(is_external(t) for t in walk_tensors(proto))
-    # Engines look for external data beside the file and refuse links that lead elsewhere.
+    # Engines look for external data next to the file and refuse links that lead elsewhere.
     folder = base_dir if external and os.access(base_dir, os.W_OK) else None
     descriptor, name = tempfile.mkstemp(prefix=".graphfix-", suffix=".onnx", dir=folder)
     os.close(descriptor)

@@ -80,7 +80,7 @@ def broken(attempt: Attempt, _: int) -> Blame | None:
     if not attempt.broken:
         return None
     why = attempt.fault or attempt.verification.reason or "the outputs differ"
-    reason = f"its result was taken back: {why}"
+    reason = f"its result was rolled back: {why}"
     latest = attempt.run.journal.applied_passes()[::-1]
     suspects = [failed(attempt.settings, name, reason) for name in latest]
     if attempt.fault and len(latest) > 1:

@@ -1,4 +1,4 @@
-"""Never leaving more findings of a severity than the model had: what would is taken back.
+"""Never leaving more findings of a severity than the model had: what would is rolled back.
 
 What is counted against is the model with its local functions inlined, because a function that is
 called three times holds its findings once.
@@ -159,7 +159,7 @@ def _blamed(run: Run) -> list[str]:
 
 
 def _outcomes(run: Run, left_out: set[str], harm: Sequence[str]) -> tuple[Outcome, ...]:
-    reason = f"taken back: {'; '.join(harm)}"
+    reason = f"rolled back: {'; '.join(harm)}"
     found: list[Outcome] = []
     for outcome in run.journal.outcomes():
         if outcome.status is Status.APPLIED and outcome.pass_id in left_out:

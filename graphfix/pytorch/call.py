@@ -139,7 +139,7 @@ def _overloads(packet: Any) -> tuple[Overload, ...]:
 
 
 def _arguments(call: OperatorCall) -> Arguments:
-    """Return what a call gives, as overloads are told apart by it."""
+    """Return what a call gives, as overloads are distinguished by it."""
     attributes = {name: _given(one, attribute=True) for name, one in call.attributes}
     inputs = tuple(None if one is None else _given(one) for one in call.inputs)
     return Arguments(attributes, inputs, call.outputs)

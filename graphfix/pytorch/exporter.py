@@ -115,11 +115,11 @@ def _refuse_drawing(torch: Any, overload: Any) -> None:
     if torch.Tag.nondeterministic_seeded in overload.tags:
         raise EngineFailed("it draws at random")
     if "empty" in overload._schema.name:
-        raise EngineFailed("it gives numbers that nobody has set")
+        raise EngineFailed("it returns uninitialised values")
 
 
 def _hold_to_pytorch(torch: Any, module: Any, proto: ModelProto, given: list[Argument]) -> None:
-    """Run what was exported beside PyTorch, at several sizes.
+    """Run what was exported next to PyTorch, at several sizes.
 
     The exporter leaves out arguments that it does not know, such as the divisor of a mean over
     windows, and takes sizes of the samples for those of all inputs.
@@ -156,7 +156,7 @@ def _called(
 ) -> tuple[list[Any], list[Array]] | None:
     """Return numbers that PyTorch takes and what it makes of them; None where it takes none.
 
-    Where whole numbers up to 2 are too large, as places or classes of what is small, they are 0.
+    Where integers up to 2 are too large, as places or classes of what is small, they are 0.
     """
     for most in (2, 0):
         generator = torch.Generator().manual_seed(seed)

@@ -1,4 +1,4 @@
-"""What stands in the body of an If, Loop or Scan, taken out of it; functions and constants too."""
+"""What is in the body of an If, Loop or Scan, taken out of it; functions and constants too."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class Whole:
         }
 
     def read_by(self, index: int) -> list[str]:
-        """Return what a node reads, values captured by its bodies included."""
+        """Return what a node reads, values captured by its subgraphs included."""
         names = [*self.scope.nodes[index].input, *self.scope.captures.get(index, ())]
         return [name for name in names if name]
 
@@ -40,7 +40,7 @@ class Whole:
 
         What a node reads from one that is gone becomes an input; what a node makes for one that
         is gone becomes an output, unless a node that stays reads it too. Inputs, stored tensors
-        and functions that nobody uses are left out.
+        and functions that no one uses are left out.
         """
         chosen = set(indices)
         nodes = [self.scope.nodes[i] for i in self.scope.order if i in chosen]

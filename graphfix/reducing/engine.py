@@ -60,7 +60,7 @@ def reduce(
         max_runs: How many runs there may be; the smallest model so far is given back then.
         allow_invalid: Try models that the ONNX checker complains of, too. Where it complains of
             the model given they are tried anyway.
-        hooks: Told of stages and runs.
+        hooks: Notified of stages and runs.
 
     Raises:
         InvalidModel: The model cannot be read, or the command does not fail on it.
@@ -113,7 +113,7 @@ def _search(start: ModelProto, oracle: Oracle) -> tuple[bool, list[str]]:
         while (hoisted := without_a_body(smallest, oracle)) is not None:
             smallest = fewer_nodes(hoisted, oracle)
         thinner = thinner_bodies(smallest, oracle)
-        if thinner is not smallest:  # what the bodies read no more can go, too
+        if thinner is not smallest:  # what the subgraphs read no more can go, too
             smallest = fewer_nodes(thinner, oracle)
         oracle.stage("sizes")
         smallest = smaller_sizes(smallest, oracle)

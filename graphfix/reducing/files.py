@@ -28,7 +28,7 @@ class ReduceRequest(Struct, frozen=True):
 
     @property
     def path(self) -> Path:
-        """Where the result goes: beside the model as ``<stem>.reduced.onnx``, or as asked."""
+        """Where the result goes: next to the model as ``<stem>.reduced.onnx``, or as asked."""
         if self.output is not None:
             return self.output
         return self.model.with_name(f"{self.model.name.removesuffix('.onnx')}.reduced.onnx")
@@ -41,7 +41,7 @@ def reduce_file(request: ReduceRequest, hooks: Sequence[Hook] = ()) -> Reduction
         InvalidModel: The file is not a model, or the command does not fail on it.
         UsageError: The command is wrong, or the result may not be written.
     """
-    load(request.model)  # what is no model is told before where the result may not go
+    load(request.model)  # what is no model is reported before where the result may not go
     check_writable(request.path, request.model, force=request.force)
     found = reduce(
         request.model,

@@ -1,4 +1,4 @@
-"""Fewer nodes inside the bodies of If, Loop and Scan, where these have to stay."""
+"""Fewer nodes inside the subgraphs of If, Loop and Scan, where these have to stay."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Way = tuple[tuple[int, int], ...]
 
 
 def thinner_bodies(proto: ModelProto, oracle: Oracle) -> ModelProto:
-    """Return the model with as few nodes in its bodies as were found to fail.
+    """Return the model with as few nodes in its subgraphs as were found to fail.
 
     What a body reads of a node that is gone becomes an input of the model, captured by the body;
-    an output of the body that is gone is copied from such an input. The outermost bodies come
+    an output of the body that is gone is copied from such an input. The outermost subgraphs come
     first: what is gone with them need not be looked at.
     """
     best = proto
@@ -50,7 +50,7 @@ def _thinned(proto: ModelProto, way: Way, types: Types, oracle: Oracle) -> Model
 
 
 def _bodies(graph: GraphProto, way: Way) -> Iterator[tuple[Way, GraphProto]]:
-    """Walk all bodies, the outermost first."""
+    """Walk all subgraphs, the outermost first."""
     inner = [
         ((*way, (index, number)), body)
         for index, node in enumerate(graph.node)

@@ -1,4 +1,4 @@
-"""What travels beside the graph: left out, and the outputs that nobody needs with it."""
+"""What travels next to the graph: left out, and the outputs that no one needs with it."""
 
 from __future__ import annotations
 

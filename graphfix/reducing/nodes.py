@@ -1,4 +1,4 @@
-"""Fewer nodes: cut off behind, cut off before, then leave out what is left out of the middle."""
+"""Fewer nodes: cut off after, cut off before, then leave out what is left out of the middle."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class Oracle(Struct):
             written there.
         validity: What the checker says of the original; None where candidates may be invalid.
         max_runs: How many times the command may run.
-        hooks: Told of the stage and of the runs.
+        hooks: Notified of the stage and of the runs.
         runs: How many times it ran.
         best: The last candidate that failed, which is the smallest so far.
     """
@@ -109,10 +109,10 @@ def check_folder(proto: ModelProto, base_dir: str) -> None:
     """Check that candidates can reach the external data of the model.
 
     Raises:
-        UsageError: They cannot be written beside it.
+        UsageError: They cannot be written next to it.
     """
     if any(map(is_external, walk_tensors(proto))) and not os.access(base_dir, os.W_OK):
         raise UsageError(
-            "candidates must stand beside the external data, and the folder cannot be written",
+            "candidates must be next to the external data, and the folder cannot be written",
             where=base_dir,
         )

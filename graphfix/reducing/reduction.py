@@ -12,7 +12,7 @@ class Extent:
     """How big a model is.
 
     Attributes:
-        nodes: Nodes of the graph, of its bodies and of local functions.
+        nodes: Nodes of the graph, of its subgraphs and of local functions.
         weights: Bytes of stored tensors, wherever they lie.
         bytes: Bytes of the .onnx file.
     """

@@ -41,7 +41,7 @@ class Typist(Struct):
     _tried: set[str] = field(default_factory=set[str])
 
     def inferred(self, proto: ModelProto) -> Types:
-        """Return what inference knows of the tensors of the main graph and of its bodies.
+        """Return what inference knows of the tensors of the main graph and of its subgraphs.
 
         Raises:
             InvalidModel: A name is used that nothing defines.

@@ -63,7 +63,7 @@ def anonymised(reproducer: Reproducer, settings: Settings) -> Reproducer | str:
 def _seen(
     reproducer: Reproducer, model: ModelProto, names: Mapping[str, str], settings: Settings
 ) -> Observation:
-    """Look for the fault with inputs that were made anew, and else with the stored ones."""
+    """Look for the fault with inputs that were made again, and else with the stored ones."""
     kind, passes, whole = reproducer.kind, reproducer.passes, reproducer.whole
     seen = observe(model, settings, kind, passes, whole=whole)
     if seen.shows or reproducer.inputs is None:

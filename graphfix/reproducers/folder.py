@@ -185,7 +185,7 @@ def _fill(folder: Path, reproducer: Reproducer) -> str:
     copied: dict[str, str] = {}
     for number, path in enumerate(reproducer.pass_files):
         (folder / PASSES).mkdir(exist_ok=True)
-        # The name of a file may tell what nobody is to know.
+        # The name of a file may tell what no one is to know.
         name = f"pass_{number}.py" if reproducer.anonymous else path.name
         name = f"{number}_{name}" if name in copied else name
         content = path.read_bytes()

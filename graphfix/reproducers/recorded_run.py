@@ -31,7 +31,7 @@ def finish_with(
     Args:
         model: The model, which is edited.
         settings: What was asked for.
-        hooks: Told of stages and passes.
+        hooks: Notified of stages and passes.
         folder: Where the reproducers go, each in a folder of its own; None writes none.
         anonymize: Whether names and weights are replaced in them.
 

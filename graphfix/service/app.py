@@ -1,6 +1,6 @@
 """The pages of `graphfix serve`: hand a model in, wait, read its report, take the result.
 
-Pages are plain forms without scripts. A model is known by a key that nobody can guess; requests
+Pages are plain forms without scripts. A model is known by a key that no one can guess; requests
 from pages of other sites, and under names that are not this machine's, are refused.
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
 HINT = 'pip install "graphfix[web]"'
-_FORM = 1 << 16  # what a request holds beside the file
+_FORM = 1 << 16  # what a request holds next to the file
 _NAME_MOST = 200
 _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'self'; "
@@ -30,7 +30,8 @@ _POLICY = (
 _HEADERS = {
     "Content-Security-Policy": _POLICY,
     "X-Content-Type-Options": "nosniff",
-    # Under no-referrer browsers send the origin of a form as null, and it could not be told apart.
+    # Under no-referrer browsers send the origin of a form as null, and it could not be
+    # distinguished.
     "Referrer-Policy": "same-origin",
     "Cache-Control": "no-store",
 }

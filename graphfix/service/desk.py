@@ -41,7 +41,7 @@ class Piece(Struct):
     """One model that was handed in.
 
     Attributes:
-        key: What it is asked for by; nobody can guess it.
+        key: What it is asked for by; no one can guess it.
         name: The name of the file, as it was sent.
         target: The target.
         folder: Where model, result and report are.
@@ -84,7 +84,7 @@ class Desk:
         return Path(tempfile.mkdtemp(dir=self._root))
 
     def take(self, folder: Path, name: str, target: str, options: Sequence[str]) -> Piece:
-        """Take the model that lies in `folder`, and begin with it when there is somebody free."""
+        """Take the model that lies in `folder`, and begin with it when there is someone free."""
         piece = Piece(secrets.token_urlsafe(18), name, target, folder, since=time.monotonic())
         job = Job(
             piece.key,

@@ -63,7 +63,7 @@ def read_bytes(path: Path) -> bytes:
             raise InvalidModel(
                 f"has {status.st_size:,} bytes, and no ONNX file can have more than 2 GiB",
                 where=where,
-                hint="bigger models have their weights in a data file beside them",
+                hint="bigger models have their weights in a data file next to them",
             )
         if status.st_size > LOOKED_AT_FIRST:
             with path.open("rb") as stream:
@@ -83,7 +83,7 @@ def _check_kind(mode: int, where: str) -> None:
         raise InvalidModel("is a folder, not a model file", where=where)
     if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):  # which may never end
         raise InvalidModel("is a device, not a model file", where=where)
-    if not stat.S_ISREG(mode):  # which waits for somebody who writes
+    if not stat.S_ISREG(mode):  # which waits for someone who writes
         raise InvalidModel(
             "is a pipe or a socket, not a model file", where=where, hint="write it to a file first"
         )
@@ -263,7 +263,7 @@ def _external_size(tensor: str, location: str, path: Path) -> int:
         raise InvalidModel(
             f"external data of {tensor!r} lies outside the folder of the model: {shown}",
             where=where,
-            hint="put the data file beside the model",
+            hint="put the data file next to the model",
         )
     try:
         size = size_below(path.parent, location)
@@ -276,13 +276,13 @@ def _external_size(tensor: str, location: str, path: Path) -> int:
         raise InvalidModel(
             f"external data of {tensor!r} leaves the folder of the model through a link: {shown}",
             where=where,
-            hint="put the data file itself beside the model",
+            hint="put the data file itself next to the model",
         )
     if size is Place.MISSING:
         raise InvalidModel(
             f"external data of {tensor!r} is missing: {shown}",
             where=where,
-            hint="the .onnx file needs its data file beside it",
+            hint="the .onnx file needs its data file next to it",
         )
     return size
 

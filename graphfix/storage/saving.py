@@ -170,7 +170,7 @@ def _check_space(folder: Path, sources: list[Path]) -> None:
         raise UsageError(
             f"the external data needs {needed / 2**30:.1f} GiB, {free / 2**30:.1f} GiB are free",
             where=str(folder),
-            hint="write beside the model, or use --data link",
+            hint="write next to the model, or use --data link",
         )
 
 
@@ -241,7 +241,7 @@ def inline_bytes(proto: ModelProto) -> int:
 
 
 def data_file(path: Path) -> Path:
-    """Return the file that `outline` writes beside a model."""
+    """Return the file that `outline` writes next to a model."""
     return path.parent / f"{path.name}.data"
 
 

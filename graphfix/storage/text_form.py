@@ -14,7 +14,7 @@ from graphfix.errors import InvalidModel
 
 HEAD = 64
 _FIRST_FIELDS = (b"ir_version", b"producer_name", b"producer_version", b"graph {", b"domain:")
-# A line of its own: what stands inside of a text has no lines.
+# A line of its own: what is inside of a text has no lines.
 _NAMED_TYPE = re.compile(r"^(\s*(?:elem_type|data_type):\s*)([A-Z][A-Z0-9_]*)\s*$", re.MULTILINE)
 _MOST_BYTES = 1 << 26  # reading text takes a second for each megabyte or so
 

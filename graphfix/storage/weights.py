@@ -61,7 +61,7 @@ def external_span(proto: TensorProto) -> tuple[str, int, int]:
         ValueError: Offset or length is no number.
     """
     entries = external_entries(proto)
-    length = int(entries.get("length", 0))  # 0 stands for a length that nobody wrote
+    length = int(entries.get("length", 0))  # 0 stands for a length that no one wrote
     return (
         entries.get("location", ""),
         int(entries.get("offset", 0)),
@@ -128,7 +128,7 @@ def load_array(proto: TensorProto | onnx.SparseTensorProto, base_dir: str) -> np
 
 
 def _decoded(proto: TensorProto, name: str) -> np.ndarray[Any, Any]:
-    """Decode a tensor of a file that nobody vouches for.
+    """Decode a tensor of a file that no one vouches for.
 
     Whatever onnx raises there, the bytes do not make the tensor that they are said to be.
     """

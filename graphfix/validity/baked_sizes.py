@@ -58,7 +58,7 @@ def baked_sizes(node: Node, types: Types, free: Mapping[str, FreeSide]) -> Itera
 
     Both sides of a Reshape have the same number of elements. Where all of the new sizes are
     given, and all of the old ones but one, that one follows. A branch may not run at all, so
-    bodies are left out.
+    subgraphs are left out.
 
     Args:
         node: A node of the default domain.

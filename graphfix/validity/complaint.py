@@ -1,4 +1,4 @@
-"""One thing that is wrong with a file, and the types that it is told with."""
+"""One thing that is wrong with a file, and the types that it is reported with."""
 
 from __future__ import annotations
 

@@ -234,7 +234,7 @@ def _of_inference(model: Model, inference: str, seen: set[int]) -> Iterator[Comp
 
 
 def _holds(node: Node, seen: set[int]) -> bool:
-    """Say whether something was found in the bodies of a node, which may be why it fails."""
+    """Say whether something was found in the subgraphs of a node, which may be why it fails."""
     return any(
         id(inner) in seen for _, body in node.graphs() for g in body.walk() for inner in g.nodes
     )
@@ -254,10 +254,10 @@ def _of_the_checker(model: Model, text: str, known: Collection[Complaint]) -> It
         return
     if _ASSIGNED_TWICE in first:
         if all(each.kind != "repeated-constant" for each in known):
-            message = f"a body gives a tensor the name of one around it: {first}"
+            message = f"a subgraph reuses the name of a tensor of an outer graph: {first}"
             yield Complaint("shadowed-name", message, view, first)
     elif _UNSORTED in first:
-        yield Complaint("unsorted", "nodes stand before what they use", None, first)
+        yield Complaint("unsorted", "nodes precede the nodes whose outputs they read", None, first)
     elif any(part in first for part in _FORMALITIES):
         yield Complaint("formality", f"the ONNX checker asks for more: {first}", None, first)
     elif not any(each.node is not None and each.kind not in _NAMES for each in known):

@@ -151,7 +151,7 @@ def _where_it_fits(node: Node) -> str:
 def _said_by_onnx(node: Node) -> str:
     """Return what ONNX's checker says of one node; empty where it cannot be asked."""
     if any(True for _ in node.graphs()):
-        return ""  # it would complain of what the bodies take from around them
+        return ""  # it would complain of what the subgraphs take from around them
     context = onnx.checker.C.CheckerContext()
     opsets = {domain: version for domain, version in node.graph.opsets.items() if version > 0}
     opsets.setdefault("", 1)

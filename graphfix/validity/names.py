@@ -1,4 +1,4 @@
-"""Constants that stand in one scope more than once under one name."""
+"""Constants that be in one scope more than once under one name."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _same(one: Holder, two: Holder, base_dir: str) -> bool:
     try:
         return load_array(first, base_dir).tobytes() == load_array(second, base_dir).tobytes()
     except (ValueError, TypeError, OverflowError, InvalidModel):
-        return False  # what the data lacks is told elsewhere
+        return False  # what the data lacks is reported elsewhere
 
 
 def _held(holder: Holder) -> object:

@@ -27,7 +27,7 @@ def inferred_types(
     """Return the types of what a node gives, or why it cannot be what its inputs say.
 
     Args:
-        node: The node; it has the form of its operator, and no bodies.
+        node: The node; it has the form of its operator, and no subgraphs.
         form: That form.
         types: Gives the type of a tensor; None while unknown.
         proto: The node as it is to be read; in a function, with the attributes of the call.
@@ -59,7 +59,7 @@ def inferred_types(
     except ValueError:
         return {}, None
     if not text or text.count("(op_type:") or any(part in text for part in _UNKNOWN):
-        # Errors inside the function body of an operator are told by the whole file's inference.
+        # Errors inside the function body of an operator are reported by the whole file's inference.
         return {}, None
     view = NodeView(node)
     sides = " and ".join(named(t, types(t)) for t in node.inputs if t.name) or "no input"

@@ -1,4 +1,4 @@
-"""A walk over the nodes of a file, with the types that follow from what stands before each.
+"""A walk over the nodes of a file, with the types that follow from what is before each.
 
 A local function has no types of its own: its body is walked once for each way in which it is
 called, with the types and the attributes of the call.
@@ -49,7 +49,7 @@ class Calls(Struct):
 
 
 class Walk:
-    """One walk over a graph and its bodies, or over a function as one call uses it."""
+    """One walk over a graph and its subgraphs, or over a function as one call uses it."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class Walk:
         return self._found.get(id(tensor)) or type_of(tensor)
 
     def graph(self, graph: Graph, *, typed: bool) -> Iterator[Complaint]:
-        """Yield what is wrong with the nodes of a graph and its bodies, in order.
+        """Yield what is wrong with the nodes of a graph and its subgraphs, in order.
 
         Args:
             graph: The graph.

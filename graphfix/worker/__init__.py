@@ -1,4 +1,4 @@
-"""Work in child processes with limits: whatever runs a model that nobody vouches for.
+"""Work in child processes with limits: whatever runs a model that no one vouches for.
 
 A template process has imported numpy, onnx and onnxruntime, and forks one child for each request
 (`graphfix.worker.service.ask`), so that a start costs a fork and no imports. A crash, a leak or an

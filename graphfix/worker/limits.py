@@ -131,7 +131,7 @@ def limited_memory(size: int) -> Generator[None]:
     """Let this process take `size` bytes of address space more than it has now, until it leaves.
 
     Relative to the present size, because shared libraries and thread stacks alone reserve
-    hundreds of megabytes that hold nothing. Taken back, because a child that stays counts its
+    hundreds of megabytes that hold nothing. Rolled back, because a child that stays counts its
     next request from what the system gives, not from what the last one was left. Without effect
     where the system has no such limit.
     """
@@ -268,7 +268,7 @@ def is_overworked(code: int) -> bool:
 
 
 def _lift_data_limit() -> None:
-    """Take back the lower limit under which a command reads a model, whose weights it leaves."""
+    """Roll back the lower limit under which a command reads a model, whose weights it leaves."""
     import resource
 
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
@@ -280,13 +280,13 @@ def seconds_left() -> float:
     """Return how long the command that this process serves may still take.
 
     The command line says so in the environment, by the clock that all processes of a machine
-    share; nobody says so to those who use graphfix from Python.
+    share; no one says so to those who use graphfix from Python.
     """
     return max(0.0, (_number(DEADLINE) - time.monotonic()) * _SHARE)
 
 
 def more_seconds() -> int | None:
-    """Return what to give --timeout where the time did not suffice; None where nobody gave one."""
+    """Return what to give --timeout where the time did not suffice; None where no one gave one."""
     given = engine_seconds()
     if given < _INF:
         return math.ceil(_MORE_FOR_SMALL * given)

@@ -31,7 +31,7 @@ _SHORT_OF_MEMORY = "ran out of memory"
 
 
 class ChildFault(Exception):  # noqa: N818 - a fault of ours, not an error of the user
-    """A child of ours raised what nobody foresaw, which says nothing of model and engine.
+    """A child of ours raised what no one foresaw, which says nothing of model and engine.
 
     No `GraphfixError`: what stands for a failing engine must not stand for this too. Its note is
     the child's traceback.
@@ -162,7 +162,7 @@ def write_error(folder: Path, error: GraphfixError) -> None:
 
 
 def write_fault(folder: Path, error: Exception) -> None:
-    """Answer a request with an exception that nobody foresaw."""
+    """Answer a request with an exception that no one foresaw."""
     trace = "".join(traceback.format_exception(error))
     if "bad_alloc" in trace:  # of C++, as what its bindings made of it
         write_error(folder, EngineFailed(out_of_memory(str(error))))

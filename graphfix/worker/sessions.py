@@ -23,7 +23,7 @@ def open_session(
         threads: How many work on one node.
         folder: Where external data lies.
         mapped: Use external data as the system maps it from its file, without a copy of it that
-            is arranged for the kernels: it is memory that the system can take back.
+            is arranged for the kernels: it is memory that the system can roll back.
         profile: How the name of a file begins that tells, once profiling ends, which nodes ran.
 
     Raises:

@@ -19,7 +19,7 @@ def single_threaded() -> Generator[None]:
     """Let what is imported meanwhile start no threads of its own.
 
     OpenBLAS makes one for each processor when numpy is imported: they spin for a tenth of a
-    second, and a process that has them cannot be forked safely. Numbers of the user stand.
+    second, and a process that has them cannot be forked safely. Numbers of the user are.
     """
     added = [name for name in _COUNTS if name not in os.environ]
     os.environ.update(dict.fromkeys(added, "1"))

@@ -29,7 +29,7 @@ from graphfix.worker.single_thread import single_threaded
 
 # How often it looks whether its parent still lives, should the end of the socket not tell.
 _LOOK = 1.0
-# What is told of a child that was begun; the exit code follows it.
+# What is reported a child that was begun; the exit code follows it.
 BEGUN = b" "
 # What a child that stays tells when a request is answered.
 DONE = b"\n"
@@ -41,7 +41,7 @@ _IMPORTED = ("numpy", "numpy.random", "onnx", "onnxruntime", "msgspec")
 def send_request(
     control: socket.socket, channels: Sequence[socket.socket], folder: Path, task: str
 ) -> None:
-    """Ask a template for a child; what becomes of it is told on the first channel.
+    """Ask a template for a child; what becomes of it is reported on the first channel.
 
     Args:
         control: The socket of the template.
@@ -105,7 +105,7 @@ class Template:
             with contextlib.suppress(BlockingIOError):
                 os.read(self._woken, 4096)
             self._reap()
-        elif source.fileno() >= 0:  # nobody waits for this child any more
+        elif source.fileno() >= 0:  # no one waits for this child any more
             self._selector.unregister(source)
             for child in self._children.values():
                 if child.channel is source:
@@ -213,7 +213,7 @@ def _asked_on(line: socket.socket) -> Iterator[Path]:
 def prepare(task: str) -> None:
     """Import what all children need, and what this task needs.
 
-    A task that cannot be imported fails in its child, where somebody hears of it.
+    A task that cannot be imported fails in its child, where someone hears of it.
     """
     known = len(sys.modules)
     with single_threaded():
@@ -228,7 +228,7 @@ def prepare(task: str) -> None:
 
 
 def become_template(control: socket.socket, parent: int) -> NoReturn:
-    """Make this process a template: with no input, no output, and nobody's descriptors."""
+    """Make this process a template: with no input, no output, and no one's descriptors."""
     code = _FAILED
     try:
         nothing = os.open(os.devnull, os.O_RDWR)
@@ -271,7 +271,7 @@ def _noted(_: int, __: object) -> None:
 
 
 def _tell(channel: socket.socket, code: int | None) -> None:
-    with contextlib.suppress(OSError):  # nobody waits for it any more
+    with contextlib.suppress(OSError):  # no one waits for it any more
         channel.sendall(json.dumps(code).encode())
     channel.close()
 

@@ -1,4 +1,4 @@
-"""Tests that rules find the same whether answers are kept or found anew each time."""
+"""Tests that rules find the same whether answers are kept or found again each time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same model written otherwise: tensors and nodes renamed, lists in another order."""
+"""The same model written differently: tensors and nodes renamed, lists in another order."""
 
 from __future__ import annotations
 

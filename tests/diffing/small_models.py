@@ -53,7 +53,7 @@ def shared() -> ModelProto:
 
 
 def branches() -> ModelProto:
-    """An If whose bodies capture a tensor and store another."""
+    """An If whose subgraphs capture a tensor and store another."""
     text = (
         f"{HEAD} g (float[2,3] x, bool c) => (float[2,3] y) {{ a = Abs(x) "
         "y = If(c) <then_branch = t () => (float[2,3] p) { k = Neg(a) p = Add(k, x) }, "

@@ -1,4 +1,4 @@
-"""docs/batch.md: every command of the page runs, and goes on where the one before was."""
+"""docs/batch.md: every command of the page runs, and continues where the one before was."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ g (float[N, 4] x) => (float[N, 3] y, float[N, 3] z)
 """
 )
 
-# Bodies that capture, and that call their own tensors alike.
+# Subgraphs that capture, and that call their own tensors alike.
 BRANCHES = (
     HEAD
     + """
@@ -86,7 +86,7 @@ def samples(*shape: int, seed: int = 0) -> np.ndarray[Any, Any]:
 
 
 def with_external_data(model: ModelProto, folder: Path) -> Path:
-    """Write a model whose weights lie in ``weights.bin`` beside it."""
+    """Write a model whose weights lie in ``weights.bin`` next to it."""
     for tensor in model.graph.initializer:  # onnx moves raw data alone
         tensor.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(tensor), tensor.name))
     path = folder / "big.onnx"

@@ -69,7 +69,7 @@ def test_functions_that_are_called_come_along() -> None:
         (Extract(("x",), ("x",)), "no node of the part computes 'x'"),
         (Extract(("p", "p"), ("y",)), "'p' is named twice"),
         (Split(("x",), FRONT, BACK), "no node computes 'x'"),
-        (Split(("y",), FRONT, BACK), "'s' of the front is read behind the cut too (cut at y,s)"),
+        (Split(("y",), FRONT, BACK), "'s' of the front is read after the cut too (cut at y,s)"),
         (Split(("p",), FRONT, FRONT), "both parts would go to one file"),
     ],
 )

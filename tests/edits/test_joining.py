@@ -1,4 +1,4 @@
-"""--join: two models in one, behind or in front, equal to one after the other."""
+"""--join: two models in one, after or in front, equal to one after the other."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_behind_with_names_and_opsets_of_its_own(tmp_path: Path) -> None:
     assert (got["y_2"] == second["y"]).all()
     assert np.allclose(got["s_2"], second["s"], rtol=1e-6)
     said = found.steps[0].said
-    assert said[0].endswith("other.onnx comes behind")
+    assert said[0].endswith("other.onnx comes after")
     assert "opset 13 is brought to 17" in said
     assert any("'y' of" in line and "is called 'y_2'" in line for line in said)
 

@@ -193,7 +193,7 @@ def test_refusals_of_models(tmp_path: Path) -> None:
     path = written(tmp_path, SUM)
     refused(Insert("s", path), "has 2 inputs and 1 outputs, not one of each")
     refused(Replace("act", path), "Relu 'act' has 1 inputs, ")
-    refused(Replace("inner", path), "Neg 'inner' stands in a body or function", BRANCHES)
+    refused(Replace("inner", path), "Neg 'inner' is in a body or function", BRANCHES)
     path = written(tmp_path, HALF)
     refused(Insert("x", path), "tensor 'x' is float32[N, 4], not float32[M, 3]")
     refused(Insert("q", path), "the model has no tensor 'q'")

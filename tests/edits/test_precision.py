@@ -129,7 +129,7 @@ def test_bodies_and_foreign_operators_stay() -> None:
         "else_branch = e () => (float[N, 4] q) { q = Abs (h) } > }"
     )
     found = edits.to(parsed(branch), "float16")
-    assert found.steps[0].said[1] == "kept, it has bodies: If 'choose'"
+    assert found.steps[0].said[1] == "kept, it has subgraphs: If 'choose'"
     proto = checked(found)
     x = samples(2, 4)
     given = ran(proto, x=x, c=np.array(True))["y"]
@@ -163,7 +163,7 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert main(["edit", str(path), "--recipe", recipe, "-o", str(out)]) == 0
     assert out.read_bytes() == first
     assert main(["edit", str(path), "--keep", "Tanh", "-o", str(out)]) == 2
-    assert "--keep: stands behind no --to" in capsys.readouterr().err
+    assert "--keep: must follow a --to" in capsys.readouterr().err
 
 
 CALLED = """
@@ -185,7 +185,7 @@ def test_what_functions_compute_is_converted_where_they_are_called() -> None:
     found = edits.to(parsed(CALLED), "float16")
     proto = checked(found)
     assert found.steps[0].said == (
-        "the nodes of own::soft, own::twice stand where these are called",
+        "the nodes of own::soft, own::twice are where these are called",
         "5 of 5 nodes with floats compute in float16",
     )
     assert len(computed_in(proto, TensorProto.FLOAT16)) == 5

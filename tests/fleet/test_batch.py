@@ -1,4 +1,4 @@
-"""A fleet goes on where it was, loses nothing and does nothing twice."""
+"""A fleet continues where it was, loses nothing and does nothing twice."""
 
 from __future__ import annotations
 

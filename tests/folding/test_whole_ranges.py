@@ -1,4 +1,4 @@
-"""Between which whole numbers integers lie."""
+"""Between which integers integers lie."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class Row:
 
     @property
     def model(self) -> onnx.ModelProto:
-        """The model; parsed anew each time. An output without type gets floats of any shape."""
+        """The model; parsed again each time. An output without type gets floats of any shape."""
         model = onnx.parser.parse_model(
             f'<ir_version: {8 if self.opset < 21 else 10}, opset_import: ["": {self.opset}'
             f"{self.imports}]> g {self.graph}\n{self.functions}"
@@ -129,7 +129,7 @@ def _assert_numbers(row: Row, result: Result) -> None:
 
 
 def _made(model: onnx.ModelProto, seed: int) -> dict[str, Array]:
-    """Return numbers for each input: floats around zero, small whole numbers, both bools."""
+    """Return numbers for each input: floats around zero, small integers, both bools."""
     random = np.random.default_rng(seed)
     made: dict[str, Array] = {}
     for value in model.graph.input:

@@ -16,7 +16,7 @@ from graphfix.worker.sessions import open_session
 
 OPSET = 20
 OWN = [row for row in AXES_OF.values() if not row.domain]
-# Their results have the shape of the first input, so that a part of one is told by its place.
+# Their results have the shape of the first input, so that a part of one is reported by its place.
 SHAPED = (Mixing.NONE, Mixing.ALONG, Mixing.FROM, Mixing.PLANES, Mixing.CHANNELS, Mixing.SCALES)
 INTEGERS = {"BitShift": 13, "BitwiseAnd": 6, "BitwiseNot": 6, "BitwiseOr": 6, "BitwiseXor": 6}
 BOOLS = frozenset({"And", "Not", "Or", "Xor"})

@@ -1,4 +1,4 @@
-"""What operators do stands in one table: constants that list operators elsewhere are known."""
+"""What operators do is in one table: constants that list operators elsewhere are known."""
 
 from __future__ import annotations
 

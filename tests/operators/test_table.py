@@ -1,4 +1,4 @@
-"""The table of operators against the schemas of onnx and the numbers of its node tests."""
+"""The table of operators against the schemas of onnx and the values of its node tests."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_what_the_schemas_call_axes_is_where_the_table_has_it() -> None:
         for place, parameter in enumerate(schema.inputs)
         if parameter.name == "axes" and not schema.domain
     }
-    others = {"Pad", "Slice"}  # names of axes beside bounds of them
+    others = {"Pad", "Slice"}  # names of axes next to bounds of them
     assert {op: place for op, place in named.items() if op not in others} == AXES
 
 

@@ -51,7 +51,7 @@ def _converted_in(test: str, proto: bytes, version: int) -> bytes:
 
 
 def stepped(proto: ModelProto, version: int) -> ModelProto:
-    """Return the model at a lower opset, loaded anew after each step."""
+    """Return the model at a lower opset, loaded again after each step."""
     while proto.opset_import[0].version > version:
         model, workspace = loaded(proto)
         lower_one(model, workspace)

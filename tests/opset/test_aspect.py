@@ -124,7 +124,7 @@ def test_resize_under_a_policy_of_nothing_gives_nothing(shape: tuple[int, ...]) 
     ("attributes", "kind", "reason"),
     [
         ('mode = "cubic", exclude_outside = 1', "float", "the edge is not repeated"),
-        ('mode = "linear"', "uint8", "of integers, which would be rounded otherwise"),
+        ('mode = "linear"', "uint8", "of integers, which would be rounded differently"),
         ('coordinate_transformation_mode = "pytorch_half_pixel"', "float", "one may be 1"),
     ],
 )

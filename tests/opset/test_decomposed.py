@@ -37,7 +37,7 @@ def test_pools(
 ) -> None:  # fmt: skip
     size, reach = 7, dilation * (kernel - 1) + 1
     assume(max(pads) < kernel and reach <= size)
-    # onnxruntime divides windows that reach behind the pads by another count (AveragePool).
+    # onnxruntime divides windows that reach after the pads by another count (AveragePool).
     rest = (size + sum(pads) - reach) % stride
     assume(not (ceil and rest))
     more = f", count_include_pad = {int(include)}" if op == "AveragePool" else ""
@@ -55,7 +55,7 @@ def test_pools(
 
 
 def pooled(op: str, x: np.ndarray[Any, Any], kernel: int, stride: int, pads: int) -> list[float]:
-    """Pool one line with ceil_mode; no window starts behind the input."""
+    """Pool one line with ceil_mode; no window starts after the input."""
     result: list[float] = []
     for start in range(-pads, len(x), stride):
         inside = [x[i] for i in range(start, start + kernel) if 0 <= i < len(x)]

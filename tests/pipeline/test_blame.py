@@ -94,11 +94,11 @@ def test_what_the_stage_looks_at_is_added_to_every_attempt() -> None:
 
 def test_a_fault_that_no_pass_is_named_for_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(_: Run) -> None:
-        raise PassBug("by nobody")
+        raise PassBug("by no one")
 
     monkeypatch.setattr("graphfix.pipeline.attempts.execute", broken)
     again = attempts(Original.of(load(MODEL), ()), ())
-    with pytest.raises(PassBug, match="by nobody"):
+    with pytest.raises(PassBug, match="by no one"):
         again(SETTINGS)
 
 
@@ -119,7 +119,7 @@ def test_a_pass_that_raises_once_another_is_taken_back_is_left_out_too() -> None
     result = run(MODEL, passes=[neg_wrong, strays_at_neg])
     failed = [o for o in result.report.outcomes if o.status is Status.FAILED]
     assert [outcome.pass_id for outcome in failed] == ["neg-wrong", "strays-at-neg"]
-    assert failed[0].reason.startswith("taken back, because it computes something else")
+    assert failed[0].reason.startswith("rolled back, because it computes something else")
     assert "outside a recorded site" in failed[1].reason
     assert result.report.verification.status is Verdict.EQUAL
     assert result.model.to_proto() == MODEL

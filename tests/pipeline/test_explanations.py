@@ -136,7 +136,7 @@ def test_the_name_decides_between_equals() -> None:
         (to_compress, Choice.REFUSED, "it needs Compress, and there: "),
         (broken, Choice.FAILED, "ZeroDivisionError"),
         (cheaply, Choice.UNSUITABLE, "lossy, and needs --allow-lossy"),
-        (of_another, Choice.UNSUITABLE, "it replaces Relu; this finding stands at Mish"),
+        (of_another, Choice.UNSUITABLE, "it replaces Relu; this finding is at Mish"),
         (by_consent, Choice.REFUSED, "needs --allow-io-change"),
         (by_name, Choice.UNSUITABLE, "runs only when it is named: --passes by-name"),
         (everywhere, Choice.UNSUITABLE, "it found nothing here that it can change"),

@@ -1,4 +1,4 @@
-"""What becomes of a run when a pass breaks its word: it is taken back and named."""
+"""What becomes of a run when a pass breaks its word: it is rolled back and named."""
 
 from __future__ import annotations
 

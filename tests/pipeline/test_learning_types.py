@@ -80,7 +80,7 @@ def test_a_pass_that_raises_is_not_asked_for_types_again() -> None:
 
 
 def test_an_operator_below_its_first_opset_has_the_types_that_it_had_there() -> None:
-    # Einsum came with opset 12; TensorRT goes by its name. What is behind it needs its type.
+    # Einsum came with opset 12; TensorRT goes by its name. What is after it needs its type.
     text = (
         '<ir_version: 8, opset_import: ["" : 11]> g (float16[2, 3] x) => (float16[2] y) '
         '{ s = Einsum <equation = "ij->i"> (x) y = Neg (s) }'

@@ -38,4 +38,4 @@ def test_what_the_graph_pass_refuses_is_taken_back() -> None:
         *("ReduceMean", "Greater", "If")
     ]
     reasons = {o.pass_id: o.reason for o in result.report.outcomes if o.status is Status.REFUSED}
-    assert reasons["if-to-where"].startswith("taken back: what it needs shows op:Where")
+    assert reasons["if-to-where"].startswith("rolled back: what it needs shows op:Where")

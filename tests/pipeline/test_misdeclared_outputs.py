@@ -1,4 +1,4 @@
-"""Outputs that a file declares wrongly behind an operator without schema stay as declared."""
+"""Outputs that a file declares wrongly after an operator without schema stay as declared."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from graphfix.pipeline.validation import contradicted_outputs, misdeclared_outpu
 from graphfix.registry import shipped_passes
 from graphfix.testing import outputs_of
 
-# Keys were given out transposed before they were fused; the optimiser left the declaration.
+# Keys were returned transposed before they were fused; the optimiser left the declaration.
 TEXT = """<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
 g (float[2, 4, 6] q, float[2, 5, 6] k, float[2, 5, 6] v)
   => (float[2, 4, 6] y, float[2, 2, {keys}] pk, float[2, 2, 5, 3] pv) {{

@@ -47,6 +47,6 @@ def test_fixtures(path: Path, target: str) -> None:
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_sample_of_the_corpus(target: str) -> None:
     if not SAMPLED:
-        pytest.skip("the corpus is not there; it lies beside the repository, not in it")
+        pytest.skip("the corpus is not there; it lies next to the repository, not in it")
     for path in SAMPLED:
         check_model(path, target)

@@ -174,7 +174,7 @@ def test_the_options_of_the_command_line(
     model.write_bytes(SWISH.SerializeToString())
     file.write_text('["acme::MyNorm"]\noutputs = ["float16"]\n')
     words = ["check", str(model), "--target", "trt8.6", "--assume-op", "acme::MyNorm"]
-    # What is named one by one stands before the file.
+    # What is named one by one is before the file.
     assert main([*words, "--op-types", str(file), "--op-type", "acme::MyNorm=like:0"]) == 0
     assert main([*words, "--op-types", str(file)]) == 2
     assert f"{file}:2: output y of MyNorm #3 is float32" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Which passes a finding names: those that can act where it stands, and what they need."""
+"""Which passes a finding names: those that can act where it is, and what they need."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def test_inputs_that_the_engine_cannot_hold(program: Path, tmp_path: Path) -> No
 def test_outputs_that_the_program_does_not_print(program: Path) -> None:
     found = ran(BYTES).report.verification
     assert found.status is Verdict.INCONCLUSIVE
-    assert "trtexec does not print the numbers of output y (uint8)" in found.reason
+    assert "trtexec does not print the values of output y (uint8)" in found.reason
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What leaves more findings of a severity than the model had is taken back and named."""
+"""What leaves more findings of a severity than the model had is rolled back and named."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_pass_that_adds_findings_is_taken_back_and_the_others_stay(harmful: Pa
     found = {o.pass_id: o for o in result.report.outcomes}
     harmful_pass = found["neg-by-unique"]
     assert harmful_pass.status is Status.REFUSED
-    assert "taken back: 1 findings of severity reject would become 2" in harmful_pass.reason
+    assert "rolled back: 1 findings of severity reject would become 2" in harmful_pass.reason
     assert harmful_pass.sites[0].node.op == "Neg"
     assert found["hardswish-to-hardsigmoid"].status is Status.APPLIED
     ops = [node.op_type for node in result.model.to_proto().graph.node]
@@ -87,4 +87,4 @@ def test_what_lays_a_contradiction_open_is_taken_back() -> None:
     assert [f.rule for f in result.report.findings_after] == ["unknown-attribute"]
     found = {o.pass_id: o for o in result.report.outcomes}["fold-constants"]
     assert found.status is Status.REFUSED
-    assert "taken back: 1 findings of severity reject would become 2" in found.reason
+    assert "rolled back: 1 findings of severity reject would become 2" in found.reason

@@ -64,7 +64,7 @@ NAMES = (
 
 
 def secret_model() -> onnx.ModelProto:
-    """Return a model whose names, texts and weights nobody is to know."""
+    """Return a model whose names, texts and weights no one is to know."""
     model = onnx.parser.parse_model(
         """
         <ir_version: 8, opset_import: ["" : 13]>

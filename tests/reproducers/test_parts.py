@@ -1,4 +1,4 @@
-"""Where a fault stands: in a branch, in a function, in a step of the opset, in the whole model."""
+"""Where a fault is: in a branch, in a function, in a step of the opset, in the whole model."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_a_difference_of_the_whole_model_only(tmp_path: Path) -> None:
     made = reproduced(tmp_path, ELEMENT, verify="full")
     kept = read_folder(Path(made.folder))
     assert (made.kind, kept.whole, kept.recipe.verify) == ("raises", True, "full")
-    assert kept.seen.startswith("its result was taken back: ")
+    assert kept.seen.startswith("its result was rolled back: ")
     assert graphfix.replay(made.folder).shows is True
     out = tmp_path / "out"
     assert graphfix.replay(made.folder, anonymize=out).anonymised == str(out)

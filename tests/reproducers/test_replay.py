@@ -33,7 +33,7 @@ from tests.reproducers.faulty import (
 
 @pytest.fixture(scope="module")
 def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a reproducer that nobody may change."""
+    """Return a reproducer that no one may change."""
     return Path(reproduced(tmp_path_factory.mktemp("once"), ELEMENT).folder)
 
 

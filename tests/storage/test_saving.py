@@ -65,9 +65,9 @@ def test_in_another_folder_it_is_copied_and_holes_stay_holes(tmp_path: Path) -> 
 def test_a_data_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
     source = external_model(tmp_path / "a")
     (tmp_path / "b").mkdir()
-    (tmp_path / "b" / "w.bin").write_bytes(b"somebody else's")
+    (tmp_path / "b" / "w.bin").write_bytes(b"someone else's")
     graphfix.save(graphfix.load(source), tmp_path / "b" / "out.onnx")
-    assert (tmp_path / "b" / "w.bin").read_bytes() == b"somebody else's"
+    assert (tmp_path / "b" / "w.bin").read_bytes() == b"someone else's"
     assert np.array_equal(weight_of(tmp_path / "b" / "out.onnx"), EXPECTED)
 
 

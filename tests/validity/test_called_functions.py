@@ -1,4 +1,4 @@
-"""Types inside the bodies of local functions are checked with those of each call."""
+"""Types inside the subgraphs of local functions are checked with those of each call."""
 
 from __future__ import annotations
 

@@ -10,5 +10,5 @@ from graphfix.worker.limits import Limits
 
 
 def compare(_: Path, __: ComparisonRequest, ___: Limits) -> Verification:
-    """Raise what nobody foresaw."""
+    """Raise what no one foresaw."""
     raise ZeroDivisionError("while it compares")

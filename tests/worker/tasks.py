@@ -48,7 +48,7 @@ def beside(_: Path, request: Answer, __: Limits) -> Answer:
 
 
 def loud(_: Path, __: Answer, ___: Limits) -> Answer:
-    """Print where nobody is to see it."""
+    """Print where no one is to see it."""
     print("loud on stdout")
     print("loud on stderr", file=sys.stderr)
     os.write(1, b"loud on 1\n")

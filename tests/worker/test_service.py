@@ -114,7 +114,7 @@ def test_what_the_host_was_started_as_does_not_matter(
     monkeypatch.setattr(sys, "argv", ["--no-such-option", "x"])
     monkeypatch.setitem(sys.modules, "__main__", None)
     monkeypatch.chdir(tmp_path)
-    for name in ("numpy", "json", "graphfix"):  # not imported from where the host stands
+    for name in ("numpy", "json", "graphfix"):  # not imported from where the host is
         (tmp_path / f"{name}.py").write_text("raise SystemExit(9)\n", encoding="utf-8")
     assert _ask(tmp_path, "state")["folder"] == str(tmp_path)
 
@@ -443,7 +443,7 @@ def test_children_die_with_their_parent(
         host.send_signal(killed_by)
         code = host.wait(20)
         assert host.stderr is not None
-        assert host.stderr.read() == b""  # it ends: nobody else holds the other end
+        assert host.stderr.read() == b""  # it ends: nothing else holds the other end
     assert code == (130 if killed_by == signal.SIGINT else -killed_by)
     assert _wait_until([child, template]) == []
     if way == "without fork":  # what an engine starts is out of reach there

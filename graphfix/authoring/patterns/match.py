@@ -14,10 +14,10 @@ from graphfix.graph import Node
 
 
 class Unmatched(Refuse):
-    """Raised where a pattern is not what stands at a node.
+    """Raised where a pattern is not what is at a node.
 
     Attributes:
-        reason: What stands there instead, at the place that is furthest inside.
+        reason: What is there instead, at the place that is furthest inside.
         depth: How many nodes of the pattern were found there.
     """
 
@@ -50,7 +50,7 @@ class Match(Struct, frozen=True):
         """Return the value that a name is bound to.
 
         Raises:
-            Refuse: The name stands in a part of the pattern that is not there.
+            Refuse: The name is in a part of the pattern that is not there.
             PassBug: It is bound to an attribute.
         """
         value = self.get(name)
@@ -95,7 +95,7 @@ class Match(Struct, frozen=True):
         """Return the node with a label.
 
         Raises:
-            Refuse: It stands in a part of the pattern that is not there.
+            Refuse: It is in a part of the pattern that is not there.
         """
         node = self.labels.get(label)
         if node is None:

@@ -1,6 +1,6 @@
 """Finding what a pattern looks for, with every way of reading it that there is.
 
-Operands that commute and alternatives are tried in their order, with what they bind taken back
+Operands that commute and alternatives are tried in their order, with what they bind rolled back
 where the rest does not fit (a search with a trail, as in MLIR's PDL interpreter and the matcher of
 onnxscript, onnxscript/rewriter/_matcher.py, which both stop at the first way of an alternative).
 """
@@ -219,7 +219,7 @@ class Matcher:
                 self._miss(lambda: f"the node must be {wanted.name}")
             return
         if node.graph is not self._root.graph:
-            self._miss(lambda: f"{named(node)} stands outside of the body")
+            self._miss(lambda: f"{named(node)} is outside of the body")
             return
         if call.place >= len(node.outputs) or node.outputs[call.place] is not tensor:
             self._miss(lambda: f"{tensor.name!r} must be output {call.place} of {named(node)}")
@@ -371,7 +371,7 @@ class Matcher:
         )
 
     def _miss(self, why: Callable[[], str], *, last: bool = False, close: bool = False) -> None:
-        """Note what does not fit; what is told in the end is what was found furthest inside.
+        """Note what does not fit; what is reported in the end is what was found furthest inside.
 
         Of two as far inside it is the one that is `close`, of the right kind, then the one by
         which more values were found, then the first.

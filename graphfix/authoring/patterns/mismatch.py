@@ -1,4 +1,4 @@
-"""What stands in a graph where a pattern looks for something else, in words."""
+"""What is in a graph where a pattern looks for something else, in words."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ def is_number(tensor: Tensor, wanted: float, reader: Node) -> bool:
     """Say whether `tensor` is a constant of one element that is `wanted` in its dtype.
 
     A number that the dtype holds has to be that one; another is the nearest, or one of the two
-    beside it. It must not give the result dimensions that the other operands of `reader` lack.
+    next to it. It must not give the result dimensions that the other operands of `reader` lack.
     """
     value = Value(tensor)
     if not value.is_constant:

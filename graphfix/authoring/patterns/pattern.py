@@ -67,7 +67,7 @@ class Pattern:
         """Return how the pattern fits where `node` gives its first output.
 
         Raises:
-            Unmatched: It does not; the reason says what stands there instead.
+            Unmatched: It does not; the reason says what is there instead.
         """
         return Matcher(self.outputs, node.node).match()
 

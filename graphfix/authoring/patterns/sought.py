@@ -72,7 +72,7 @@ class Sought:
 
 
 class Named(Sought):
-    """Any value; the same one wherever the name stands."""
+    """Any value; the same one wherever the name is."""
 
     __slots__ = ("name",)
 
@@ -140,7 +140,7 @@ class Operation:
         others: Whether attributes that are not named here do not matter.
         label: The name by which a match gives the node; empty for none.
         shared: Whether its outputs may have other readers: the node stays then.
-        commutes: Whether its two operands may stand the other way round.
+        commutes: Whether its two operands may be the other way round.
     """
 
     __slots__ = ("attributes", "commutes", "key", "label", "operands", "others", "shared")

@@ -67,7 +67,7 @@ def elementwise(operation: Operation) -> list[Known | None]:
 
 
 def _data_axis(operation: Operation, *beside: int) -> int:
-    """Return the axis of the items of the first input; all others are fixed, but for `beside`."""
+    """Return the axis of the items of the first input; all others are fixed, but for `next to`."""
     operation.need_fixed_but(0, *beside)
     axis = operation.known(0).axis
     if axis is None:

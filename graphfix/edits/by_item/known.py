@@ -14,7 +14,7 @@ from graphfix.edits.by_item.linear import Linear, UndecidedError
 
 Numbers = np.ndarray[Any, Any]  # of Linear
 
-WHOLE = (1 << 31) - 1  # an end of Slice that is behind all
+WHOLE = (1 << 31) - 1  # an end of Slice that is after all
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Known:
     Attributes:
         axis: The axis along which items lie; None where it is the same whatever the items are.
         numbers: Its integers (booleans as 0 and 1), an array of `Linear`; None where they are not
-            known. Never beside an axis.
+            known. Never next to an axis.
         constant: Whether nothing that a caller gives decides it.
     """
 

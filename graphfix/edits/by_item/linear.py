@@ -11,7 +11,7 @@ class UndecidedError(Exception):
     """What a value is depends on the number of items in a way that is not followed.
 
     Attributes:
-        reason: What depends on it, in words that go on after the name of a node.
+        reason: What depends on it, in words that continue after the name of a node.
         near: The numbers of items around which it changes, where they are known.
     """
 

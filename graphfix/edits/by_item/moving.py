@@ -79,7 +79,7 @@ def reshape(operation: Operation) -> list[Known | None]:
     if axis == 0 and (
         (moving == [0] and target[0] == given[0]) or (not moving and open_places == [0])
     ):
-        return [Known(0)]  # what is behind the items is theirs, whatever the sizes there are
+        return [Known(0)]  # what is after the items is theirs, whatever the sizes there are
     if any(each.base is None or (each.fixed and each.base == 0) for each in (*target, *given)):
         raise UndecidedError("reshapes by sizes that are not known")
     total = product(given)
@@ -253,7 +253,7 @@ def concat(operation: Operation) -> list[Known | None]:
         raise UndecidedError("joins items with what does not follow them")
     axis = operation.known(0).axis
     if axis is None or axis == operation.axis("axis", 1, operation.rank(0)):
-        raise UndecidedError("puts items behind each other")
+        raise UndecidedError("puts items after each other")
     if len({operation.sizes(place)[axis] for place in places}) > 1:
         raise UndecidedError("meets items of two sizes")
     return [Known(axis)]
@@ -274,7 +274,7 @@ def pad(operation: Operation) -> list[Known | None]:
     axes = operation.integers(3) if operation.has(3) else list(range(rank))
     for place, each in enumerate(axes):
         if each % rank == axis and (pads[place] or pads[place + len(axes)]):
-            raise UndecidedError("puts something before or behind the items")
+            raise UndecidedError("puts something before or after the items")
     return [Known(axis)]
 
 

@@ -273,7 +273,7 @@ def _cut(operation: Operation, rank: int) -> tuple[slice, ...]:
 
 
 def filled(sizes: list[int], value: int) -> Numbers | None:
-    """Return a tensor of one number; None where it is large."""
+    """Return a tensor of one element; None where it is large."""
     if int(np.prod(sizes, dtype=np.int64)) > MOST:
         return None
     found = np.empty(sizes, object)

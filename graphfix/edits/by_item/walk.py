@@ -47,7 +47,7 @@ class Doubt:
 
     Attributes:
         node: The node.
-        reason: What it does, in words that go on after its name.
+        reason: What it does, in words that continue after its name.
         near: The numbers of items around which it may change.
     """
 
@@ -291,13 +291,13 @@ class Walk:
         known = self._known.get(name)
         node = makers.get(name) or NodeProto(op_type="output", name=name)
         if known is None or not (known.fixed or known.axis is not None):
-            return Doubt(node, "gives out the number of items", ())
+            return Doubt(node, "outputs the number of items", ())
         if known.axis != axis:
             return Doubt(node, "has its items along another axis than the output", ())
         return None
 
     def _constants(self, nodes: Sequence[NodeProto]) -> set[int]:
-        """Return numbers that meet, behind what is not followed or with it, what is not fixed."""
+        """Return numbers that meet, after what is not followed or with it, what is not fixed."""
         found: set[int] = set()
         for node in nodes:
             if not any(name in self._doubts for name in node.output):

@@ -3,7 +3,7 @@
 The policy scales every axis by one factor and rounds the lengths that come out half up; points are
 mapped with the factor, not with the quotient of the lengths. So sizes do not say it, and scales say
 it where the length rounded down is that rounded half up. Elsewhere the last slice is repeated
-behind the input, which is what lies beyond its edge for nearest, linear and cubic, the factor
+after the input, which is what lies beyond its edge for nearest, linear and cubic, the factor
 scales this, and what is too long is cut off.
 
 References: Resize-18 in onnx/defs/tensor/defs.cc (`round_int`);
@@ -150,7 +150,7 @@ def _check_edge(node: NodeView, sizes: Sequence[int] | None) -> None:
         )
     if mode != "nearest" and need_elem_type(node.need(0)) not in _FLOATS:
         raise Refuse(
-            "a scale must give the rounded sizes of integers, which would be rounded otherwise"
+            "a scale must give the rounded sizes of integers, which would be rounded differently"
         )
     short = sizes is None or any(size <= 1 for size in sizes)
     if short and node.attr("coordinate_transformation_mode") == "pytorch_half_pixel":
@@ -158,7 +158,7 @@ def _check_edge(node: NodeView, sizes: Sequence[int] | None) -> None:
 
 
 def _repeated_edge(x: Value, axis: int, count: Value, rank: int, build: Builder) -> Value:
-    """Repeat the last slice of an axis behind it, `count` times; nothing where there is none."""
+    """Repeat the last slice of an axis after it, `count` times; nothing where there is none."""
     last = build.Slice(x, [-1], [_END], [axis])
     ones = [1] * axis, [1] * (rank - axis - 1)
     before, after = (

@@ -2,7 +2,7 @@
 
 References: the formulas for output sizes of AveragePool-22, MaxPool-22 and LpPool-22 in
 onnx/defs/nn/defs.cc; in onnx/reference/ops/op_pool_common.py, that with count_include_pad the pads
-are counted, and what ceil_mode adds behind them is not.
+are counted, and what ceil_mode adds after them is not.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Axis(Struct, frozen=True):
         stride: From one window to the next.
         dilation: From one element of a window to the next.
         begin: Pads in front.
-        end: Pads behind, as they are given.
+        end: Pads after, as they are given.
         windows: How many there are.
     """
 
@@ -41,7 +41,7 @@ class Axis(Struct, frozen=True):
 
     @property
     def needed(self) -> int:
-        """The pads behind with which the windows fit without ceil_mode."""
+        """The pads after with which the windows fit without ceil_mode."""
         return max(0, (self.windows - 1) * self.stride + self.reach - self.size - self.begin)
 
     def counts(self, *, pads: bool) -> list[int]:
@@ -55,7 +55,7 @@ class Axis(Struct, frozen=True):
 
 
 def axes_of_pool(node: NodeView) -> list[Axis]:
-    """Return where the windows lie; those that would start behind the input are not there.
+    """Return where the windows lie; those that would start after the input are not there.
 
     Raises:
         Refuse: A size is unknown, no window fits, or the pads depend on the input (auto_pad).
@@ -69,7 +69,7 @@ def axes_of_pool(node: NodeView) -> list[Axis]:
     pads = node.attr("pads", [0] * (2 * count))
     if node.attr("auto_pad", "NOTSET") == "VALID" and any(pads):
         raise Refuse(
-            "there must be no pads beside auto_pad; onnxruntime drops them, ONNX adds them"
+            "there must be no pads next to auto_pad; onnxruntime drops them, ONNX adds them"
         )
     found: list[Axis] = []
     for at in range(count):

@@ -19,7 +19,7 @@ from graphfix.authoring import (
 
 
 def allow(build: Builder, what: str) -> None:
-    """Go on only where an expression may stand for `what`.
+    """Continue only where an expression may stand for `what`.
 
     Raises:
         ComputedLate: A constant is asked for.

@@ -138,7 +138,7 @@ def one_hot_down(node: NodeView, build: Builder) -> Adapted:
         raise Refuse(f"the indices must be int32 or int64; they are {indices.type_name}")
     one = depth if depth.rank == 0 else build.Reshape(depth, np.zeros(0, dtype=np.int64))
     positive = _positive(indices, one, build)
-    # One that is negative still lay before the range: so does the depth itself lie behind it.
+    # One that is negative still lay before the range: so does the depth itself lie after it.
     length = one if one.elem_type == indices.elem_type else build.Cast(one, to=indices.elem_type)
     outside = build.Where(build.Less(positive, 0), length, positive)
     return respell(node, build, indices=outside)

@@ -149,7 +149,7 @@ def dropout_up(node: NodeView, build: Builder) -> Adapted:
     mask = node.output(1)
     if mask is not None and mask.is_used:
         raise Refuse(
-            f"the mask {mask.name} is read by a node or given out, and opset 11 does not say what "
+            f"the mask {mask.name} is read by a node or returned, and opset 11 does not say what "
             "it is where nothing is dropped"
         )
     ratio = np.array(node.attr("ratio", 0.5), dtype=np.float32)
@@ -158,7 +158,7 @@ def dropout_up(node: NodeView, build: Builder) -> Adapted:
 
 @adapter(("ArgMax", "ArgMin"), 12, 11)
 def arg_down(node: NodeView, build: Builder) -> Adapted:
-    """The last of several equal ones is the first of them from behind."""
+    """The last of several equal ones is the first of them from the end."""
     if not node.attr("select_last_index", 0):
         return respell(node, build, drop=("select_last_index",))
     x, axis = node.need(0), node.attr("axis", 0)

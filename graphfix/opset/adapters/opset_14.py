@@ -84,8 +84,8 @@ def relu_down(node: NodeView, build: Builder) -> Adapted:
 def reshape_down(node: NodeView, build: Builder) -> Adapted:
     """A 0 in the shape copied a dimension; with allowzero it is 0, which empty inputs alone allow.
 
-    Where a 0 cannot be told from the types, the input is first given a 0 at each place where the
-    shape has one; an input that is not empty passes unchanged.
+    Where a 0 cannot be reported from the types, the input is first given a 0 at each place where
+    the shape has one; an input that is not empty passes unchanged.
     """
     if not node.attr("allowzero", 0):
         return respell(node, build, drop=("allowzero",))
@@ -96,7 +96,7 @@ def reshape_down(node: NodeView, build: Builder) -> Adapted:
 
 
 def _zeros_agree(node: NodeView, build: Builder) -> bool:
-    """Say whether each 0 in the shape, if there is one, stands where the input has a 0 too."""
+    """Say whether each 0 in the shape, if there is one, is where the input has a 0 too."""
     x, wanted = node.need(0), node.need(1)
     values = build.const(wanted)
     if values is not None and not (values == 0).any():

@@ -89,7 +89,7 @@ def pad_down(node: NodeView, build: Builder) -> Adapted:
 
 @adapter("Split", 18, 17)
 def split_down(node: NodeView, build: Builder) -> Adapted:
-    """Sizes are written where num_outputs stands; without either the parts are equal."""
+    """Sizes are written where num_outputs is; without either the parts are equal."""
     if node.input(1) is not None or not node.has("num_outputs"):
         return respell(node, build, drop=("num_outputs",))
     count = int(node.attr("num_outputs"))

@@ -31,7 +31,7 @@ def broadcasting_up(node: NodeView, build: Builder) -> Adapted:
 
 
 def _at(one: Value, other: Value, axis: int, build: Builder) -> Value:
-    """Give the second operand axes of 1 behind its own, so that it lies at an axis of the first."""
+    """Give the second operand axes of 1 after its own, so that it lies at an axis of the first."""
     if axis < 0:
         raise Refuse(f"axis is {axis}, and only axes from the front are defined")
     rank = need_rank(other)
@@ -65,7 +65,7 @@ def prelu_up(node: NodeView, build: Builder) -> Adapted:
 
 @adapter(("BatchNormalization", "Dropout"), 6, 7)
 def to_predict_up(node: NodeView, build: Builder) -> Adapted:
-    """Training was the default; since, it is told by the number of outputs."""
+    """Training was the default; since, it is reported by the number of outputs."""
     if not node.attr("is_test", 0):
         raise Refuse(_TRAINED)
     if len([value for value in node.outputs if value is not None]) > 1:

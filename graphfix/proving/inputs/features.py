@@ -1,7 +1,7 @@
 """Rows of a table for the models of ai.onnx.ml: what their features are like.
 
 A model that was trained on ages and incomes gives one label to all that is drawn around zero. What
-its features are like stands in its attributes: where its trees branch, what its Scaler takes off
+its features are like is in its attributes: where its trees branch, what its Scaler takes off
 and divides by, where two of its classes are even, what its support vectors are.
 """
 

@@ -1,4 +1,4 @@
-"""What stands in a TreeEnsembleClassifier: its nodes, and how each of them votes.
+"""What is in a TreeEnsembleClassifier: its nodes, and how each of them votes.
 
 https://onnx.ai/onnx/operators/onnx_aionnxml_TreeEnsembleClassifier.html
 """

@@ -144,7 +144,7 @@ class FeedMaker:
             sample: Its number; style and sizes change with it.
             attempt: Up to `attempts` - 1; another guess at the dynamic dimensions.
             redraw: Other values for the same sample.
-            other_side: Whether what hangs on a single number goes the other way.
+            other_side: Whether what depends on a single value goes the other way.
             edge: Sizes of dimensions that go before those of the attempt; see `edges`.
         """
         rng = np.random.default_rng([self.seed, sample, redraw])

@@ -101,7 +101,7 @@ class _Graph:
         return math.prod(self._sizes.get(name, (0, 0)))
 
     def _workspace(self, node: NodeProto) -> int:
-        """Return what onnxruntime's kernel takes besides: ConvTranspose lays out all products."""
+        """Return what onnxruntime's kernel takes as well: ConvTranspose lays out all products."""
         if node.op_type != "ConvTranspose" or normal_domain(node.domain) or len(node.input) < 2:
             return 0
         image, filters = (self._sizes.get(name, (0, 0))[0] for name in node.input[:2])
@@ -140,7 +140,7 @@ def _width(elem_type: int) -> int:
 
 
 def _read(node: NodeProto) -> Iterator[str]:
-    """Return what a node and its bodies read."""
+    """Return what a node and its subgraphs read."""
     yield from filter(None, node.input)
     for body in bodies_of(node):
         for inner in body.node:

@@ -30,7 +30,5 @@ def drawn_from(
         raise UsageError(f"the input is of {dtype}, which has no ranges", where=where)
     limits = np.iinfo(dtype)
     if not (limits.min <= low <= high <= limits.max) or low % 1 or high % 1:
-        raise UsageError(
-            f"{low:g}..{high:g} is no range of {dtype}", where=where, hint="whole numbers"
-        )
+        raise UsageError(f"{low:g}..{high:g} is no range of {dtype}", where=where, hint="integers")
     return np.asarray(rng.integers(int(low), int(high), shape, endpoint=True)).astype(dtype)

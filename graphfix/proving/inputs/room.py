@@ -13,8 +13,8 @@ from graphfix.worker.limits import gibibytes, more_memory
 
 # Inputs of fewer elements together are tried without a look at what the model takes.
 _SURE = 2**16
-# What is held besides one run, in float64 for each number of the inputs: numbers as they are drawn
-# and changed. Samples past 128 MiB are in files.
+# What is held apart from one run, in float64 for each number of the inputs: numbers as they are
+# drawn and changed. Samples past 128 MiB are in files.
 _KEPT = 3
 _BASE = 2**27
 _ENDLESS = 2**44  # 16 TiB
@@ -35,7 +35,7 @@ class Room:
 
         Args:
             model: The model.
-            memory: The bytes that there are; None where nobody says.
+            memory: The bytes that there are; None where no one says.
             weights: Bytes that are held in any case.
             most: How many elements all inputs together may have; None for any number.
         """

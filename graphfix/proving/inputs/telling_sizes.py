@@ -5,7 +5,7 @@ type that does not hold it. What it computes at a few small sizes says nothing o
 those next to each number that a size meets, and next to the end of each type, are tried too. So are
 those next to the bounds of a Slice, which sizes meet without being read.
 
-Integers wrap at the ends of their types; of the whole numbers a float holds all up to two to the
+Integers wrap at the ends of their types; of the integers a float holds all up to two to the
 digits of its mantissa (IEEE 754; bfloat16 has 8 digits, and float8 4 and 3).
 """
 

@@ -24,7 +24,7 @@ _FEW = 2
 
 
 def small_numbers(graph: onnx.GraphProto) -> dict[str, Array]:
-    """Return the constants of at most 16 finite numbers, by name; bodies have theirs too."""
+    """Return the constants of at most 16 finite numbers, by name; subgraphs have theirs too."""
     result: dict[str, Array] = {}
     for node in all_nodes(graph.node):
         if node.op_type == "Constant" and node.output:

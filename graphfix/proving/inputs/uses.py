@@ -1,6 +1,6 @@
 """What the inputs of a model are used for: the node and position that each one reaches.
 
-An input is followed through operators that only move or convert values, into the bodies of
+An input is followed through operators that only move or convert values, into the subgraphs of
 control flow as well; a model with local functions is looked at after inlining them.
 """
 

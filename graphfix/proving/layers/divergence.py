@@ -1,4 +1,4 @@
-"""The first node of two models whose output differs, and what is written otherwise there."""
+"""The first node of two models whose output differs, and what is written differently there."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class Divergence:
     Attributes:
         layer: The tensor that differs, with its node and the error.
         after: The node of the second model that makes the tensor.
-        operands: What the node reads, values captured by its bodies included.
+        operands: What the node reads, values captured by its subgraphs included.
         unseen: Nodes of the first model between the last tensors that were compared and this
             one, where the second model is built otherwise: one of them may be at fault instead.
-        fields: What is written otherwise in the node: operator, attributes, what it reads.
-        weights: Stored tensors that the node or its bodies read and that differ.
-        inner: Nodes in the bodies of the node that differ.
+        fields: What is written differently in the node: operator, attributes, what it reads.
+        weights: Stored tensors that the node or its subgraphs read and that differ.
+        inner: Nodes in the subgraphs of the node that differ.
     """
 
     layer: Layer

@@ -66,7 +66,7 @@ class _Site:
         return (node.scope, node.index) == (self._scope.name, self._index)
 
     def holds(self, node: NodeRef) -> bool:
-        """Say whether this is the node or one inside its bodies."""
+        """Say whether this is the node or one inside its subgraphs."""
         return self.is_at(node) or node.scope.startswith(self._bodies)
 
     def operands(self) -> tuple[Operand, ...]:
@@ -95,7 +95,7 @@ class _Site:
         return tuple(self._scope.ref(index) for index in self._scope.order if index in found)
 
     def fields(self, found: Difference) -> list[FieldChange]:
-        """Return what is written otherwise in the node, or means something else by its opset."""
+        """Return what is written differently in the node, or means something else by its opset."""
         domain = self._scope.ref(self._index).domain or "ai.onnx"
         changes = [f for f in found.metadata if (f.where, f.field) == ("model", f"opset {domain}")]
         for change in found.nodes:

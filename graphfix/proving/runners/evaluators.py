@@ -39,7 +39,7 @@ def key_of(node: onnx.NodeProto) -> OpKey:
 
 
 def operators_of(model: onnx.ModelProto) -> set[OpKey]:
-    """Return the operators of the nodes of a model, of their bodies and of its functions."""
+    """Return the operators of the nodes of a model, of their subgraphs and of its functions."""
     found = {key_of(node) for node in all_nodes(model.graph.node)}
     for function in model.functions:
         found |= {key_of(node) for node in function.node}

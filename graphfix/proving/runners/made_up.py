@@ -1,6 +1,6 @@
 """What stands for an operator of which only the types are known, in both models alike.
 
-A plugin computes what nobody here knows. For the models around it that does not matter: where both
+A plugin computes what no one here knows. For the models around it that does not matter: where both
 have the same plugins in the same places, they agree whatever those compute. So each is replaced by
 a function that depends on every element of every input, on its place and on the attributes, and
 that changes little where its inputs do. It must not be simpler than a plugin may be: a function of

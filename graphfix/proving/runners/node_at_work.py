@@ -30,7 +30,7 @@ class StillAtWork(Exception):  # noqa: N818 - what became of a run, no error
 class WatchedEngine:
     """A model each of whose runs may take some seconds.
 
-    One that takes longer is named the node of; in onnxruntime it is ended behind that.
+    One that takes longer is named the node of; in onnxruntime it is ended after that.
     """
 
     def __init__(self, model: RunnableModel, scratch: Path, seconds: float) -> None:

@@ -32,7 +32,7 @@ _NO_SCHEMA = re.compile(
 _OPSET_TOO_NEW = re.compile(r"till opset (\d+)")
 # Two threads take a fifth more of the processors than one. Models with more weights are worth it.
 _MUCH = 2**25
-LONGEST_TEXT = 2000  # the shapes stand at the end of what onnxruntime says
+LONGEST_TEXT = 2000  # the shapes are at the end of what onnxruntime says
 _IR_TOO_NEW = re.compile(r"max supported IR version: (\d+)")
 
 
@@ -111,7 +111,7 @@ class OrtEngine:
         return outputs
 
     def stop(self) -> Path:
-        """End profiling, from any thread, and have the run end behind the node it is at.
+        """End profiling, from any thread, and have the run end after the node it is at.
 
         Returns:
             The file that tells what has run until now.
@@ -131,7 +131,7 @@ class _Wrapped:
 
 
 def _without_body_shapes(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Drop the shapes that bodies of If, Loop and Scan declare for their outputs.
+    """Drop the shapes that subgraphs of If, Loop and Scan declare for their outputs.
 
     They are hints, and exporters get them wrong (one shape for two branches of different rank);
     onnxruntime takes them for what the body will produce and fails.

@@ -48,7 +48,7 @@ def outlined(model: ModelProto, scratch: Path) -> tuple[ModelProto, str] | None:
     folder = Path(tempfile.mkdtemp(prefix="weights-", dir=scratch))
     try:
         places = _written(moved, folder / _FILE)
-    except OSError:  # somebody else took the room
+    except OSError:  # someone else took the room
         (folder / _FILE).unlink(missing_ok=True)
         return None
     for tensor, (offset, length) in zip(moved, places, strict=True):

@@ -61,7 +61,7 @@ class PiecewiseEngine:
         With `scratch`, a folder, its pieces note there what they have done, see `at_work`.
 
         Raises:
-            EngineFailed: A foreign operator stands in the body of an If, Loop or Scan.
+            EngineFailed: A foreign operator is in the body of an If, Loop or Scan.
             MissingOperator: Nothing here knows an operator.
         """
         self.name = "onnxruntime in pieces"

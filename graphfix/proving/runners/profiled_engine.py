@@ -47,13 +47,13 @@ class ProfiledEngine:
         return self._engine.run(feed)
 
     def at_work(self) -> list[NodeProto]:
-        """End the run behind the node that it is at, and return the nodes of which it is one."""
+        """End the run after the node that it is at, and return the nodes of which it is one."""
         done = _finished(self._engine.stop())
         return [self._graph.node[at] for at in at_work(self._graph, done)]
 
 
 def _marked(model: ModelProto) -> ModelProto:
-    """Return a copy whose nodes are named after their places; those of bodies have no names."""
+    """Return a copy whose nodes are named after their places; those of subgraphs have no names."""
     copy = copied(model)
     for number, node in enumerate(copy.graph.node):
         for body in bodies_of(node):

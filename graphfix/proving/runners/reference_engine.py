@@ -30,7 +30,7 @@ _OLDEST = 7  # the forms of earlier opsets are in `old_forms`
 
 
 def _evaluator_class(evaluators: Evaluators) -> Any:
-    """Make a ReferenceEvaluator that knows the numpy models in bodies and functions as well.
+    """Make a ReferenceEvaluator that knows the numpy models in subgraphs and functions as well.
 
     Its own ``new_ops`` does not reach into local functions (onnx 1.23: functions are built
     without it), and its OpRun keeps attributes as Python attributes of the object, where one

@@ -18,7 +18,7 @@ def short_time_spectra(inputs: list[Any], attributes: Mapping[str, Any]) -> tupl
     """Return the spectrum of each frame, [batch, frames, bins, 2].
 
     Args:
-        inputs: The signal [batch, samples], or with an axis of one or two parts behind; the step;
+        inputs: The signal [batch, samples], or with an axis of one or two parts after; the step;
             the window or None; the length of a frame or None.
         attributes: `onesided`.
 

@@ -1,6 +1,6 @@
 """Engines of one comparison that take turns: at any time one of them is loaded.
 
-Big models are loaded anew for each run. That is cheap, since their weights are mapped from a file
+Big models are loaded again for each run. That is cheap, since their weights are mapped from a file
 (`graphfix.proving.runners.ort_engine`), and it keeps the memory for one model instead of five: the
 original, the result, the original with rounding errors and optimised, the result changed by 5%.
 """

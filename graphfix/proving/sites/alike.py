@@ -1,6 +1,6 @@
 """Sites that are alike but for the values of their constants: proved on the same inputs at once.
 
-They stand side by side in one model for each side: inputs are drawn, and models loaded, once for
+They are side by side in one model for each side: inputs are drawn, and models loaded, once for
 all. What is equal on all samples without a look at rounding is proved; any other site is looked at
 alone, as is a group of which an engine does not take one.
 """

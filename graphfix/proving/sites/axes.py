@@ -15,7 +15,7 @@ class Axis(Struct, eq=False):
     """An axis of an input, or what windows or a factor make of one.
 
     Attributes:
-        size: How long it is in the model; None where nobody says.
+        size: How long it is in the model; None where no one says.
         bound: Whether it has to keep its size.
         least: How long it has to be at least.
         step: What its size has to leave the same remainder by.
@@ -63,7 +63,7 @@ class Unknown(Exception):  # noqa: N818 - an answer, not an error
 
 
 def fixed() -> Axis:
-    """Return an axis that is not to be cut, of a size that nobody asks for."""
+    """Return an axis that is not to be cut, of a size that no one asks for."""
     return Axis(None, bound=True)
 
 
@@ -136,7 +136,7 @@ class Side:
         return place < len(node.input) and bool(node.input[place])
 
     def numbers(self, node: onnx.NodeProto, place: int) -> list[float]:
-        """Return the numbers of an input that is constant.
+        """Return the values of an input that is constant.
 
         Raises:
             Unknown: It is not.
@@ -186,7 +186,7 @@ class Side:
         return result
 
     def go_along(self, vector: Dims, dims: Dims, axis: int) -> None:
-        """Take a vector, or a single number, along an axis.
+        """Take a vector, or a single value, along an axis.
 
         Raises:
             Unknown: It has more axes.

@@ -61,7 +61,7 @@ class WholeModel(Struct, frozen=True):
     corner: bool = False
 
     def request(self, path: Path | None) -> CaptureRequest:
-        """Return what `capture_activations` has to be told."""
+        """Return what `capture_activations` has to be reported."""
         return CaptureRequest(
             path.absolute() if path is not None else None,
             self.inputs.absolute() if self.inputs is not None else None,
@@ -73,7 +73,7 @@ class WholeModel(Struct, frozen=True):
 
 
 class CaptureRequest(Struct, frozen=True):
-    """`WholeModel` as a child is told: with the file of the model, None where it is too big."""
+    """`WholeModel` as a child is reported: with the file of the model, None where it is too big."""
 
     model: Path | None
     inputs: Path | None
@@ -107,7 +107,7 @@ def capture_activations(
         request: See `WholeModel.request`.
         types: The tensors to look at, with their element types (0: unknown or no tensor).
         evaluators: Numpy models of operators that no engine has.
-        room: The bytes that may be taken; None where nobody says.
+        room: The bytes that may be taken; None where no one says.
         corner: Run it on a corner of its images, see `graphfix.proving.whole.smaller_images`.
 
     Returns:

@@ -120,7 +120,7 @@ class Log:
     """Takes down what is done, a line for each step, for whoever started this process."""
 
     def __init__(self, folder: Path) -> None:
-        """Go on behind what is there."""
+        """Continue after what is there."""
         self._stream = (folder / _RESULTS).open("a", encoding="utf-8")
 
     def begin(self, number: int) -> None:

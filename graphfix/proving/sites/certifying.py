@@ -1,6 +1,6 @@
 """Certify sites one after the other; runs inside the child process.
 
-It appends one line for each that is done, so that whoever started it can go on behind the site at
+It appends one line for each that is done, so that whoever started it can continue after the site at
 which an engine crashed.
 """
 
@@ -50,7 +50,7 @@ def certify_cases(folder: Path, request: CertificationRequest, memory: int | Non
     Args:
         folder: Where they are written.
         request: How.
-        memory: The bytes that may be taken; None where nobody says.
+        memory: The bytes that may be taken; None where no one says.
     """
     evaluators = Evaluators.of(request.evaluators)
     deadline = time.process_time() + request.seconds

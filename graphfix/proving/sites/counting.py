@@ -41,7 +41,7 @@ class Counted:
 
 @contextmanager
 def watched(folder: Path, counted: Counted | None, names: Sequence[str]) -> Generator[None]:
-    """Count what the child of a folder does meanwhile; does nothing where nobody asks."""
+    """Count what the child of a folder does meanwhile; does nothing where no one asks."""
     if counted is None:
         yield
         return

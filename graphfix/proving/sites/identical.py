@@ -50,7 +50,7 @@ def _imports(model: ModelProto) -> dict[str, int]:
 
 
 def _outputs(model: ModelProto, numbers: dict[_Key, int]) -> list[int] | None:
-    """Return a number for what each output is; None where that cannot be told."""
+    """Return a number for what each output is; None where that cannot be reported."""
 
     def number(key: _Key) -> int:
         return numbers.setdefault(key, len(numbers))
@@ -92,7 +92,7 @@ def _is(node: NodeProto, op: str) -> bool:
 def form_key(node: NodeProto) -> _Key:
     """Return everything of a node but its name and what it reads and makes.
 
-    How many outputs it has is part of it: some operators compute otherwise without one.
+    How many outputs it has is part of it: some operators compute differently without one.
     """
     attributes = sorted(a.SerializeToString(deterministic=True) for a in node.attribute)
     wanted = tuple(bool(name) for name in node.output)

@@ -17,7 +17,7 @@ from graphfix.submodels import with_graph
 
 
 def can_merge(case: Case) -> bool:
-    """Say whether both sides of a site are constant, and plain enough to stand with others."""
+    """Say whether both sides of a site are constant, and plain enough to be with others."""
     models = (case.before, case.after)
     return case.accuracy is not LOSSY and not any(
         model.graph.input or model.functions or _has_bodies(model) for model in models
@@ -70,7 +70,7 @@ def _computed(models: Sequence[onnx.ModelProto], evaluators: Evaluators) -> dict
 
 
 def side_by_side(models: Sequence[onnx.ModelProto]) -> onnx.ModelProto:
-    """Return one model of several that have no bodies, and import the same.
+    """Return one model of several that have no subgraphs, and import the same.
 
     Every name of the one with number n has ``s<n>`` in front of it, those of free sizes too.
     """

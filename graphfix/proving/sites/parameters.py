@@ -32,7 +32,7 @@ _FAR = (2**63 - 1, -(2**63), 2**63 - 2, -(2**63) + 1, 2**31 - 1, -(2**31))
 
 
 class Meaning(Enum):
-    """What the numbers of a parameter stand for."""
+    """What the values of a parameter stand for."""
 
     PLACE = auto()  # along an axis, cut off at its ends
     STEP = auto()
@@ -91,7 +91,7 @@ _OWN: Mapping[tuple[str, str], Meaning | None] = {
 _UNLIMITED = frozenset({Meaning.PLACE, Meaning.DIAGONAL})
 _SINCE_FROM_THE_END = 11
 
-# Their first input comes out with its numbers as they are.
+# Their first input comes out with its values as they are.
 _CARRIERS = MOVES_FIRST | {"Cast"}
 _ARITHMETIC = frozenset(
     {"Add", "Sub", "Mul", "Div", "Neg", "Abs", "Max", "Min", "Mod", "Where", "Concat", "Sum"}
@@ -105,7 +105,7 @@ class Parameter(Struct, frozen=True):
     Attributes:
         name: Of the input.
         use: Where it ends up.
-        meaning: What its numbers stand for there.
+        meaning: What its values stand for there.
         direct: Whether it gets there as it is, not through arithmetic.
     """
 
@@ -235,7 +235,7 @@ def _numbers(parameter: Parameter, feed: Feed) -> list[float]:
     }
     found = list(table[parameter.meaning])
     if parameter.meaning is Meaning.PAD:
-        # Nobody says what cropping more than there is gives.
+        # No one says what cropping more than there is gives.
         found = [n for n in found if n >= -_least_side(parameter, feed)]
     if not parameter.direct and parameter.meaning in (Meaning.PAD, Meaning.COUNT):
         found = [0, 1, 2, 3]

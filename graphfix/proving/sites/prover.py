@@ -118,7 +118,7 @@ class _Wanted(Struct, frozen=True):
 
 
 def _unrun(reason: str) -> Certificate:
-    """Return the certificate of a site whose sides are the same as they stand."""
+    """Return the certificate of a site whose sides are the same as they are."""
     return Certificate(Verdict.EQUAL, 0.0, 0.0, 0, reason)
 
 
@@ -150,8 +150,8 @@ class Prover(Struct):
         memory: What was proved before; it grows.
         whole: How the whole model is run for its own values; None where it is not.
         kept: The certificates of runs on other models; None where they are not asked for.
-        told: Is given how many of how many different sites are done; None where nobody asks.
-        at: Is given the tensor whose site was begun; None where nobody asks.
+        told: Is given how many of how many different sites are done; None where no one asks.
+        at: Is given the tensor whose site was begun; None where no one asks.
         at_own_sizes: Whether no comparison of the whole model shows what sites do at their own
             sizes, so that each has to be run once at these.
     """

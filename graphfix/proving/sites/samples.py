@@ -1,7 +1,7 @@
 """Inputs that wrong rewrites stumble over: zeros, ones, negatives, ties, edges, large numbers.
 
 Sizes, indices, masks and everything else that must suit its use come from
-`graphfix.proving.inputs`; what may be any number is replaced by the numbers of a style. NaN and
+`graphfix.proving.inputs`; what may be any number is replaced by the values of a style. NaN and
 infinities come where the passes of a site claim them.
 """
 
@@ -165,7 +165,7 @@ class SampleMaker(FeedMaker):
     ) -> Array:
         dtype = numpy_dtype(elem_type)
         if name in self.unread and dtype.isbuiltin == 1:
-            return np.zeros(shape, dtype)  # pages that nobody touches cost nothing
+            return np.zeros(shape, dtype)  # pages that no one touches cost nothing
         if math.prod(shape) > MOST_DRAWN and self.is_dynamic():
             raise EngineFailed(f"an input of {math.prod(shape)} elements is too big to make")
         return super()._tensor(name, elem_type, shape, chosen, style, attempt, rng)
@@ -274,7 +274,7 @@ def _floats(like: Array, style: Style, uses: Sequence[Use], rng: np.random.Gener
 
 def _largest(like: Array, uses: Sequence[Use]) -> float:
     """Return the largest magnitude to try."""
-    # The rounding of a large number to an integer that does not hold it is nobody's to say.
+    # The rounding of a large number to an integer that does not hold it is no one's to say.
     most = 100.0 if any(use.op == "Cast" for use in uses) else 1e9
     return min(most, _LARGE.get(like.dtype.name, 4.0))
 

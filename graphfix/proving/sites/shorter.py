@@ -2,7 +2,7 @@
 
 Such an axis gets a name in the place of its size, and a few odd sizes that differ from each other
 and from all others of the site. One axis at a time is long as well: past 255 and 32,767, where
-numbers of 8 and 16 bits end, and past the whole numbers that the site itself has, such as blocks.
+numbers of 8 and 16 bits end, and past the integers that the site itself has, such as blocks.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LEAST = 5
 _PAST = (259, 32771, 65539)
 _MOST_LONG = 3
 _MOST_ELEMENTS = 2**20
-# The numbers of a site that may stand for blocks or tiles.
+# The values of a site that may stand for blocks or tiles.
 _BLOCKS = range(16, 2**16)
 _MOST_NUMBERS = 16
 
@@ -200,7 +200,7 @@ def _long(
 
 
 def _numbers(*models: onnx.ModelProto) -> list[int]:
-    """Return the whole numbers of a site that may stand for a block or a tile."""
+    """Return the integers of a site that may stand for a block or a tile."""
     found: dict[int, None] = {}
     for model in models:
         for node in all_nodes(model.graph.node):

@@ -42,9 +42,9 @@ _WORK = 2**24
 _FEWEST = 3
 # Sites this small say little in one sample, and cost little: the styles come more than once.
 _FEW_ELEMENTS, _ROUNDS = 256, 2
-# Numbers that a pass claims come behind so many samples.
+# Numbers that a pass claims come after so many samples.
 _CLAIMED_AFTER = 2
-# Long axes come behind so many samples.
+# Long axes come after so many samples.
 _LONG_AFTER = 2
 # Samples that say nothing where the original divides by nothing.
 _ODD = frozenset({Style.SIZES, Style.TELLING, Style.DRIVEN})
@@ -86,7 +86,7 @@ def ignored(_feed: Feed) -> None:
 def _with_long(
     styles: tuple[Style, ...], short: Shorter
 ) -> tuple[tuple[Style, ...], list[Mapping[str, int]]]:
-    """Return the styles with those of long axes behind the first ones, and the sizes of each."""
+    """Return the styles with those of long axes after the first ones, and the sizes of each."""
     early = styles[:_LONG_AFTER]
     sizes: list[Mapping[str, int]] = [
         short.sizes[number % len(short.sizes)] for number in range(len(styles))
@@ -216,7 +216,7 @@ class SiteProof:
         return found
 
     def _look_in_own_shapes(self, own: Feed) -> Certificate | None:
-        """Compare on other numbers in the model's own shapes, where no made ones agree."""
+        """Compare on other values in the model's own shapes, where no made ones agree."""
         for number, style in enumerate(self._styles[1:]):
             feed = self._maker.in_style(own, style, np.random.default_rng([29, number]))
             try:

@@ -1,6 +1,6 @@
 """Axes along which windows slide, and those that are scaled by a whole factor.
 
-A window does the same wherever it stands. How they stand at the end depends on the remainder of the
+A window does the same wherever it is. How they are at the end depends on the remainder of the
 size by their stride alone, once there is room for some that see no end.
 """
 

@@ -1,4 +1,4 @@
-"""Values between two processes: a JSON tree beside an .npz, never a pickle."""
+"""Values between two processes: a JSON tree next to an .npz, never a pickle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Change the constants of a model in memory: initializers, Constant nodes, bodies, functions."""
+"""Change the constants of a model in memory: initializers, Constant nodes, subgraphs, functions."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def changed(model: RunnableModel, change: Change) -> RunnableModel | None:
 
 
 def _left_alone(model: onnx.ModelProto, most: int) -> set[int]:
-    """Return the numbers of the external tensors that are past the limit.
+    """Return the values of the external tensors that are past the limit.
 
     The smallest ones come first: there is one in every layer.
     """
@@ -139,7 +139,7 @@ def kinds(model: RunnableModel) -> dict[int, Kind]:
 
     def look(constant: Constant) -> None:
         uses = uses_of(constant.name, readers)
-        # Scales of a Resize decide sizes; its numbers need not notice a small change of them.
+        # Scales of a Resize decide sizes; its values need not notice a small change of them.
         sizing = bool(uses) and all(use.op in ("Resize", "Upsample") for use in uses)
         sizing = sizing and all(use.position > 0 for use in uses)
         floats = is_wide_float(constant.array.dtype)

@@ -21,7 +21,7 @@ from graphfix.proving.verdict.numbers import finite
 from graphfix.submodels import add_outputs
 
 _RECURRENT = frozenset({"LSTM", "GRU", "RNN"})
-# Where the operands stand that are joined along an axis; scales and zero points stand between them.
+# Where the operands are that are joined along an axis; scales and zero points are between them.
 _JOINED = {"Concat": slice(None), "QLinearConcat": slice(2, None, 3)}
 # A shape has no more elements than that.
 _FEW = 16
@@ -36,7 +36,7 @@ class Inside:
         self._engine: Engine | None = None
 
     def is_meant(self, feed: Feed) -> bool:
-        """Say whether what the original computes is what ONNX says; True where nobody can look."""
+        """Say whether what the original computes is what ONNX says; True where no one can look."""
         try:
             if self._engine is None:
                 self._engine = self._original.of(_open(self._original.proto)).open()
@@ -84,7 +84,7 @@ def _is_forbidden(node: onnx.NodeProto, values: dict[str, Value]) -> bool:
 
 
 def _no_step(node: onnx.NodeProto, x: Value) -> bool:
-    """A recurrent node without a step: onnxruntime (1.32) gives out memory that nobody wrote."""
+    """A recurrent node without a step: onnxruntime (1.32) outputs memory that no one wrote."""
     axis = int_attribute(node, "layout", 0)
     return isinstance(x, np.ndarray) and x.ndim == 3 and x.shape[axis] == 0
 
@@ -92,7 +92,7 @@ def _no_step(node: onnx.NodeProto, x: Value) -> bool:
 def _no_fit(node: onnx.NodeProto, given: list[Value]) -> bool:
     """Joining tensors of other sizes: onnxruntime (1.32) leaves out those without elements.
 
-    QLinearConcat makes room for them all the same, which nobody writes.
+    QLinearConcat makes room for them all the same, which no one writes.
     """
     shapes = [value.shape for value in given if isinstance(value, np.ndarray)]
     axis = int_attribute(node, "axis", 0)
@@ -120,7 +120,7 @@ def _no_element(node: onnx.NodeProto, data: Array | None, indices: Array) -> boo
 
 
 def _no_place(node: onnx.NodeProto, x: Array | None, condition: Array) -> bool:
-    """A Compress whose condition holds behind the last element."""
+    """A Compress whose condition holds after the last element."""
     if x is None:
         return False
     flat = all(attribute.name != "axis" for attribute in node.attribute)

@@ -11,7 +11,7 @@ Rule, per output tensor and sample:
   with ``magnitude`` the largest finite absolute value of the original's tensor (of a map: of all
   its values, see `magnitudes`), ``eps`` that of the dtype, ``noise`` the largest difference that
   rounding errors put into the original itself (`graphfix.proving.verdict.noise`; zero as long as
-  nobody had to measure it), ``floor`` 8 (2 for the 16-bit and smaller types) and ``cap`` 1e-3 for
+  no one had to measure it), ``floor`` 8 (2 for the 16-bit and smaller types) and ``cap`` 1e-3 for
   float32, 1e-2 for float16, 2^-6 for bfloat16, 1e-7 for float64 and one step of the mantissa for
   smaller types.
 

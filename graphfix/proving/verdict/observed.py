@@ -24,7 +24,7 @@ _SATURATED = 0.9
 def dependent_outputs(model: onnx.ModelProto) -> set[str]:
     """Return the outputs that depend on the value or on a dynamic size of an input.
 
-    Nothing depends on the numbers of a tensor where its shape alone is read, or where they are
+    Nothing depends on the values of a tensor where its shape alone is read, or where they are
     multiplied by weights that are all zero; nor on its shape where that is declared. What is
     declared to have no elements has no value that could depend on anything. The label of a forest
     depends on nothing where one class wins in every leaf.

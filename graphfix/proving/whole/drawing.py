@@ -120,7 +120,7 @@ def _alone(model: onnx.ModelProto, names: Sequence[str], given: Feed) -> onnx.Mo
         if name in initializers:
             constants[name] = initializers[name]
         elif name not in makers:
-            raise EngineFailed(f"it hangs on {name} too")
+            raise EngineFailed(f"it depends on {name} too")
         elif id(makers[name]) not in chosen:
             chosen.add(id(makers[name]))
             pending += [read for read in makers[name].input if read]
@@ -138,7 +138,7 @@ def _alone(model: onnx.ModelProto, names: Sequence[str], given: Feed) -> onnx.Mo
 
 
 def _seedless(node: onnx.NodeProto) -> onnx.NodeProto:
-    """Return a node without its seed: one that is set anew for each run gives one number only."""
+    """Return a node without its seed: one that is set again for each run gives one number only."""
     if any(bodies_of(node)):
         raise EngineFailed(f"a body of {node.op_type} may draw as well")
     copy = copied(node)

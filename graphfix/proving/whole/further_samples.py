@@ -1,7 +1,7 @@
 """Input sets beyond those that a model is mostly run with: telling sizes, overridden values.
 
 Sizes come from `graphfix.proving.inputs.telling_sizes`. An initializer that a caller may override
-(IR 4 on) is given other numbers, and another shape where its declaration leaves that open.
+(IR 4 on) is given other values, and another shape where its declaration leaves that open.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Further(Struct):
         attempt: The attempt at sizes with which it ran first.
         seconds: The CPU seconds that may go into telling sizes, and as many into overridden values.
         unread: Inputs of which nothing but the shape is read.
-        room: Whether there is memory for the model at some sizes; None where nobody says.
+        room: Whether there is memory for the model at some sizes; None where no one says.
     """
 
     model: onnx.ModelProto
@@ -132,7 +132,7 @@ def _overrides(model: onnx.ModelProto) -> Iterator[tuple[str, Array]]:
 
 
 def _other_values(stored: Array, sizes: list[int | str] | None) -> Iterator[Array]:
-    """Yield what may be given for an initializer: other numbers, and other shapes where allowed."""
+    """Yield what may be given for an initializer: other values, and other shapes where allowed."""
     if stored.dtype.kind == "b":
         yield np.logical_not(stored)
         return

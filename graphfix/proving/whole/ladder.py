@@ -72,7 +72,7 @@ def _power(growth: float, steps: float) -> float:
 
 
 def _peak() -> int:
-    """Return the most KiB that this process has held; 0 where nobody can tell."""
+    """Return the most KiB that this process has held; 0 where no one can tell."""
     try:
         import resource
     except ImportError:  # Windows

@@ -39,7 +39,7 @@ def load(
     Args:
         paths: The files.
         evaluators: Numpy models of operators that no engine has.
-        limit: The bytes of memory that may be taken; None where nobody says.
+        limit: The bytes of memory that may be taken; None where no one says.
         scratch: A folder for files, which has to be there as long as the models are in use.
         at_once: Never let them take turns.
 

@@ -1,4 +1,4 @@
-"""How two models are compared, and what a child is told of it."""
+"""How two models are compared, and what a child is reported it."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ class ComparisonRequest(Struct, frozen=True):
 
     Attributes:
         paths: The files of the models.
-        options: How; its numpy models are listed beside it.
+        options: How; its numpy models are listed next to it.
         evaluators: See `graphfix.proving.runners.evaluators.listed`.
-        layers: Compare every tensor that both have, too, where they stand side by side.
+        layers: Compare every tensor that both have, too, where they are side by side.
         family: The engine that is to run the second model, where it is not onnxruntime.
         meant: The version of it.
     """

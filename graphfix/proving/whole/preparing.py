@@ -31,7 +31,7 @@ class Task:
 
     Attributes:
         scratch: A folder for values that are too big to be kept in memory.
-        memory: The bytes that both may take; None where nobody says.
+        memory: The bytes that both may take; None where no one says.
         room: What was found of the memory that they need, once they are prepared.
     """
 

@@ -112,7 +112,7 @@ def _float_types(graph: GraphProto) -> dict[str, int]:
 
 
 def _round_graph(graph: GraphProto, taken: set[str]) -> None:
-    """Put casts behind each node of a graph and of the bodies in it."""
+    """Put casts after each node of a graph and of the subgraphs in it."""
     kinds = _float_types(graph)
     nodes: list[NodeProto] = []
     for node in graph.node:

@@ -14,7 +14,7 @@ class Rounding(Struct, frozen=True):
     Attributes:
         outputs: Output -> how it differs, by more than an engine of that arithmetic may.
         tensor: The first tensor whose numbers float16 does not hold; empty where there is none.
-        largest: The largest of these numbers.
+        largest: The largest of these values.
     """
 
     outputs: dict[str, str] = field(default_factory=dict[str, str])

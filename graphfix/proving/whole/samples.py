@@ -35,7 +35,7 @@ class Samples:
 
     Attributes:
         maker: What draws them.
-        room: Whether there is memory at some sizes; None where nobody says.
+        room: Whether there is memory at some sizes; None where no one says.
         every: All input sets that there are, where they can be listed; then these are drawn, one
             for each number.
         last_error: Why the original did not run with the last set that failed.

@@ -125,7 +125,7 @@ def test_bodies_and_functions_are_looked_at_and_borders_are_not_crossed() -> Non
     done = run_pass(SWISH, ONE + inside)
     assert [site.node.scope for o in done.outcomes for site in o.sites] == ["main/If.then_branch"]
     across = inside.replace("s = Sigmoid (x) p", "p").replace("{\n        c", "{ s = Sigmoid (x) c")
-    assert_unmatched(SWISH, ONE + across, "Sigmoid 's' stands outside of the body")
+    assert_unmatched(SWISH, ONE + across, "Sigmoid 's' is outside of the body")
     function = (
         ONE
         + "{ y = custom.f (x) }"

@@ -27,7 +27,7 @@ class Case:
     size: int
 
     def wrong_at(self, sizes: tuple[int, ...] = SIZES) -> list[int]:
-        """Return the sizes at which onnxruntime stops, or gives other numbers than item by item."""
+        """Return the sizes at which onnxruntime stops, or gives other values than item by item."""
         old, new = _session(self.before), _session(self.freed.proto)
         rng = np.random.default_rng(0)
         found: list[int] = []

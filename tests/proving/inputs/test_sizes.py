@@ -1,4 +1,4 @@
-"""Free sizes tell dimensions apart; 0 and 1 are sizes too."""
+"""Free sizes distinguishes dimensions; 0 and 1 are sizes too."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ g (float[4] x) => (float[4] y) {
     y = Abs (l)
 }
 """
-# A run is ended behind its node: this one goes on for some 2 s beside the tests that follow.
+# A run is ended after its node: this one continues for some 2 s next to the tests that follow.
 SLOW = """
 <ir_version: 8, opset_import: ["" : 17]>
 g (float[1, 1, 450, 450] x) => (float[1, 1, h, w] y) {

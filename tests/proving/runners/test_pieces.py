@@ -95,7 +95,7 @@ def test_a_part_of_a_shape_is_followed_with_the_rank_that_is_there() -> None:
 
 
 def test_bfloat16_crosses_pieces_and_functions_are_run_whole() -> None:
-    """onnxruntime has no MatMul of bfloat16, writes Softmax by ReduceMax, and gives out neither."""
+    """onnxruntime has no MatMul of bfloat16, writes Softmax by ReduceMax, and outputs neither."""
     text = """<ir_version: 8, opset_import: ["" : 17]> g (float[2, 3] x) => (float[2, 2] y) {
       q = Cast <to = 16> (x)  t = Transpose (q)  h = MatMul (q, t)  s = Softmax (h)
       y = Cast <to = 1> (s) }"""

@@ -121,7 +121,7 @@ def test_models_that_take_turns_get_the_verdict_that_they_get_side_by_side(
     one, two = in_turn.outputs[0].max_abs, together.outputs[0].max_abs
     assert one is not None
     assert two is not None
-    # Kernels that have not arranged the weights for themselves round otherwise.
+    # Kernels that have not arranged the weights for themselves round differently.
     assert one == pytest.approx(two, rel=0.01, abs=1e-5)
 
 
@@ -133,7 +133,7 @@ def test_a_child_with_room_for_twice_one_model_compares_two_and_leaves_no_file(
     for place in places:
         place.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(places[1]))
-    # Address space for what onnxruntime reserves beside the weights.
+    # Address space for what onnxruntime reserves next to the weights.
     limit = 2**27
     old, new = (deep_model(tail) for tail in (TAIL, SAME))
     one = write(places[0] / "before.onnx", old, external=external)
@@ -154,7 +154,7 @@ def test_a_child_with_room_for_twice_one_model_compares_two_and_leaves_no_file(
 
 
 def deep_model(tail: str) -> onnx.ModelProto:
-    """Build a model with 40 MiB of weights: a big table beside the layers."""
+    """Build a model with 40 MiB of weights: a big table next to the layers."""
     model = layers(f"{tail.replace('y =', 'z =')} y = Add(z, row)")
     model.graph.initializer.append(onnx.numpy_helper.from_array(table(), "table"))
     model.graph.initializer.append(onnx.numpy_helper.from_array(np.array(77), "at"))

@@ -1,4 +1,4 @@
-"""Sites that differ in constants alone: proved together, and told apart where one is wrong."""
+"""Sites that differ in constants alone: proved together, and distinguished where one is wrong."""
 
 from __future__ import annotations
 

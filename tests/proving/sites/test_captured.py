@@ -51,7 +51,7 @@ SHIFTED = onnx.parser.parse_model(
     }
     """
 )
-# Nobody guesses that the rows have 37 elements.
+# No one guesses that the rows have 37 elements.
 SIZES = onnx.parser.parse_model(
     f"""
     <ir_version: 8, opset_import: ["" : 13]>

@@ -1,4 +1,4 @@
-"""A site as two models: borders, constants, bodies, functions, opsets, context."""
+"""A site as two models: borders, constants, subgraphs, functions, opsets, context."""
 
 from __future__ import annotations
 
@@ -259,7 +259,7 @@ def test_functions_that_a_site_calls_come_along(cut_one: CutOne) -> None:
 def test_what_draws_at_random_cannot_be_proved(cut_one: CutOne) -> None:
     @rewrite("RandomNormalLike", emits=("RandomNormalLike",), accuracy=EXACT)
     def redraw(node: NodeView, build: Builder) -> Value:
-        """Draw anew."""
+        """Draw again."""
         return build.RandomNormalLike(node.need(0), seed=1.0)
 
     with pytest.raises(CannotCut, match="RandomNormalLike draws at random"):

@@ -118,5 +118,5 @@ def test_a_claim_is_one_of_two() -> None:
 
         @rewrite("Neg", emits=("Neg",), claims="zero")
         def wrong(node: NodeView, build: Builder) -> Value:
-            """Claim what nobody can claim."""
+            """Claim what no one can claim."""
             return build.Neg(node.need(0))

@@ -1,4 +1,4 @@
-"""Passes that are wrong in one respect only: caught at the site, taken back, the rest kept."""
+"""Passes that are wrong in one respect only: caught at the site, rolled back, the rest kept."""
 
 from __future__ import annotations
 

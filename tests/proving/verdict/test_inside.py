@@ -47,7 +47,7 @@ def test_an_element_of_nothing_is_seen(rows: int, meant: bool) -> None:
 def test_a_recurrent_node_without_a_step_is_seen(
     op: str, gates: int, steps: int, *, meant: bool
 ) -> None:
-    """Onnxruntime gives out the last state of an LSTM as memory that nobody wrote.
+    """Onnxruntime outputs the last state of an LSTM as memory that no one wrote.
 
     A GRU without a step takes the whole process with it.
     """

@@ -266,7 +266,7 @@ def test_what_an_evaluator_has_not_implemented_is_not_shown_and_no_difference(
     found = compare_files(before, after, ComparisonOptions(inputs=inputs))
     assert found.status is Verdict.INCONCLUSIVE
     assert "no engine has Upsample of the result: Not implemented for mode" in found.reason
-    # The other way round it is the original that nobody runs.
+    # The other way round it is the original that no one runs.
     found = compare_files(after, before, ComparisonOptions(inputs=inputs))
     assert (found.status, found.runs_never) == (Verdict.SKIPPED, False)
     assert "no engine has Upsample: Not implemented for mode" in found.reason

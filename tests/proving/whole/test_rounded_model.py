@@ -1,4 +1,4 @@
-"""A model run with every float rounded to 16 bits, beside itself."""
+"""A model run with every float rounded to 16 bits, next to itself."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_doubles_are_held_in_16_bits_too() -> None:
 
 
 def test_indices_are_not_judged() -> None:
-    """Which of two near numbers is the larger one hangs on rounding in any arithmetic."""
+    """Which of two near numbers is the larger one depends on rounding in any arithmetic."""
     assert (
         _found(
             "(float[2,900] x) => (int64[2,1] y) { a = Tanh (x) y = ArgMax <axis = 1> (a) }"
