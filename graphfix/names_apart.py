@@ -37,7 +37,7 @@ def put_apart(model: ModelProto) -> dict[str, str]:
     for root in _roots(model):
         shared, taken = _shared(root)
         if shared:
-            _rename_bodies(root.node, {}, _fresh(shared, taken, old))
+            _rename_bodies(root.node, _fresh(shared, taken, old))
     return old
 
 
@@ -46,7 +46,7 @@ def put_back(model: ModelProto, old: Mapping[str, str]) -> None:
     if not old:
         return
     for root in _roots(model):
-        _rename_bodies(root.node, {}, lambda name: old.get(name, name))
+        _rename_bodies(root.node, lambda name: old.get(name, name))
 
 
 def _roots(model: ModelProto) -> tuple[GraphProto | FunctionProto, ...]:
@@ -103,16 +103,21 @@ def _names(scope: GraphProto | FunctionProto) -> set[str]:
     return found | {info.name for info in scope.value_info}
 
 
-def _rename_bodies(
-    nodes: Iterable[NodeProto], around: Mapping[str, str], chosen: Callable[[str], str]
-) -> None:
-    for node in nodes:
-        for body in bodies_of(node):
-            _rename(body, around, chosen)
+def _rename_bodies(nodes: Iterable[NodeProto], chosen: Callable[[str], str]) -> None:
+    """Rename what the bodies of nodes define, at any depth."""
+    pending = [(body, dict[str, str]()) for node in nodes for body in bodies_of(node)]
+    while pending:
+        body, around = pending.pop()
+        known = _rename(body, around, chosen)
+        pending += ((inner, known) for node in body.node for inner in bodies_of(node))
 
 
-def _rename(body: GraphProto, around: Mapping[str, str], chosen: Callable[[str], str]) -> None:
+def _rename(
+    body: GraphProto, around: Mapping[str, str], chosen: Callable[[str], str]
+) -> dict[str, str]:
+    """Rename what a body defines, bodies in it left out; return what is called otherwise there."""
     own = {name: chosen(name) for name in dict.fromkeys(_defined(body))}
+    # Names that stay hide those of scopes further out, too.
     known = {**around, **own}
     for info in (*body.input, *body.output):
         info.name = known.get(info.name, info.name)
@@ -126,4 +131,4 @@ def _rename(body: GraphProto, around: Mapping[str, str], chosen: Callable[[str],
         if any(name in known for name in node.input):
             node.input[:] = [known.get(name, name) for name in node.input]
         node.output[:] = [own.get(name, name) for name in node.output]
-    _rename_bodies(body.node, known, chosen)
+    return known

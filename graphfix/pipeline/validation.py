@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from onnx import ModelProto
@@ -15,6 +16,11 @@ from graphfix.model import Model
 from graphfix.pipeline.model_types import infer_types
 from graphfix.validity.complaint import Complaint
 from graphfix.validity.examination import examine, forget_shapes
+
+# "[ShapeInferenceError] Inference error(s): (op_type:If, node name: a): [TypeInferenceError] "
+_HEAD = re.compile(r"^(?:\[\w+\]|Inference error\(s\):|\(op_type:[^)]*\):|\s)*")
+# Numbers, and what stands in quotes or brackets.
+_NAMED = re.compile(r"\([^()]*\)|'[^']*'|\"[^\"]*\"|\{[^{}]*\}|[-\d.]+|(?<=[Nn]ame: )\S+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +112,30 @@ def _foreign(model: Model) -> bool:
 
 
 def new_complaints(before: Validity, after: Validity) -> str:
-    """Return what is said of the result and was not said of the input; empty for nothing."""
+    """Return what is said of the result and was not said of the input; empty for nothing.
+
+    The checker and inference stop at what they find first. Where they said something of the input,
+    each complaint of the result is looked for among all of the input's, by what it says, not by
+    the node, the tensors and the sizes that it says it of.
+    """
     if after.checker and not before.checker:
         return after.checker
     if after.inference and not before.inference and not before.checker:
         return after.inference
-    return ""
+    if not after.checker and not after.inference:
+        return ""
+    known = {_claim(text) for text in _texts(before)}
+    return next((text for text in _texts(after) if _claim(text) not in known), "")
+
+
+def _texts(validity: Validity) -> Iterator[str]:
+    yield from filter(None, (validity.checker, validity.inference))
+    yield from (c.text.partition("\n")[0] for c in validity.complaints if c.text)
+
+
+def _claim(text: str) -> str:
+    """Return what a text says, without what it says it of: names, sizes and places."""
+    return " ".join(_NAMED.sub(" ", _HEAD.sub("", text)).split())
 
 
 def interface(model: Model) -> dict[str, str]:

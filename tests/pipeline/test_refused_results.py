@@ -13,8 +13,9 @@ from graphfix.authoring.building import Builder
 from graphfix.authoring.views import NodeView, Value
 from graphfix.model import Model
 from graphfix.pipeline import whole_result
-from graphfix.pipeline.validation import Validity
+from graphfix.pipeline.validation import Validity, new_complaints
 from graphfix.report import Status
+from graphfix.validity.complaint import Complaint
 
 MODEL = onnx.parser.parse_model(
     '<ir_version: 8, opset_import: ["" : 13]> g (float[2,3] x) => (float[2,3] y) '
@@ -93,3 +94,28 @@ def test_what_is_said_of_the_original_at_the_sizes_that_were_given_is_no_fault()
     fitting = graphfix.run(SHAPED, "trt8.2", shapes={"x": (2, 3)})
     assert fitting.exit_code == 0
     assert fitting.model.graph.inputs[0].shape == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "news"),
+    [
+        (
+            "(op_type:If, node name: a): differ in rank: (3) vs (0)",
+            "differ in rank: (2) vs (1)",
+            "",
+        ),
+        ("differ in rank: (3) vs (0)", "Node (q) has input size 3 not in range [1, 2]", "size 3"),
+        ("", "differ in rank", "differ in rank"),
+        ("differ in rank", "", ""),
+    ],
+)
+def test_a_complaint_is_known_by_what_it_says(was: str, now: str, news: str) -> None:
+    found = new_complaints(Validity("", was), Validity("", now))
+    assert news in found
+    assert bool(found) is bool(news)
+
+
+def test_a_complaint_that_stood_behind_another_one_is_no_new_one() -> None:
+    behind = Complaint("shape-contradiction", "it cannot be", text="[ShapeInferenceError] too long")
+    before = Validity("", "differ in rank", (behind,))
+    assert new_complaints(before, Validity("", "(op_type:Add): too long")) == ""

@@ -83,7 +83,7 @@ def _case(name: str, text: str) -> Case:
     model = onnx.parser.parse_model(text)
     draw = random.Random(name)
     jobs: list[Job] = [target(each) for each in draw.sample(TARGETS, 2)]
-    jobs.append(draw.choice((passes("fold-constants"), opset(20), opset(13))))
+    jobs.append(draw.choice((passes("fold-constants"), opset(20), opset(13), opset(11))))
     return Case(name, "written", model, _feeds(model), jobs)
 
 

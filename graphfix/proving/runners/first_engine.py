@@ -17,6 +17,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from graphfix.errors import EngineFailed
+from graphfix.protos import normal_domain
 from graphfix.proving.runners.engine import Engine, MissingOperator, Watched
 from graphfix.proving.runners.evaluators import Evaluators, OpKey, operators_of
 from graphfix.proving.runners.ort_engine import OrtEngine, TooNew
@@ -103,7 +104,9 @@ def _opened(model: RunnableModel, *, mapped: bool = False, scratch: Path) -> Wat
 @overload
 def _opened(model: RunnableModel, *, mapped: bool = False) -> Engine: ...
 def _opened(model: RunnableModel, *, mapped: bool = False, scratch: Path | None = None) -> Engine:
-    operators = operators_of(model.proto)
+    # What a function of the model is called is onnxruntime's to read: some it has kernels for.
+    own = {(normal_domain(f.domain), f.name) for f in model.proto.functions}
+    operators = operators_of(model.proto) - own
     foreign = {key for key in operators if key in model.evaluators or key in _MISREAD}
     if GATHER in operators and gathers_texts(model.proto):
         foreign.add(GATHER)

@@ -17,7 +17,7 @@ from msgspec import Struct, field
 
 from graphfix.diffing.scopes import inlined
 from graphfix.errors import EngineFailed
-from graphfix.protos import all_nodes, constant_of_node, copied, names_read
+from graphfix.protos import all_nodes, constant_of_node, copied, names_read, normal_domain
 from graphfix.proving.runners.engine import Engine, MissingOperator
 from graphfix.proving.runners.evaluators import Evaluators, OpKey, key_of
 from graphfix.proving.runners.ort_engine import OrtEngine, is_foreign, registered
@@ -65,7 +65,7 @@ class PiecewiseEngine:
             MissingOperator: Nothing here knows an operator.
         """
         self.name = "onnxruntime in pieces"
-        self._model = inlined(model)
+        self._model = inlined(_as_it_runs(model))
         self._folder = folder
         self._mapped = mapped
         self._scratch = scratch
@@ -229,6 +229,17 @@ def _with_ranks(
             for _ in range(value.ndim):
                 kind.tensor_type.shape.dim.add()
     return found
+
+
+def _as_it_runs(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Return the model without functions for whose names onnxruntime has kernels: it runs these."""
+    kept = [f for f in model.functions if (normal_domain(f.domain), f.name) not in registered()]
+    if len(kept) == len(model.functions):
+        return model
+    copy = copied(model)
+    del copy.functions[:]
+    copy.functions.extend(kept)
+    return copy
 
 
 def _constant(node: onnx.NodeProto) -> onnx.TensorProto | None:

@@ -1,28 +1,37 @@
 """Whether ONNX says what a model computes from some inputs, by a look at the tensors inside.
 
 At sizes of 0 and 1, and with extreme parameters, a division by nothing gives a NaN inside, of
-which no pass claims anything, and onnxruntime runs what ONNX forbids.
+which no pass claims anything, and onnxruntime runs what ONNX forbids. But a NaN that arithmetic or
+the numpy model of an operator gives, and that arithmetic alone carries to the outputs, is what the
+model says: the mean of nothing is not 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import onnx
 
 from graphfix.errors import EngineFailed
-from graphfix.protos import copied
+from graphfix.operators.table import MOVES_FIRST
+from graphfix.protos import copied, names_read, normal_domain
 from graphfix.proving.inputs.uses import int_attribute
 from graphfix.proving.runners.engine import Engine
 from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, leaves
-from graphfix.proving.verdict.numbers import finite
+from graphfix.proving.verdict.numbers import finite, widened
 from graphfix.submodels import add_outputs
 
 _RECURRENT = frozenset({"LSTM", "GRU", "RNN"})
 # Where the operands are that are joined along an axis; scales and zero points are between them.
 _JOINED = {"Concat": slice(None), "QLinearConcat": slice(2, None, 3)}
+# Arithmetic whose kernels give NaN where IEEE 754 does, and what gives it on where it gets it.
+_MAKES_NAN = frozenset({"Div", "Sqrt"})
+_CARRIES_NAN = (
+    frozenset({"Abs", "Add", "Concat", "Div", "Mul", "Neg", "ReduceSum", "Sqrt", "Sub"})
+    | MOVES_FIRST
+)
 # A shape has no more elements than that.
 _FEW = 16
 
@@ -49,10 +58,33 @@ class Inside:
             for tensor in graph.initializer
             if tensor.data_location != onnx.TensorProto.EXTERNAL and np.prod(tensor.dims) <= _FEW
         }
-        if not all(_is_finite(value) for value in found.values()):
+        odd = {name for name, value in found.items() if not _is_finite(value)}
+        if odd and not self._gives_nan(odd, found):
             return False
         values = {**small, **feed, **found}
         return not any(_is_forbidden(node, values) for node in graph.node)
+
+    def _gives_nan(self, odd: set[str], found: Mapping[str, Value]) -> bool:
+        """Say whether all that is not finite is a NaN which ONNX leaves no choice about."""
+        if any(_is_infinite(found[name]) for name in odd):
+            return False
+        for node in self._original.proto.graph.node:
+            key = (normal_domain(node.domain), node.op_type)
+            if not odd.isdisjoint(names_read(node)):
+                if key[0] or key[1] not in _CARRIES_NAN:
+                    return False
+            elif not odd.isdisjoint(node.output):
+                told = (node.domain, node.op_type) in self._original.evaluators
+                if not told and (key[0] or key[1] not in _MAKES_NAN):
+                    return False
+        return True
+
+
+def _is_infinite(value: Value) -> bool:
+    return any(
+        array is None or not is_floating(array.dtype) or bool(np.isinf(widened(array)).any())
+        for _, array in leaves(value)
+    )
 
 
 def _open(model: onnx.ModelProto) -> onnx.ModelProto:

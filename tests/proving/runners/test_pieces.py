@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any, cast
 
 import numpy as np
+import onnx
 import pytest
 from onnx import parser
 
 from graphfix.proving.runners import pieces
 from graphfix.proving.runners.engine import MissingOperator
 from graphfix.proving.runners.evaluators import GivenEvaluators, OpKey
+from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.runners.pieces import PiecewiseEngine
 from graphfix.proving.runners.reference_engine import ReferenceEngine
 from graphfix.proving.values.kinds import Array, Feed
@@ -159,3 +161,21 @@ def test_an_operator_that_nothing_knows_is_told_before_anything_runs(op: str, kn
         return
     found = PiecewiseEngine(model, "", models, {key}).run({"x": np.zeros(2, np.float32)})["y"]
     np.testing.assert_allclose(np.asarray(found), [0.8413447, 0.8413447], rtol=1e-5)
+
+
+def test_a_function_of_the_name_of_a_kernel_is_the_kernel() -> None:
+    """onnx.proto leaves to runtimes which of the two counts; onnxruntime takes its own."""
+    text = """
+    <ir_version: 8, opset_import: ["" : 17, "own" : 1, "com.microsoft" : 1]>
+    g (float[2] x) => (float[2] y) { h = own.Twice (x)  y = com.microsoft.QuickGelu (h) }
+    <domain: "com.microsoft", opset_import: ["" : 17]> QuickGelu (a) => (b) { b = Neg (a) }
+    """
+    evaluators = GivenEvaluators({("own", "Twice"): twice})
+    model = parser.parse_model(text)
+    x = np.array([1.0, -0.5], np.float32)
+    for evaluated, factor in ((evaluators, 2), (GivenEvaluators({}), None)):
+        if factor is None:
+            model.graph.node[0].CopyFrom(onnx.helper.make_node("Identity", ["x"], ["h"]))
+        found = np.asarray(RunnableModel(model, evaluators=evaluated).open().run({"x": x})["y"])
+        h = x * (factor or 1)
+        np.testing.assert_allclose(found, h / (1 + np.exp(-1.702 * h)), rtol=1e-5)

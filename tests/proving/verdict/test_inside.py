@@ -26,6 +26,24 @@ def test_a_division_by_nothing_inside_is_seen() -> None:
     assert found.is_meant({"x": np.ones(0, np.float32)})
 
 
+@pytest.mark.parametrize(
+    ("end", "meant"),
+    [
+        ("y = Neg (m)", True),
+        ("y = Relu (m)", False),  # of NaN, ONNX says nothing
+        ("e = Exp (m) y = Div (e, e)", False),
+    ],
+)
+def test_the_mean_of_nothing_is_said_where_arithmetic_alone_carries_it(
+    end: str, *, meant: bool
+) -> None:
+    found = inside(
+        "g (float[N] x) => (float y) { t = ReduceSum <keepdims = 0> (x) s = Size (x) "
+        f"n = Cast <to = 1> (s) m = Div (t, n) {end} }}"
+    )
+    assert found.is_meant({"x": np.ones(0, np.float32)}) is meant
+
+
 @pytest.mark.parametrize(("sizes", "meant"), [([0, -1], False), ([0, 3], True), ([2, -1], True)])
 def test_a_size_that_is_left_of_nothing_is_seen(sizes: list[int], meant: bool) -> None:
     text = "g (float[N, 3] x, int64[2] s) => (float[A, B] y) { y = Reshape <allowzero = 1> (x, s) }"
