@@ -17,7 +17,7 @@ from graphfix.model import Model
 from graphfix.operator_aliases import treated
 from graphfix.pipeline.documented_errors import guarded
 from graphfix.pipeline.findings import findings_of
-from graphfix.pipeline.load_findings import loaded_by
+from graphfix.pipeline.load_findings import engine_asked, loaded_by
 from graphfix.pipeline.model_files import as_model, save
 from graphfix.pipeline.op_types import unused
 from graphfix.pipeline.original import facts_of
@@ -27,6 +27,7 @@ from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.streams import INPUT, OUTPUT, STANDARD, bytes_of, check_stream_output
 from graphfix.protos import called
 from graphfix.report import (
+    EngineAsked,
     Explanation,
     FileFacts,
     Finding,
@@ -89,6 +90,7 @@ class CheckResult:
         loaded_by: The engine installed here that has loaded the model; empty where none has.
         named: With the explanations, what passes that run only when they are named would do.
         reproducers: Folders that show again the rules that raised.
+        engine: Whether the target's engine itself was given the file.
     """
 
     target: Target
@@ -98,6 +100,7 @@ class CheckResult:
     loaded_by: str = ""
     named: tuple[NamedPattern, ...] = ()
     reproducers: tuple[Reproduced, ...] = ()
+    engine: EngineAsked | None = None
 
 
 @guarded
@@ -121,6 +124,7 @@ def check_file(request: CheckRequest) -> CheckResult:
         notes,
         loaded_by=loaded_by(model, settings, found),
         reproducers=rule_reproducers(model, settings, found, request.reproducers),
+        engine=engine_asked(model, settings, found),
     )
     if again is None:
         return result

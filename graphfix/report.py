@@ -310,6 +310,7 @@ class Verification:
         outputs: Per output, the largest differences.
         runs_never: Whether an engine that has all operators ran neither the model nor the result
             with any input, those of the user included.
+        samples: On how many inputs both were run and compared; 0 where nothing was.
     """
 
     status: Verdict
@@ -317,6 +318,31 @@ class Verification:
     method: str = ""
     outputs: tuple[OutputDifference, ...] = ()
     runs_never: bool = False
+    samples: int = 0
+
+
+class Asked(StrEnum):
+    """What the target's own engine on this machine did with the result of a run."""
+
+    NOT_RUN = "not run"
+    REFUSED = "refused"  # it was given the result, and did not take it
+    INCONCLUSIVE = "inconclusive"  # it was given the result, and nothing is shown; see Verification
+    LOADED = "loaded"
+    BUILT = "built"  # there is no device here to run it on
+    RAN = "ran"  # its numbers are what the verification compares
+
+
+@dataclass(frozen=True, slots=True)
+class EngineAsked:
+    """Whether the engine itself was run, apart from the rules that are known of it.
+
+    Attributes:
+        title: The engine for people, such as ``TensorRT 8.6``; with its full version where it ran.
+        did: What it did.
+    """
+
+    title: str
+    did: Asked = Asked.NOT_RUN
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,6 +403,7 @@ class Report:
         notes: Sentences for the user that belong to no finding (aliases, versions).
         reproducers: Folders that show again what passes did wrong.
         open_inputs: The inputs whose sizes the file leaves open, with what it says of them.
+        engine: Whether the target's engine itself was run; None without a target.
     """
 
     version: str
@@ -392,3 +419,4 @@ class Report:
     notes: tuple[str, ...] = ()
     reproducers: tuple[Reproduced, ...] = ()
     open_inputs: tuple[tuple[str, tuple[int | str | None, ...]], ...] = ()
+    engine: EngineAsked | None = None

@@ -156,7 +156,7 @@ def test_a_bare_checkout_finds_the_passes(tmp_path: Path) -> None:
     place, number = run_python("-c", COUNT, folder=tree).split()
     assert Path(place).parent == tree / "graphfix"
     assert int(number) == count_of_passes()
-    listed = run_python("-m", "graphfix", "passes", folder=tree)
+    listed = run_python("-m", "graphfix", "passes", "-v", folder=tree)
     assert "mod-elimination" in listed
 
 

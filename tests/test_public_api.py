@@ -326,7 +326,7 @@ def test_a_new_file_is_found_with_nothing_else_edited(tmp_path: Path) -> None:
             check=True,
         ).stdout
 
-    assert "  sqrt-to-pow " in python("graphfix", "passes")
+    assert "  sqrt-to-pow " in python("graphfix", "passes", "-v")
     assert "It takes a power." in python("graphfix", "passes", "sqrt-to-pow")
     (tmp_path / "m.onnx").write_bytes(model().SerializeToString())
     ran = json.loads(python("graphfix", "run", "m.onnx", "--passes", "sqrt-to-pow", "--json"))

@@ -21,7 +21,7 @@ from graphfix.pipeline.documented_errors import guarded
 from graphfix.pipeline.load_findings import NOT_OPENED, REFUSED
 from graphfix.pipeline.model_files import as_model
 from graphfix.pipeline.verifying import as_it_came, check_engine
-from graphfix.report import Finding
+from graphfix.report import Asked, EngineAsked, Finding
 from graphfix.validity.complaint import Complaint
 from graphfix.worker.limits import Limits
 from graphfix.worker.service import ask
@@ -56,7 +56,8 @@ def with_engine(request: CheckRequest, result: CheckResult) -> CheckResult:
     found = (*result.findings, *file_findings(complaints, result.target))
     taken = "" if any(each.blocks for each in found) or said.unasked else said.engine
     notes = (*result.notes, _note(said, told=bool(complaints)))
-    return replace(result, findings=found, loaded_by=taken, notes=notes)
+    engine = EngineAsked(said.engine or result.target.title, _did(said))
+    return replace(result, findings=found, loaded_by=taken, notes=notes, engine=engine)
 
 
 def _asked(
@@ -97,6 +98,14 @@ def _node(model: Model, outputs: Sequence[str]) -> NodeView | None:
         if any(tensor.name == outputs[0] for tensor in node.outputs):
             return NodeView(node)
     return None
+
+
+def _did(said: Said) -> Asked:
+    if said.unasked:
+        return Asked.NOT_RUN
+    if said.refusal:
+        return Asked.REFUSED
+    return Asked.BUILT if said.only_loaded else Asked.RAN
 
 
 def _note(said: Said, *, told: bool) -> str:

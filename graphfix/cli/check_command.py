@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphfix.cli import completion
-from graphfix.cli.check_reports import joined_views, own_target, views_of
+from graphfix.cli.check_reports import command_of, joined_views, views_of
 from graphfix.cli.many_models import Told, code_of, for_each, many_json, models_argument
 from graphfix.cli.page import page_of
 from graphfix.cli.reports import Views, proto_of, report_option, write_reports
 from graphfix.cli.shared import (
     CONTEXT,
+    Detail,
     assume_option,
     capability_option,
+    detail_options,
     output_options,
     pass_file_option,
     shape_option,
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
 )
 @capability_option
 @report_option(".html", ".json", ".sarif", ".xml")
+@detail_options
 @output_options
 def check(
     *,
@@ -64,6 +67,7 @@ def check(
     as_json: bool,
     engine: bool,
     reports: tuple[Path, ...],
+    detail: Detail,
     **asked: Any,
 ) -> int:
     """List all problems of MODEL on a target, each with the engine's own error text.
@@ -89,9 +93,10 @@ def check(
             write_reports(reports, views)
             return {}
 
-        if isinstance(models, tuple) and not as_json:
+        if isinstance(models, tuple) and not as_json and detail is not Detail.VERDICT:
             emit(f"\n{style_for(sys.stdout).paint(printable(str(path)), 'bold')}\n")
-        return _checked(path, asked, given if reports else None, engine=engine, as_json=as_json)
+        said = None if as_json else detail
+        return _checked(path, asked, given if reports else None, engine=engine, detail=said)
 
     suffixes = {path.suffix.lower() for path in reports}
     if isinstance(models, Path):
@@ -118,9 +123,12 @@ def _checked(
     given: Callable[[Views], dict[str, str]] | None,
     *,
     engine: bool,
-    as_json: bool,
+    detail: Detail | None,
 ) -> Told:
-    """Check one model: print the text, return the rest; views of it are `given` to be written."""
+    """Check one model: print the text, return the rest; views of it are `given` to be written.
+
+    Without a detail nothing is printed on stdout.
+    """
     from graphfix.cli.console import say, stdout_kept
     from graphfix.cli.streams import shown, source
     from graphfix.rendering.as_json import check_json
@@ -145,34 +153,46 @@ def _checked(
         say(f"graphfix: note: {rule_fault_text(made)}")
     written: dict[str, str] = {}
     if given is not None and proto is not None:
-        written = given(views_of(shown(path), proto, request, result))
-    if as_json:
+        written = given(views_of(shown(path), command_of(path, request, result), proto, result))
+    if detail is None:
         for note in result.notes:
             say(f"graphfix: note: {note}")
     else:
-        _print_text(path, request, result)
+        _print_text(path, request, result, detail)
     told: Any = check_json(result.target.name, result.findings, result.explanations, result.named)
     return Told(int(any(f.blocks for f in result.findings)), told, written)
 
 
-def _print_text(path: Path, request: CheckRequest, result: CheckResult) -> None:
+def _print_text(path: Path, request: CheckRequest, result: CheckResult, detail: Detail) -> None:
     from graphfix.cli.console import emit, style_for
     from graphfix.cli.streams import shown
+    from graphfix.rendering.short_check import answer_line, short_check
+
+    name, target = shown(path), result.target.name
+    style = style_for(sys.stdout)
+    if detail is Detail.VERDICT:
+        emit(answer_line(name, target, result.findings))
+        return
+    command = command_of(path, request, result)
+    if detail is Detail.SHORT and not request.explain:
+        said = (name, target, result.findings, result.notes)
+        emit(short_check(*said, engine=result.engine, command=command, style=style))
+        return
     from graphfix.rendering.text_check import check_text
 
     emit(
         check_text(
-            shown(path),
-            result.target.name,
+            name,
+            target,
             result.findings,
             result.notes,
             explain=request.explain,
             remedies=_remedies(result.findings, request.pass_files) if request.explain else (),
             explanations=result.explanations,
             named=result.named,
-            loaded_by=result.loaded_by,
-            asked=own_target(request),
-            style=style_for(sys.stdout),
+            engine=result.engine,
+            command=command,
+            style=style,
         )
     )
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from graphfix.cli.many_models import Told, many_json
 from graphfix.cli.reports import Views, json_text
+from graphfix.cli.streams import STANDARD
 from graphfix.printing import shell_line
 
 if TYPE_CHECKING:
@@ -17,15 +18,16 @@ if TYPE_CHECKING:
     from graphfix.files import CheckRequest, CheckResult
 
 
-def own_target(request: CheckRequest) -> str:
-    """Return the file of the user that is the target; empty where it is none."""
-    target = str(request.target or "")
-    return target if target.endswith(".toml") else ""
+def command_of(path: Path | str, request: CheckRequest, result: CheckResult) -> str:
+    """Return the command that repairs a model for the target of a check."""
+    own = str(request.target or "")  # a file of the user has to be named as it was
+    target = own if own.endswith(".toml") else result.target.name
+    out = ["-o", "OUT.onnx"] if str(path) == str(STANDARD) else []
+    return shell_line(["graphfix", "run", str(path), "--target", target, *out])
 
 
-def views_of(path: str, proto: ModelProto, request: CheckRequest, result: CheckResult) -> Views:
+def views_of(path: str, command: str, proto: ModelProto, result: CheckResult) -> Views:
     """Return the views of one model, by suffix."""
-    target = own_target(request) or result.target.name
 
     def html() -> str:
         from graphfix.rendering.html.check_page import check_page
@@ -40,7 +42,7 @@ def views_of(path: str, proto: ModelProto, request: CheckRequest, result: CheckR
             explanations=result.explanations,
             named=result.named,
             loaded_by=result.loaded_by,
-            command=shell_line(["graphfix", "run", path, "--target", target]),
+            command=command,
         )
         return rendered(page)
 

@@ -10,7 +10,14 @@ import click
 
 from graphfix.cli.edit_options import IN_ORDER, edit_options
 from graphfix.cli.reports import json_text, proto_of, report_option, write_reports
-from graphfix.cli.shared import CONTEXT, FILE, model_argument, output_options
+from graphfix.cli.shared import (
+    CONTEXT,
+    FILE,
+    Detail,
+    detail_options,
+    model_argument,
+    output_options,
+)
 from graphfix.cli.streams import STANDARD, ModelPath, shown, source, write_out
 from graphfix.cli.template import offer_template
 
@@ -92,9 +99,16 @@ class _InOrder(click.Command):
 )
 @click.option("--no-provenance", is_flag=True, help="Write no graphfix metadata into the model.")
 @report_option(".html", ".json")
+@detail_options
 @output_options
 def edit(
-    *, as_json: bool, model: Path, no_provenance: bool, reports: tuple[Path, ...], **asked: Any
+    *,
+    as_json: bool,
+    model: Path,
+    no_provenance: bool,
+    reports: tuple[Path, ...],
+    detail: Detail,
+    **asked: Any,
 ) -> int:
     """Change MODEL by hand: edits in the order given, all of them or none.
 
@@ -138,11 +152,14 @@ def edit(
 
         emit_json(edit_json(shown(model), request.output, found))
         return found.exit_code
-    from graphfix.rendering.edit_views import edit_text
+    from graphfix.rendering.edit_views import edit_line, edit_text, short_edit
 
-    text = edit_text(
-        shown(model), request.output, found, style=style_for(sys.stderr if out else sys.stdout)
-    )
+    name, style = shown(model), style_for(sys.stderr if out else sys.stdout)
+    if detail is Detail.VERDICT:
+        text = edit_line(name, found, style=style)
+    else:
+        view = edit_text if detail is Detail.WHOLE else short_edit
+        text = view(name, request.output, found, style=style)
     (say if out else emit)(text)
     return found.exit_code
 

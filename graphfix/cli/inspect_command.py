@@ -10,7 +10,7 @@ import click
 
 from graphfix.cli import completion
 from graphfix.cli.many_models import Told, code_of, for_each, many_json, models_argument
-from graphfix.cli.shared import CONTEXT, output_options
+from graphfix.cli.shared import CONTEXT, output_options, verbose_option
 
 if TYPE_CHECKING:
     from graphfix.model import Model
@@ -41,8 +41,16 @@ if TYPE_CHECKING:
     help="Show what no input reaches, and sizes that tracing may have frozen.",
 )
 @click.option("--where-from", is_flag=True, help="Show which repair made which node, of which.")
+@verbose_option
 @output_options
-def inspect(*, as_json: bool, models: Path | tuple[Path, ...], reach: bool, **looks: Any) -> int:
+def inspect(
+    *,
+    as_json: bool,
+    models: Path | tuple[Path, ...],
+    reach: bool,
+    verbose: bool,
+    **looks: Any,
+) -> int:
     """Show opsets, inputs and outputs, operators, biggest weights, functions, data files.
 
     MODEL may be - for standard input. Several files, folders and patterns such
@@ -60,7 +68,7 @@ def inspect(*, as_json: bool, models: Path | tuple[Path, ...], reach: bool, **lo
     from graphfix.rendering.style import printable
 
     if isinstance(models, Path):
-        told, text = _inspected(models, reach=reach, as_json=as_json, **looks)
+        told, text = _inspected(models, reach, looks, as_json=as_json, verbose=verbose)
         if as_json:
             emit_json(told)
         else:
@@ -68,7 +76,7 @@ def inspect(*, as_json: bool, models: Path | tuple[Path, ...], reach: bool, **lo
         return 0
 
     def one(path: Path) -> Told:
-        told, text = _inspected(path, reach=reach, as_json=as_json, **looks)
+        told, text = _inspected(path, reach, looks, as_json=as_json, verbose=verbose)
         if not as_json:
             title = style_for(sys.stdout).paint(printable(str(path)), "bold")
             emit(f"{title}\n\n{text.rstrip()}\n")
@@ -80,7 +88,9 @@ def inspect(*, as_json: bool, models: Path | tuple[Path, ...], reach: bool, **lo
     return code_of(every)
 
 
-def _inspected(path: Path, *, reach: bool, as_json: bool, **looks: Any) -> tuple[Any, str]:
+def _inspected(
+    path: Path, reach: bool, looks: dict[str, Any], *, as_json: bool, verbose: bool
+) -> tuple[Any, str]:
     """Return what is shown of one model: as JSON, or as text."""
     from graphfix.cli.console import stdout_kept, style_for
     from graphfix.cli.streams import source
@@ -100,9 +110,10 @@ def _inspected(path: Path, *, reach: bool, as_json: bool, **looks: Any) -> tuple
         from graphfix.rendering.inspect_json import inspect_json
 
         return inspect_json(found, reached), ""
-    from graphfix.rendering.text_inspect import inspect_text
+    from graphfix.rendering.text_inspect import inspect_text, short_inspect
 
-    return {}, inspect_text(found, reached, style=style_for(sys.stdout))
+    view = inspect_text if verbose else short_inspect
+    return {}, view(found, reached, style=style_for(sys.stdout))
 
 
 def _looked(given: Path | Model, *, as_json: bool, **looks: Any) -> tuple[Any, str]:

@@ -3,34 +3,66 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from graphfix.cli import completion
-from graphfix.cli.shared import CONTEXT, output_options
+from graphfix.cli.shared import CONTEXT, output_options, verbose_option
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from graphfix.authoring.declaring import Pass
 
 
 @click.command(context_settings=CONTEXT, short_help="List the repairs, or explain one of them.")
 @click.argument("name", required=False, shell_complete=completion.passes)
+@click.option("--family", metavar="NAME", help="List the passes of this family.")
+@click.option(
+    "--grep", metavar="TEXT", help="List those whose name, summary, operators or features hold it."
+)
+@verbose_option
 @output_options
-def passes(*, as_json: bool, name: str | None) -> int:
-    """List the passes by family; with NAME show what that one does and its options."""
+def passes(
+    *, as_json: bool, name: str | None, family: str | None, grep: str | None, verbose: bool
+) -> int:
+    """Show how many passes each family has; with NAME what that one does and its options."""
     from graphfix.cli.console import emit, emit_json, style_for
+    from graphfix.errors import UsageError
     from graphfix.registry import all_passes, get_pass
     from graphfix.rendering.as_json import SCHEMA
-    from graphfix.rendering.passes_view import pass_json, pass_text, passes_text
+    from graphfix.rendering.passes_view import (
+        by_family,
+        families_text,
+        matches,
+        pass_json,
+        pass_text,
+        passes_text,
+    )
 
     style = style_for(sys.stdout)
     if name is not None:
+        if family is not None or grep is not None:
+            raise click.UsageError("NAME and --family or --grep exclude each other")
         known = get_pass(name)
         if as_json:
             emit_json({"schema": SCHEMA, **pass_json(known)})
         else:
             emit(pass_text(known, style=style))
         return 0
-    every = all_passes()
+    every: Sequence[Pass] = all_passes()
+    if family is not None:
+        families = by_family(every)
+        if family not in families:
+            hint = f"known: {', '.join(families)}"
+            raise UsageError(f"there is no family {family!r}", where="--family", hint=hint)
+        every = families[family]
+    every = [known for known in every if grep is None or matches(known, grep)]
     if as_json:
         emit_json({"schema": SCHEMA, "passes": [pass_json(known) for known in every]})
-    else:
+    elif verbose or family is not None or grep is not None:
         emit(passes_text(every, style=style))
+    else:
+        emit(families_text(every, style=style))
     return 0

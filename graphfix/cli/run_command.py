@@ -13,7 +13,9 @@ from graphfix.cli.reports import json_text, report_option, write_reports
 from graphfix.cli.shared import (
     CONTEXT,
     FILE,
+    Detail,
     capability_option,
+    detail_options,
     model_argument,
     output_options,
     pass_file_option,
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
     from graphfix.engines.interface import Input, NextStep
     from graphfix.engines.profile import Target
+    from graphfix.files import RunRequest
     from graphfix.pipeline.results import Result
     from graphfix.report import Report
 
@@ -100,6 +103,7 @@ if TYPE_CHECKING:
 )
 @click.option("--anonymize", is_flag=True, help="Put no names and no weights into those folders.")
 @click.option("--no-provenance", is_flag=True, help="Write no graphfix metadata into the model.")
+@detail_options
 @output_options
 def run(
     *,
@@ -107,6 +111,7 @@ def run(
     reports: tuple[Path, ...],
     no_provenance: bool,
     skip: tuple[str, ...] | None,
+    detail: Detail,
     **asked: Any,
 ) -> int:
     """Repair MODEL for a target, verify that it computes the same, and write it.
@@ -152,27 +157,42 @@ def run(
     _write(reports, result, dry_run=request.dry_run, step=step)
     for written in raw:
         write_out(written)
-    _show(result.report, code, as_json=as_json, dry_run=request.dry_run, step=step, aside=out)
+    if as_json:
+        _show_json(result.report)
+        return code
+    _show(result, request, step, detail)
     return code
 
 
-def _show(
-    report: Report, code: int, *, as_json: bool, dry_run: bool, step: NextStep | None, aside: bool
-) -> None:
-    """Print the report on stdout, or aside on stderr; what JSON has no field for goes there too."""
-    from graphfix.cli.console import emit, emit_json, say, style_for
+def _show_json(report: Report) -> None:
+    """Print the report as JSON on stdout; what that has no field for goes to stderr."""
+    from graphfix.cli.console import emit_json, say
+    from graphfix.rendering.as_json import report_json
 
-    if as_json:
-        from graphfix.rendering.as_json import report_json
+    for note in report.notes:
+        say(f"graphfix: note: {note}")
+    emit_json(report_json(report))
 
-        for note in report.notes:
-            say(f"graphfix: note: {note}")
-        emit_json(report_json(report))
-        return
-    from graphfix.rendering.text_report import report_text
 
+def _show(result: Result, request: RunRequest, step: NextStep | None, detail: Detail) -> None:
+    """Print the report on stdout, or on stderr where the model itself goes to stdout."""
+    from graphfix.cli.console import emit, say, style_for
+
+    aside = request.output == STANDARD
+    report, code, dry_run = result.report, int(result.exit_code), request.dry_run
     style = style_for(sys.stderr if aside else sys.stdout)
-    text = report_text(report, code, dry_run=dry_run, step=step, style=style)
+    if detail is Detail.WHOLE:
+        from graphfix.rendering.text_report import report_text
+
+        text = report_text(report, code, dry_run=dry_run, step=step, style=style)
+    elif detail is Detail.VERDICT:
+        from graphfix.rendering.short_report import verdict_line
+
+        text = verdict_line(report, code, dry_run=dry_run)
+    else:
+        from graphfix.rendering.short_report import short_report
+
+        text = short_report(report, code, dry_run=dry_run, step=step, style=style)
     (say if aside else emit)(text)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import Enum
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -62,6 +63,42 @@ def memory_option(function: Function) -> Function:
         help="What each process may take, such as 2GiB; default: for reading a model 1.5 GiB and "
         "30 times its size, for running it 80% of what is free, 1.25 GiB where it has "
         "less than 1 MB, up to 4 where the sizes of its tensors show that it needs them.",
+    )(function)
+
+
+class Detail(Enum):
+    """How much text a command prints."""
+
+    VERDICT = "quiet"
+    SHORT = "short"
+    WHOLE = "verbose"
+
+
+def detail_options(function: Function) -> Function:
+    """Add ``-v`` and ``-q``, which say how much text is printed, as ``detail``."""
+    function = click.option(
+        "-q",
+        "--quiet",
+        "detail",
+        flag_value=Detail.VERDICT,
+        type=click.UNPROCESSED,
+        help="Print the verdict alone, one line.",
+    )(function)
+    return click.option(
+        "-v",
+        "--verbose",
+        "detail",
+        flag_value=Detail.WHOLE,
+        default=Detail.SHORT,
+        type=click.UNPROCESSED,
+        help="Print everything; without it at most 20 lines.",
+    )(function)
+
+
+def verbose_option(function: Function) -> Function:
+    """Add ``-v`` alone, as ``verbose``, to a command without a verdict."""
+    return click.option(
+        "-v", "--verbose", is_flag=True, help="Print everything; without it at most 20 lines."
     )(function)
 
 

@@ -7,7 +7,7 @@ import sys
 import click
 
 from graphfix.cli import completion
-from graphfix.cli.shared import CONTEXT, output_options
+from graphfix.cli.shared import CONTEXT, output_options, verbose_option
 
 
 @click.command(context_settings=CONTEXT, short_help="List the targets, or show what one accepts.")
@@ -18,9 +18,10 @@ from graphfix.cli.shared import CONTEXT, output_options
     metavar="NAME",
     help="Install the engine of a target, for --verify engine and check --engine.",
 )
+@verbose_option
 @output_options
-def targets(*, as_json: bool, name: str | None, wanted: str | None) -> int:
-    """List the targets with their aliases; with NAME show what that one accepts.
+def targets(*, as_json: bool, name: str | None, wanted: str | None, verbose: bool) -> int:
+    """List the targets by family; with NAME show what that one accepts.
 
     NAME is a target, an alias, jetpack5.1, ngc22.12, or a profile of your own
     (a .toml file).
@@ -37,6 +38,7 @@ def targets(*, as_json: bool, name: str | None, wanted: str | None) -> int:
     from graphfix.engines.targets import load_target, releases_of, resolve, target_names
     from graphfix.rendering.as_json import SCHEMA
     from graphfix.rendering.targets_view import (
+        families_text,
         target_json,
         target_text,
         targets_json,
@@ -50,13 +52,13 @@ def targets(*, as_json: bool, name: str | None, wanted: str | None) -> int:
         if as_json:
             emit_json({"schema": SCHEMA, **target_json(target, held, notes)})
         else:
-            emit(target_text(target, held, notes, style=style))
+            emit(target_text(target, held, notes, whole=verbose, style=style))
         return 0
     every = [load_target(known) for known in target_names()]
     if as_json:
         emit_json({"schema": SCHEMA, "targets": targets_json(every)})
     else:
-        emit(targets_text(every, style=style))
+        emit((targets_text if verbose else families_text)(every, style=style))
     return 0
 
 

@@ -65,7 +65,7 @@ def resolve_briefly(name: str | Target | Path) -> tuple[Target, tuple[str, ...]]
     """
     target, notes = resolve(name)
     told = [note.partition("; ") for note in notes]
-    more = f"; `graphfix targets {name}` says more"
+    more = f"; see `graphfix targets {name}`"
     return target, tuple(f"{said}{more if rest else ''}" for said, _, rest in told)
 
 

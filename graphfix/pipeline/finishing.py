@@ -23,6 +23,7 @@ from graphfix.pipeline.certifying import (
 )
 from graphfix.pipeline.faults import Faults, Kind, Specimen
 from graphfix.pipeline.float16 import in_float16
+from graphfix.pipeline.load_findings import engine_asked
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.removers import opsets_of, with_actors, with_removers
 from graphfix.pipeline.results import Result
@@ -36,6 +37,7 @@ from graphfix.proving.sites.certificate_cache import CertificateCache
 from graphfix.proving.sites.prover import Memory, Prover
 from graphfix.proving.whole.smaller_images import long_sides
 from graphfix.report import (
+    Asked,
     Outcome,
     Report,
     Status,
@@ -75,8 +77,9 @@ def finish(
             faults.add(replace(specimen, settings=settings))
     if attempt.fault:
         raise PassBug(f"the result is not valid: {attempt.fault}")
+    did = Asked.NOT_RUN
     if settings.verify == "engine" and not attempt.broken:
-        attempt = in_engine(before, attempt)
+        attempt, did = in_engine(before, attempt)
     known = (*file_findings(before.validity.complaints, settings.target), *run.findings_before)
     if settings.installed:
         known, attempt = in_session(before, attempt, known)
@@ -103,6 +106,7 @@ def finish(
         open_inputs=_open_inputs(run.model),
         io_changes=run.io_changes,
         verification=attempt.verification,
+        engine=engine_asked(run.model, settings, attempt.findings_after, did),
         seconds={name: round(spent, 4) for name, spent in run.seconds.items()},
     )
     return Result(

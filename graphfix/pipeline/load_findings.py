@@ -15,7 +15,7 @@ from graphfix.engines.loading import Loading
 from graphfix.errors import EngineFailed
 from graphfix.model import Model
 from graphfix.pipeline.settings import Settings
-from graphfix.report import Finding
+from graphfix.report import Asked, EngineAsked, Finding
 from graphfix.validity.complaint import Complaint
 from graphfix.worker.limits import Limits
 from graphfix.worker.service import Crashed, ask
@@ -63,6 +63,32 @@ def loaded_by(model: Model, settings: Settings, found: Sequence[Finding]) -> str
     if engine is None or any(each.blocks or each.rule == NOT_OPENED for each in found):
         return ""
     return f"{engine.name} {engine.installed()}"
+
+
+def engine_asked(
+    model: Model, settings: Settings, found: Sequence[Finding], did: Asked = Asked.NOT_RUN
+) -> EngineAsked | None:
+    """Say whether the target's engine was given a model, and what it did.
+
+    Args:
+        model: The model, which may be the result of a run.
+        settings: What was asked for.
+        found: What was found in it, the findings of loading included.
+        did: What the engine did where `--verify engine` asked it.
+    """
+    if settings.target is None:
+        return None
+    engine = _asked_engine(model, settings)
+    if did is not Asked.NOT_RUN or engine is None:
+        return EngineAsked(settings.target.title, did)
+    title = f"{engine.name} {engine.installed()}"
+    if any(each.rule == NOT_OPENED for each in found):
+        return EngineAsked(title)
+    if any(each.rule == REFUSED for each in found):
+        return EngineAsked(title, Asked.REFUSED)
+    # What it says of a node that a rule has found already is not told again.
+    blocked = any(each.blocks for each in found)
+    return EngineAsked(title, Asked.INCONCLUSIVE if blocked else Asked.LOADED)
 
 
 def _asked_engine(model: Model, settings: Settings) -> Engine | None:

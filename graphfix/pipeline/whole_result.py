@@ -20,9 +20,15 @@ from graphfix.pipeline.validation import (
     validity_of,
 )
 from graphfix.pipeline.verifying import on_disk, original_on_disk, verify, verify_in_engine
-from graphfix.report import APPROXIMATE, LOSSY, Finding, Verdict, Verification
+from graphfix.report import APPROXIMATE, LOSSY, Asked, Finding, Verdict, Verification
 
 _PARTS = 4  # in which passes are left out together
+_ANSWERS = {
+    Verdict.EQUAL: Asked.RAN,
+    Verdict.LOSSY: Asked.RAN,
+    Verdict.MISMATCH: Asked.RAN,
+    Verdict.BUILT: Asked.BUILT,
+}
 
 
 def compared(before: Original, attempt: Attempt) -> Attempt:
@@ -94,8 +100,8 @@ def broken(attempt: Attempt, _: int) -> Blame | None:
     return Blame(tuple(suspects), lambda found: not found.broken)
 
 
-def in_engine(before: Original, attempt: Attempt) -> Attempt:
-    """Let the engine of this machine have the last word on a result."""
+def in_engine(before: Original, attempt: Attempt) -> tuple[Attempt, Asked]:
+    """Let the engine of this machine have the last word on a result; say what it did."""
     run = attempt.run
     for hook in run.hooks:
         hook.stage("engine")
@@ -108,15 +114,18 @@ def in_engine(before: Original, attempt: Attempt) -> Attempt:
         prepared=run.prepared,
     )
     run.seconds["engine"] = perf_counter() - start
+    did = _ANSWERS.get(verification.status, Asked.INCONCLUSIVE)
     if verification.status is Verdict.BUILT:
         verification = _built(attempt.verification, verification)
-    return structs.replace(attempt, verification=verification)
+    return structs.replace(attempt, verification=verification), did
 
 
 def _built(compared: Verification, built: Verification) -> Verification:
     """Return the verdict on a result that the engine builds, and that was compared elsewhere."""
     if compared.status is Verdict.EQUAL:
-        return replace(built, method=compared.method, outputs=compared.outputs)
+        return replace(
+            built, method=compared.method, outputs=compared.outputs, samples=compared.samples
+        )
     reason = "; ".join(filter(None, (compared.reason, built.reason)))
     return replace(compared, reason=reason)
 

@@ -12,6 +12,7 @@ from math import isfinite
 from typing import Any, cast
 
 from graphfix.report import (
+    Asked,
     Certificate,
     Explanation,
     Finding,
@@ -67,6 +68,8 @@ def report_json(report: Report) -> Json:
         "verification": verification_json(report.verification),
         "seconds": plain(report.seconds),
     }
+    if report.engine is not None and report.engine.did is not Asked.NOT_RUN:
+        found["engine"] = plain(report.engine)
     if report.reproducers:
         found["reproducers"] = [
             {

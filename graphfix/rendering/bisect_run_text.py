@@ -7,6 +7,7 @@ from os.path import basename
 from graphfix.pipeline.bisecting import Blamed, RunBisection
 from graphfix.rendering.diff_text import node_text
 from graphfix.rendering.style import PLAIN, Style, count, join, labelled, printable, wrap
+from graphfix.rendering.wording import compared_word
 from graphfix.report import Certificate, Verdict, Verification
 
 _COLOURS = {Verdict.EQUAL: "green", Verdict.MISMATCH: "red"}
@@ -16,7 +17,8 @@ _SHOWN = 8
 def bisect_run_text(model: str, found: RunBisection, *, style: Style = PLAIN) -> str:
     """Return where a run breaks the outputs, for people."""
     target = f" for {found.target}" if found.target else ""
-    head = f"{printable(basename(model))}, repaired{target}: {found.status}"
+    word = compared_word(found.status)
+    head = f"{word}: {printable(basename(model))}, repaired{target}: {found.status}"
     lines = [style.paint(head, "bold", _COLOURS.get(found.status, "yellow"))]
     lines += labelled("reason", printable(found.verification.reason), indent=2)
     lines += labelled("sites", _sites(found), indent=2)

@@ -7,6 +7,7 @@ from os.path import basename
 from graphfix.proving.layers.divergence import Bisection, Divergence, Origin
 from graphfix.rendering.diff_text import field_lines, node_lines, node_text, weight_lines
 from graphfix.rendering.style import PLAIN, Style, capped, count, join, labelled, printable
+from graphfix.rendering.wording import compared_word
 from graphfix.report import Verdict
 
 _COLOURS = {Verdict.EQUAL: "green", Verdict.MISMATCH: "red"}
@@ -23,7 +24,7 @@ def bisect_text(before: str, after: str, found: Bisection, *, style: Style = PLA
     """Return where two models part, for people."""
     names = f"{printable(basename(before))} against {printable(basename(after))}"
     colour = _COLOURS.get(found.status, "yellow")
-    lines = [style.paint(f"{names}: {found.status}", "bold", colour)]
+    lines = [style.paint(f"{compared_word(found.status)}: {names}: {found.status}", "bold", colour)]
     verification = found.comparison.verification
     if verification.status is not found.status:
         lines += labelled("outputs", str(verification.status), indent=2)

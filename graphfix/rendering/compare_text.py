@@ -7,6 +7,7 @@ from os.path import basename
 from graphfix.proving.layers.comparison import Comparison, Layer
 from graphfix.rendering.diff_text import node_text
 from graphfix.rendering.style import PLAIN, Style, count, join, labelled, printable, table, wrap
+from graphfix.rendering.wording import compared_word
 from graphfix.report import Verdict
 
 _SHOWN = 40
@@ -17,7 +18,7 @@ def compare_text(before: str, after: str, found: Comparison, *, style: Style = P
     """Return how two models compare on the same inputs, for people."""
     names = f"{printable(basename(before))} against {printable(basename(after))}"
     colour = _COLOURS.get(found.status, "yellow")
-    lines = [style.paint(f"{names}: {found.status}", "bold", colour)]
+    lines = [style.paint(f"{compared_word(found.status)}: {names}: {found.status}", "bold", colour)]
     if found.verification.status is not found.status:
         lines += labelled("outputs", str(found.verification.status), indent=2)
     lines += labelled("reason", printable(found.verification.reason), indent=2)

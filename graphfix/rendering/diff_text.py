@@ -14,6 +14,7 @@ from graphfix.diffing.difference import (
     WeightChange,
 )
 from graphfix.rendering.style import PLAIN, Style, capped, count, join, printable, wrap
+from graphfix.rendering.wording import Word
 from graphfix.report import NodeRef
 
 _SHOWN = 50
@@ -25,9 +26,9 @@ def diff_text(before: str, after: str, found: Difference, *, style: Style = PLAI
     names = f"{printable(basename(before))} -> {printable(basename(after))}"
     renamed = _renamed(found)
     if found.same:
-        text = f"{names}: the same{', up to names' if renamed else ''}"
+        text = f"{Word.OK}: {names}: the same{', up to names' if renamed else ''}"
         return join([style.paint(text, "bold", "green"), *renamed])
-    lines = [style.paint(f"{names}: different", "bold"), *_summary(found), *renamed]
+    lines = [style.paint(f"{Word.DIFFERENT}: {names}", "bold"), *_summary(found), *renamed]
     for heading, body in (
         ("Metadata", field_lines(found.metadata)),
         ("Inputs and outputs", field_lines(found.interface)),

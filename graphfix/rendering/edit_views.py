@@ -9,20 +9,73 @@ from graphfix.edits.engine import Edited
 from graphfix.edits.proof import Proof
 from graphfix.edits.step import FreeSize
 from graphfix.rendering.as_json import SCHEMA, Json, verification_json
-from graphfix.rendering.style import PLAIN, Style, join, labelled, printable, wrap
+from graphfix.rendering.short_lines import Listed, fitted, labelled_short, one_line
+from graphfix.rendering.style import PLAIN, Style, count, join, labelled, printable, wrap
+from graphfix.rendering.wording import Word
 
-_STATES = {0: ("edited", "green"), 1: ("edited, not all is proved", "yellow")}
-_UNFINISHED = ("edited, not all is done", "yellow")
+_SAID = {
+    Word.CHANGED: ("edited, each promise verified", "green"),
+    Word.NOT_VERIFIED: ("edited, not every promise could be verified", "yellow"),
+    Word.NOT_DONE: ("edited, something could not be done", "yellow"),
+    Word.DIFFERENT: ("a promise does not hold, nothing was written", "red"),
+}
+
+
+def edit_word(found: Edited) -> Word:
+    """Return the word for what became of the edits."""
+    if found.exit_code == 4:
+        return Word.DIFFERENT
+    if found.exit_code == 1 and any(step.unfinished for step in found.steps):
+        return Word.NOT_DONE
+    return Word.CHANGED if found.exit_code == 0 else Word.NOT_VERIFIED
+
+
+def edit_line(model: str, found: Edited, *, style: Style = PLAIN) -> str:
+    """Return what became of a model in one line."""
+    word = edit_word(found)
+    said, colour = _SAID[word]
+    name, qualified = printable(basename(model)), str(word)
+    if not found.verified:
+        said, colour, qualified = "edited, --verify off", "yellow", f"{word}, NOT VERIFIED"
+    return f"{style.paint(qualified, 'bold', colour)}: {name} {said}"
+
+
+def short_edit(model: str, output: Path | None, found: Edited, *, style: Style = PLAIN) -> str:
+    """Return what became of a model in at most 20 lines."""
+    lines = [edit_line(model, found, style=style)]
+    for path in _files(output, found):
+        lines += labelled_short("output", path)
+    proofs = found.proofs
+    held = [proof for proof in proofs if proof.equal]
+    tried = [p.verification.samples for p in held if p.verification.samples]
+    if proofs:
+        more = " or more" if tried and min(tried) < max(tried) else ""
+        on = f", outputs compared on {count(min(tried), 'input')}{more}" if tried else ""
+        lines += labelled_short("verified", f"{len(held)} of {count(len(proofs), 'promise')}{on}")
+    lists = [
+        Listed(
+            "What does not hold or could not be verified",
+            [[one_line(proof_text(proof), "  ")] for proof in proofs if not proof.equal],
+        ),
+        Listed(
+            "What could not be done",
+            [[one_line(text, "  ")] for step in found.steps for text in step.unfinished],
+        ),
+        Listed(
+            f"Edits: {len(found.steps)}",
+            [
+                [one_line(f"{step.option}: {text}", "  ")]
+                for step in found.steps
+                for text in step.said or ("done",)
+            ],
+        ),
+    ]
+    return join(fitted(lines, lists, style))
 
 
 def edit_text(model: str, output: Path | None, found: Edited, *, style: Style = PLAIN) -> str:
-    """Return what became of a model, for people."""
-    said, colour = _STATES.get(found.exit_code, ("a promise does not hold, nothing written", "red"))
-    if found.exit_code == 1 and any(step.unfinished for step in found.steps):
-        said, colour = _UNFINISHED
-    if not found.verified:
-        said, colour = "edited, not proved", "yellow"
-    lines = [style.paint(f"{printable(basename(model))}: {said}", "bold", colour)]
+    """Return all of what became of a model, for people."""
+    lines = [edit_line(model, found, style=style)]
     for step in found.steps:
         lines += ["", style.paint(step.option, "bold")]
         for text in step.said:
@@ -31,12 +84,17 @@ def edit_text(model: str, output: Path | None, found: Edited, *, style: Style = 
             lines += wrap(printable(text), "    ", "  ")
         for proof in step.proofs:
             lines += wrap(printable(proof_text(proof)), "    ", "  ")
-    if found.exit_code != 4:
-        files = [*map(str, found.parts), *([str(output)] if output is not None else [])]
-        lines.append("")
-        for path in files:
-            lines += labelled("output", printable(path), indent=2)
-    return join(lines)
+    files = _files(output, found)
+    lines += ["", *(line for path in files for line in labelled("output", printable(path), 2))]
+    return join(lines if files else lines[:-1])
+
+
+def _files(output: Path | None, found: Edited) -> list[str]:
+    """Return what was written, as people call it."""
+    if found.exit_code == 4:
+        return []
+    files = [*found.parts, *([output] if output is not None else [])]
+    return ["standard output" if path == Path("-") else str(path) for path in files]
 
 
 def proof_text(proof: Proof) -> str:
@@ -44,8 +102,9 @@ def proof_text(proof: Proof) -> str:
     done = proof.verification
     method = f" ({done.method})" if done.method else ""
     if proof.equal:
-        return f"proved: {proof.claim}{method}"
-    word = "WRONG" if proof.wrong else "not shown"
+        on = f" on {count(done.samples, 'input')}" if done.samples else ""
+        return f"verified{on}: {proof.claim}{method}"
+    word = "does not hold" if proof.wrong else "not verified"
     return f"{word}: {proof.claim}: {done.status} {done.reason}{method}"
 
 

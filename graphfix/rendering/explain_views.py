@@ -5,7 +5,8 @@ from __future__ import annotations
 from graphfix.explaining.answers import Answer, Explained
 from graphfix.rendering.as_json import SCHEMA, Json, plain
 from graphfix.rendering.grouping import node_label
-from graphfix.rendering.style import PLAIN, Style, capped, join, labelled, printable, wrap
+from graphfix.rendering.style import PLAIN, Style, capped, count, join, labelled, printable
+from graphfix.rendering.wording import Word
 
 _NODES_SHOWN = 5
 _LINE = 160  # characters of a line of the log
@@ -14,17 +15,20 @@ _LINE = 160  # characters of a line of the log
 def explain_text(found: Explained, *, style: Style = PLAIN) -> str:
     """Return what a log says, for people."""
     reading = found.reading
-    engine = f"A log for {reading.target}." if reading.target else "No engine is known by this log."
+    whose = (
+        f"the log of {reading.target}" if reading.target else "this log (its engine is not known)"
+    )
     if not found.answers:
-        lines = [style.paint("NOT KNOWN", "yellow", "bold"), *wrap(f"{engine} No message of it is")]
-        lines[-1] += " known."
+        word = style.paint(Word.NOT_DONE, "yellow", "bold")
+        lines = [f"{word}: no message of {whose} is recognised"]
         if found.nearest:
-            lines += ["", style.paint("The nearest that are known", "bold")]
+            lines += ["", style.paint("The most similar messages that are known", "bold")]
             for answer in found.nearest:
                 lines += ["", *_lines(answer, style)]
         lines += ["", "Next: make the smallest model that still fails, and ask about that:"]
         return join([*lines, f"  {found.reduce}"])
-    lines = [style.paint("KNOWN", "green", "bold"), *wrap(engine)]
+    word = style.paint(Word.PROBLEMS, "red", "bold")
+    lines = [f"{word}: {count(len(found.answers), 'message')} recognised in {whose}"]
     for answer in found.answers:
         lines += ["", *_lines(answer, style)]
     if not any(answer.command for answer in found.answers):

@@ -11,24 +11,37 @@ from msgspec import to_builtins
 from graphfix.fleet.batch import Fleet
 from graphfix.fleet.jobs import SCHEMA, Row
 from graphfix.rendering.style import Style, count, printable, wrap
+from graphfix.rendering.wording import Word
 
 WORDS = {
-    "fine": "nothing stood in the way",
-    "fixed": "repaired, and equal or as consented",
+    "fine": "no problem found",
+    "fixed": "repaired; outputs equal, or changed as allowed",
     "left": "problems are left, or equality could not be shown",
     "unreadable": "no model, or more than the limits allow",
     "differs": "the result differs; nothing was written",
     "usage": "not done: the options do not fit, or the result cannot be written",
     "fault": "a fault in graphfix",
 }
+SHOWN = {  # a word of rows.jsonl, and how every command begins with it
+    "fine": Word.OK,
+    "fixed": Word.FIXED,
+    "left": Word.PROBLEMS,
+    "differs": Word.DIFFERENT,
+    "usage": Word.NOT_DONE,
+}
 COLOURS = {"fine": "green", "fixed": "green", "left": "yellow"}
 _SHOWN = 12
 _CURES = 5
 
 
+def word_shown(word: str) -> str:
+    """Return the word that people read for one of rows.jsonl."""
+    return SHOWN.get(word, word.upper())
+
+
 def row_line(row: Row, made: int, of: int, style: Style) -> str:
     """Return a line on one row that was made."""
-    word = style.paint(f"{row.word:10}", COLOURS.get(row.word, "red"))
+    word = style.paint(f"{word_shown(row.word):10}", COLOURS.get(row.word, "red"))
     told = f"  {printable(row.message)}" if row.message else ""
     return f"{made:>{len(str(of))}}/{of}  {row.target:12} {word} {printable(row.name)}{told}"
 
@@ -41,7 +54,7 @@ def fleet_text(fleet: Fleet, style: Style) -> str:
         lines += [_share(word, words, style) for word in WORDS if words[word]]
         lines += [_share(word, words, style) for word in words if word not in WORDS]
         bad = [r for r in fleet.rows if r.target == target and r.word not in ("fine", "fixed")]
-        lines += [f"    {printable(r.name)}: {r.word}{_why(r)}" for r in bad[:_SHOWN]]
+        lines += [f"    {printable(r.name)}: {word_shown(r.word)}{_why(r)}" for r in bad[:_SHOWN]]
         if len(bad) > _SHOWN:
             lines.append(f"    and {len(bad) - _SHOWN} more")
         cures = fleet.cures[target].most_common(_CURES)
@@ -59,7 +72,7 @@ def fleet_text(fleet: Fleet, style: Style) -> str:
 
 
 def _share(word: str, words: Counter[str], style: Style) -> str:
-    shown = style.paint(f"{word:10}", COLOURS.get(word, "red"))
+    shown = style.paint(f"{word_shown(word):10}", COLOURS.get(word, "red"))
     share = 100 * words[word] / words.total()
     return f"  {shown} {words[word]:5}  {share:5.1f}%  {WORDS.get(word, '')}".rstrip()
 

@@ -9,7 +9,7 @@ from graphfix.rendering.grouping import distinct, few_reasons, group_findings, n
 from graphfix.rendering.next_steps import next_steps, replay_line, reproduced_at
 from graphfix.rendering.style import capped, count, printable, size
 from graphfix.rendering.text_report import intent_of, left_title, number
-from graphfix.rendering.wording import EXIT_CODES, headline
+from graphfix.rendering.wording import engine_sentence, exit_meaning, headline
 from graphfix.report import FileFacts, Finding, Outcome, Report, Reproduced, Status, Verification
 
 _NODES_SHOWN = 5
@@ -22,7 +22,8 @@ def report_markdown(
     said = headline(report, exit_code, dry_run=dry_run)
     parts = [
         f"# {said.word}\n\n{_cell(said.sentence)}",
-        f"Exit code {exit_code}: {EXIT_CODES[exit_code]}. Target: "
+        _cell(engine_sentence(report.engine, report.target)),
+        f"Exit code {exit_code}: {exit_meaning(report, exit_code)}. Target: "
         f"{report.target or 'none'}. graphfix {report.version}.",
         _files(report.input, report.output),
         _section("Problems in the input", _findings(report.findings_before)),

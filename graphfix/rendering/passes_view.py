@@ -14,13 +14,41 @@ if TYPE_CHECKING:
 _OWN = "of your own"
 
 
-def passes_text(passes: Iterable[Pass], *, style: Style = PLAIN) -> str:
-    """Return the passes by family, one line each."""
+def by_family(passes: Iterable[Pass]) -> dict[str, list[Pass]]:
+    """Return the passes by family, in the order of lists."""
     families: dict[str, list[Pass]] = {}
     for known in passes:
         families.setdefault(known.family or _OWN, []).append(known)
+    return {name: families[name] for name in sorted(families, key=lambda n: (n == _OWN, n))}
+
+
+def families_text(passes: Iterable[Pass], *, style: Style = PLAIN) -> str:
+    """Return how many passes each family has, and how to see more."""
+    families = by_family(passes)
+    total = sum(map(len, families.values()))
+    title = f"{count(total, 'pass', 'passes')} in {count(len(families), 'family', 'families')}"
+    told = ", ".join(f"{name} {len(members)}" for name, members in families.items())
+    lines = [style.paint(title, "bold"), *wrap(told, "  "), ""]
+    rows = (
+        ("graphfix passes NAME", "what one pass does, what it refuses, its options"),
+        ("graphfix passes --family NAME", "the passes of a family"),
+        ("graphfix passes --grep TEXT", "those whose name, summary or operators hold a text"),
+        ("graphfix passes -v", "all of them"),
+    )
+    return join([*lines, *table(rows)])
+
+
+def matches(known: Pass, text: str) -> bool:
+    """Say whether a text is in the name, the summary, the operators or the features of a pass."""
+    told = (known.id, known.summary, *_operators(known), *known.removes)
+    return any(text.lower() in each.lower() for each in told)
+
+
+def passes_text(passes: Iterable[Pass], *, style: Style = PLAIN) -> str:
+    """Return the passes by family, one line each."""
+    families = by_family(passes)
     lines: list[str] = []
-    for family in sorted(families, key=lambda name: (name == _OWN, name)):
+    for family in families:
         lines += [style.paint(family, "bold")]
         lines += table([(known.id, known.summary) for known in families[family]])
         lines.append("")

@@ -7,11 +7,12 @@ from os.path import basename
 from graphfix.reducing.reduction import Extent, Reduction
 from graphfix.rendering.as_json import SCHEMA, Json
 from graphfix.rendering.style import PLAIN, Style, count, join, labelled, printable, size, wrap
+from graphfix.rendering.wording import Word
 
 
 def reduce_text(model: str, output: str, found: Reduction, *, style: Style = PLAIN) -> str:
     """Return what became of a model, for people."""
-    lines = [style.paint(f"{printable(basename(model))}: reduced", "bold", "green")]
+    lines = [style.paint(f"{Word.CHANGED}: {printable(basename(model))} reduced", "bold", "green")]
     lines += labelled("input", f"{printable(model)}: {_extent(found.before)}", indent=2)
     lines += labelled("output", f"{printable(output)}: {_extent(found.after)}", indent=2)
     lines += labelled("failure", printable(found.failure), indent=2)

@@ -6,20 +6,21 @@ from os.path import basename
 
 from graphfix.rendering.diff_text import node_text
 from graphfix.rendering.style import PLAIN, Style, join, labelled, printable
+from graphfix.rendering.wording import Word
 from graphfix.reproducers.replay import Replay
 
 _SAID = {
-    True: ("the fault still shows", "red"),
-    False: ("the fault no longer shows", "green"),
-    None: ("whether the fault shows cannot be told", "yellow"),
+    True: (Word.PROBLEMS, "the fault still shows", "red"),
+    False: (Word.OK, "the fault no longer shows", "green"),
+    None: (Word.NOT_VERIFIED, "whether the fault still shows is not known", "yellow"),
 }
 
 
 def replay_text(found: Replay, *, style: Style = PLAIN) -> str:
     """Return what replaying found, for people."""
-    said, colour = _SAID[found.shows]
+    word, said, colour = _SAID[found.shows]
     who = found.pass_id or "the run"
-    lines = [style.paint(f"{printable(who)}: {said}", "bold", colour)]
+    lines = [style.paint(f"{word}: {printable(who)}: {said}", "bold", colour)]
     if found.node.op:
         lines += labelled("node", printable(node_text(found.node)), indent=2)
     lines += labelled("then", printable(found.then), indent=2)

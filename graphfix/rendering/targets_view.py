@@ -9,6 +9,7 @@ from msgspec.structs import asdict
 
 from graphfix.engines.engine import engine_of
 from graphfix.rendering.as_json import Json
+from graphfix.rendering.short_lines import Listed, fitted, one_line
 from graphfix.rendering.style import PLAIN, Style, join, labelled, printable, table, wrap
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from graphfix.engines.profile import Target
 
 
+_LONG = ("in/outputs", "IR", "source")  # what a short page leaves out
 KNOWN = {
     "sources": "read in its sources",
     "measured": "measured in it",
@@ -46,6 +48,36 @@ def targets_text(targets: Sequence[Target], *, style: Style = PLAIN) -> str:
     return join(lines)
 
 
+def families_text(targets: Sequence[Target], *, style: Style = PLAIN) -> str:
+    """Return the targets family by family: which versions there are, and how they are known."""
+    families: dict[str, list[Target]] = {}
+    for target in targets:
+        families.setdefault(target.family, []).append(target)
+    run = {name: each for name, each in families.items() if engine_of(name).how_known != "tables"}
+    rows = [("target", "versions", "known")]
+    for name, members in run.items():
+        first, last = members[0].name, members[-1].name
+        span = last if len(members) == 1 else f"{first} to {last} ({len(members)})"
+        rows.append((name, span, known_text(members[-1])))
+    lines = table(rows)
+    lines[0] = style.paint(lines[0], "bold")
+    listed = [each[-1].name for name, each in families.items() if name not in run]
+    if listed:
+        lines += wrap(f"{KNOWN['tables']}: {', '.join(listed)}", "    ", "  ")
+    here = [t.name for t in targets if engine_of(t.family).is_run_here(t)]
+    lines += labelled("run here", ", ".join(here), 2, 10)
+    return join(
+        [
+            *lines,
+            *wrap(
+                "A family's name alone is its newest version. `graphfix targets NAME` shows what "
+                "one accepts, -v lists every version; jetpack5.1, ngc22.12 and the path of a "
+                "profile of your own are names too."
+            ),
+        ]
+    )
+
+
 def _knowledge(targets: Sequence[Target]) -> list[str]:
     """Return how the targets are known, family by family, and which engines are here."""
     told: dict[str, dict[str, None]] = {}
@@ -59,7 +91,12 @@ def _knowledge(targets: Sequence[Target]) -> list[str]:
 
 
 def target_text(
-    target: Target, releases: Sequence[Release], notes: Sequence[str], *, style: Style = PLAIN
+    target: Target,
+    releases: Sequence[Release],
+    notes: Sequence[str],
+    *,
+    whole: bool = True,
+    style: Style = PLAIN,
 ) -> str:
     """Return the page of one target.
 
@@ -67,6 +104,7 @@ def target_text(
         target: The profile.
         releases: The releases of products that hold this engine.
         notes: How the name was understood.
+        whole: Show all; otherwise in at most 20 lines.
         style: Colours or none.
     """
     above = "refuses a higher one" if target.rejects_above else "reads a higher one, maybe wrongly"
@@ -90,7 +128,16 @@ def target_text(
         ("engine", _engine(target)),
         ("corpus", taken_text(target)),
     ):
-        lines += labelled(label, printable(text), indent=2, width=12)
+        if whole:
+            lines += labelled(label, printable(text), indent=2, width=12)
+        elif text and label not in _LONG:
+            lines.append(one_line(text, f"  {label.ljust(12)}"))
+    if not whole:
+        told = [f"{r.title} {r.version}" for r in releases]
+        lines += [one_line(", ".join(told), "  held by     ")] if told else []
+        entries = [wrap(printable(note), "    ", "  - ") for note in notes]
+        entries += [[one_line(note, "  - ")] for note in target.notes]
+        return join(fitted(lines, [Listed("Notes", entries)], style))
     if releases:
         lines += ["", style.paint("Releases that hold it", "bold")]
         for title in dict.fromkeys(release.title for release in releases):

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from graphfix.rendering.style import PLAIN, Style, count, join, printable, wrap
 from graphfix.rendering.text_explanations import explanation_lines, named_pattern_lines
 from graphfix.rendering.text_findings import finding_blocks, legend
-from graphfix.rendering.wording import CHECK_EXIT_CODES, problems
-from graphfix.report import Explanation, Finding, NamedPattern
+from graphfix.rendering.wording import CHECK_EXIT_CODES, Word, engine_sentence, problems
+from graphfix.report import EngineAsked, Explanation, Finding, NamedPattern
 
 
 def check_text(
@@ -21,8 +21,8 @@ def check_text(
     remedies: Sequence[str] = (),
     explanations: Sequence[Explanation] = (),
     named: Sequence[NamedPattern] = (),
-    loaded_by: str = "",
-    asked: str = "",
+    engine: EngineAsked | None = None,
+    command: str = "",
     style: Style = PLAIN,
 ) -> str:
     """Return what a check found.
@@ -36,8 +36,8 @@ def check_text(
         remedies: With `explain`, one line for each pass that helps.
         explanations: With `explain`, what a run would do about each finding.
         named: With `explain`, what passes that run only when they are named would do.
-        loaded_by: The engine installed here that has loaded the model; empty where none has.
-        asked: The target as a command names it, where that is not its name, as a file of the user.
+        engine: Whether the engine itself was given the file.
+        command: What repairs the model.
         style: Colours or none.
     """
     found = tuple(findings)
@@ -45,17 +45,12 @@ def check_text(
     if blocking:
         certain = sum(f.certain for f in blocking)
         doubt = "" if certain == len(blocking) else f", {len(blocking) - certain} of them possible"
-        word, colour = "PROBLEMS", "red"
+        word, colour = Word.PROBLEMS, "red"
         sentence = f"{count(len(blocking), 'problem')} for {target} in {printable(path)}{doubt}."
     else:
-        word, colour = "OK", "green"
-        sentence = (
-            f"No rule for {target} objects to {printable(path)}, and {loaded_by}, which is "
-            "installed here, loads it."
-            if loaded_by
-            else f"No rule for {target} objects to {printable(path)}. The rules were applied to "
-            "the file; the engine itself was not run."
-        )
+        word, colour = Word.OK, "green"
+        sentence = f"No problem is known in {printable(path)} for {target}."
+    sentence = f"{sentence} {engine_sentence(engine, target, 'the file')}"
     lines = [style.paint(word, colour, "bold"), *wrap(sentence)]
     if found:
         lines += ["", *finding_blocks(found, style, every_node=explain), "", *legend(found)]
@@ -67,8 +62,8 @@ def check_text(
         if texts:
             lines += ["", style.paint(title, "bold")]
             lines += [line for text in texts for line in wrap(printable(text), "    ", "  - ")]
-    if any(f.removed_by for f in blocking):
-        lines += ["", f"Next: graphfix run {printable(path)} --target {asked or target}"]
+    if command and any(f.removed_by for f in blocking):
+        lines += ["", f"Next: {printable(command)}"]
     if blocking:
         lines += ["", f"exit code 1: {CHECK_EXIT_CODES[1]}"]
     return join(lines)

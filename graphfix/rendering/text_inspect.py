@@ -8,21 +8,29 @@ from os.path import basename
 from graphfix.pipeline.inspection import ExternalFile, Inspection, OpCount, Port, Weight
 from graphfix.pipeline.reach import Reach
 from graphfix.rendering.grouping import node_label
-from graphfix.rendering.style import PLAIN, Style, count, join, labelled, printable, size, table
+from graphfix.rendering.short_lines import Listed, fitted, labelled_short
+from graphfix.rendering.style import (
+    PLAIN,
+    Style,
+    capped,
+    count,
+    join,
+    labelled,
+    printable,
+    size,
+    table,
+)
 
 _FUNCTIONS_SHOWN = 20
 _METADATA_SHOWN = 200
+_WEIGHTS_SHOWN = 5  # in a short report
 _BLOCKERS_SHOWN = 20
 
 
 def inspect_text(found: Inspection, reach: Reach | None = None, *, style: Style = PLAIN) -> str:
     """Return what is in a model, and how low its opset can go where that was tried, for people."""
-    title = f"{printable(basename(found.path))}: {size(found.bytes)}, IR {found.ir_version}"
-    opsets = ", ".join(
-        f"{printable(domain or 'ai.onnx')} {version}" for domain, version in found.opsets.items()
-    )
-    lines = [style.paint(title, "bold")]
-    lines += labelled("opsets", opsets or "none", indent=2)
+    lines = [style.paint(_title(found), "bold")]
+    lines += labelled("opsets", _opsets(found), indent=2)
     if found.lowest_opset is not None:
         lines += labelled(
             "", f"the operators, as they are written, need ai.onnx {found.lowest_opset}", indent=2
@@ -46,6 +54,58 @@ def inspect_text(found: Inspection, reach: Reach | None = None, *, style: Style 
         if body:
             lines += ["", style.paint(heading, "bold"), *body]
     return join(lines)
+
+
+def short_inspect(found: Inspection, reach: Reach | None = None, *, style: Style = PLAIN) -> str:
+    """Return the same in at most 20 lines, the operators in a row."""
+    lines = [style.paint(_title(found), "bold")]
+    lines += labelled_short("opsets", _opsets(found) + _needed(found))
+    if reach is not None:
+        lines += labelled_short("reach", f"`graphfix run --opset` goes down to {reach.lowest}")
+    lines += labelled_short("exporter", found.producer)
+    weights = f"{count(found.weight_count, 'weight')} of {size(found.weight_bytes)}"
+    lines += labelled_short("size", f"{count(found.nodes, 'node')}, {weights}")
+    operators = [f"{row.nodes} {_operator(row)}" for row in found.histogram]
+    lines += labelled_short("operators", ", ".join(operators))
+    foreign = [_operator(row) for row in found.histogram if row.since_opset is None]
+    lines += labelled_short("unknown", capped(foreign, 4) and f"{capped(foreign, 4)} (to ONNX)")
+    lists = [
+        Listed(title, [[line] for line in body])
+        for title, body in (
+            (f"Inputs: {len(found.inputs)}", _ports(found.inputs)),
+            (f"Outputs: {len(found.outputs)}", _ports(found.outputs)),
+            ("In the way of a lower opset", [] if reach is None else _blockers(reach)),
+        )
+    ]
+    lists += [
+        Listed(title, [[line] for line in body], minor=True)
+        for title, body in (
+            ("Functions", _functions(found.functions)),
+            ("External data", _external(found.external)),
+            ("Biggest weights", _weights(found.weights[:_WEIGHTS_SHOWN])),
+        )
+    ]
+    return join(fitted(lines, lists, style))
+
+
+def _title(found: Inspection) -> str:
+    return f"{printable(basename(found.path))}: {size(found.bytes)}, IR {found.ir_version}"
+
+
+def _opsets(found: Inspection) -> str:
+    opsets = (
+        f"{printable(domain or 'ai.onnx')} {version}" for domain, version in found.opsets.items()
+    )
+    return ", ".join(opsets) or "none"
+
+
+def _needed(found: Inspection) -> str:
+    lowest = found.lowest_opset
+    return "" if lowest is None else f" (its operators need ai.onnx {lowest})"
+
+
+def _operator(row: OpCount) -> str:
+    return printable(f"{row.domain}::{row.op}" if row.domain else row.op)
 
 
 def shape_text(shape: tuple[int | str | None, ...] | None) -> str:
@@ -82,7 +142,7 @@ def _operators(rows: Iterable[OpCount]) -> list[str]:
         [
             (
                 str(row.nodes),
-                printable(f"{row.domain}::{row.op}" if row.domain else row.op),
+                _operator(row),
                 "unknown to ONNX" if row.since_opset is None else str(row.since_opset),
             )
             for row in rows

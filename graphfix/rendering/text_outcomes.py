@@ -73,9 +73,10 @@ def _length(shape: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
 def _proof(outcome: Outcome) -> str:
     """Return how many sites were compared on their own, and with what result."""
     verdicts = Counter(s.certificate.status for s in outcome.sites if s.certificate is not None)
+    proofs = [s.certificate for s in outcome.sites if s.certificate is not None]
+    unrun = sum(proof.status is Verdict.EQUAL and not proof.samples for proof in proofs)
+    verdicts[Verdict.EQUAL] -= unrun
     said = "".join(
         f", {verdicts[verdict]} compared {verdict}" for verdict in Verdict if verdicts[verdict]
     )
-    proofs = [s.certificate for s in outcome.sites if s.certificate is not None]
-    unrun = sum(proof.status is Verdict.EQUAL and not proof.samples for proof in proofs)
-    return f"{said} ({unrun} identical, not run)" if unrun else said
+    return f"{said}, {unrun} unchanged (not run)" if unrun else said

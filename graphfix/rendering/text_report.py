@@ -21,10 +21,10 @@ from graphfix.rendering.style import (
 )
 from graphfix.rendering.text_findings import finding_blocks, legend
 from graphfix.rendering.text_outcomes import outcome_lines
-from graphfix.rendering.wording import EXIT_CODES, Tone, headline, problems
+from graphfix.rendering.wording import Tone, engine_sentence, exit_meaning, headline, problems
 from graphfix.report import FileFacts, Report, Status, Verdict, Verification
 
-_TONES = {Tone.GOOD: "green", Tone.CAREFUL: "yellow", Tone.BAD: "red"}
+TONES = {Tone.GOOD: "green", Tone.CAREFUL: "yellow", Tone.BAD: "red"}
 _OUTPUTS_SHOWN = 8
 
 
@@ -46,7 +46,9 @@ def report_text(
         style: Colours or none.
     """
     said = headline(report, exit_code, dry_run=dry_run)
-    lines = [style.paint(said.word, _TONES[said.tone], "bold"), *wrap(printable(said.sentence)), ""]
+    lines = [style.paint(said.word, TONES[said.tone], "bold"), *wrap(printable(said.sentence)), ""]
+    engine = engine_sentence(report.engine, report.target)
+    lines += [*wrap(engine), ""] if engine else []
     lines += _files(report, dry_run)
     for title, body in (
         (
@@ -66,7 +68,7 @@ def report_text(
     seconds = sum(s for s in report.seconds.values() if isfinite(s))
     lines += ["", f"{seconds:.1f} s, graphfix {report.version}"]
     if exit_code:
-        lines += wrap(f"exit code {exit_code}: {EXIT_CODES[exit_code]}")
+        lines += wrap(f"exit code {exit_code}: {exit_meaning(report, exit_code)}")
     return join(lines)
 
 

@@ -8,11 +8,32 @@ from os.path import basename
 from msgspec import Struct
 
 from graphfix.rendering.style import count
-from graphfix.report import Finding, Report, Status, Verdict, every_site_equal
+from graphfix.report import Asked, EngineAsked, Finding, Report, Status, Verdict, every_site_equal
+
+
+class Word(StrEnum):
+    """What every command begins with: how it ended. docs/output.md explains them to users."""
+
+    OK = "OK"  # no problem, no difference: nothing was changed
+    FIXED = "FIXED"  # problems were there, none is left
+    CHANGED = "CHANGED"  # no problem was there, and the model was changed as asked
+    PROBLEMS = "PROBLEMS"
+    NOT_VERIFIED = "NOT VERIFIED"  # whether it computes the same could not be shown
+    NOT_DONE = "NOT DONE"  # something that was asked for
+    DIFFERENT = "DIFFERENT"
+
+
+COMPARED = {Verdict.EQUAL: Word.OK, Verdict.MISMATCH: Word.DIFFERENT}  # others are not verified
+
+
+def compared_word(status: Verdict) -> Word:
+    """Return the word for a comparison of two models."""
+    return COMPARED.get(status, Word.NOT_VERIFIED)
+
 
 EXIT_CODES = {
     0: "written and verified, or nothing had to be done",
-    1: "something is left to do: problems remain, or equality could not be shown",
+    1: "written, but problems are left, or what was asked for is not done or not verified",
     2: "wrong usage",
     3: "the input cannot be read or is not a model; nothing was written",
     4: "the result does not compute the same as the input; nothing was written",
@@ -56,9 +77,9 @@ def headline(report: Report, exit_code: int, *, dry_run: bool = False) -> Headli
     """
     if exit_code == 4:
         return Headline(
-            "NOT WRITTEN",
-            f"The repaired model does not compute the same as {_source(report)}, and taking single "
-            "repairs back did not help. Nothing was written.",
+            Word.DIFFERENT,
+            f"The repaired model does not compute the same as {_source(report)}, and leaving out "
+            "single repairs did not help. Nothing was written.",
             Tone.BAD,
         )
     if exit_code == 0:
@@ -96,7 +117,7 @@ def trust(report: Report) -> str:
 
 def _done(report: Report, dry_run: bool) -> Headline:
     """Word a run that ended in 0."""
-    suits = f"No rule for {report.target} objects to it. " if report.target else ""
+    suits = f"No known problem is left for {report.target}. " if report.target else ""
     if not _changed(report):
         copy = report.output is None or report.output.sha256 == report.input.sha256
         what = _written(
@@ -105,39 +126,70 @@ def _done(report: Report, dry_run: bool) -> Headline:
             "copied unchanged to" if copy else "written without repairs to",
             "needs no repair",
         )
-        return Headline("NOTHING TO DO", f"{suits}{_source(report)} {what}.", Tone.GOOD)
+        none = f"No problem is known for {report.target}. " if report.target else ""
+        return Headline(Word.OK, f"{none}{_source(report)} {what}.", Tone.GOOD)
     proved = report.verification.status in (Verdict.EQUAL, Verdict.BUILT)
     extra = ""
     if every_site_equal(report.outcomes) and report.verification.status in _UNDECIDED:
         extra = " Every single repair was run before and after, and compared equal."
     word, past, would = _deed(report)
     what = _written(report, dry_run, f"{past} and written to", would)
-    word = f"WOULD BE {word}" if dry_run else word
-    if report.verification.status is Verdict.BUILT:
-        word += " AND BUILT"
-    elif report.verification.status is Verdict.LOSSY:
-        word += ", WITH LOSS"
-    elif report.verification.status is Verdict.OFF:
-        word += ", NOT VERIFIED"
+    qualified = f"{word}{qualifier(report)}"
     return Headline(
-        word,
+        f"{qualified}, DRY RUN" if dry_run else qualified,
         f"{_source(report)} {what}. {suits}{trust(report)}{extra}",
         Tone.GOOD if proved or extra else Tone.CAREFUL,
     )
 
 
-def _deed(report: Report) -> tuple[str, str, str]:
+def qualifier(report: Report) -> str:
+    """Return what limits a good word: the outputs changed by consent, or were not compared."""
+    if report.verification.status is Verdict.LOSSY:
+        return ", WITH LOSS"
+    return ", NOT VERIFIED" if report.verification.status is Verdict.OFF else ""
+
+
+def engine_sentence(engine: EngineAsked | None, target: str, what: str = "the result") -> str:
+    """Say whether the target's engine itself was run, and what it did; empty without a target.
+
+    Args:
+        engine: What is known of that; None counts as not run.
+        target: The resolved target.
+        what: What it was given.
+    """
+    if not target:
+        return ""
+    title = engine.title if engine is not None else target
+    match engine.did if engine is not None else Asked.NOT_RUN:
+        case Asked.RAN:
+            return f"{title} itself ran {what}; its outputs were compared."
+        case Asked.BUILT:
+            return f"{title} itself built {what}; no device is here to run it."
+        case Asked.LOADED:
+            return f"{title}, installed here, loaded {what}."
+        case Asked.REFUSED:
+            return f"{title}, installed here, does not take {what}."
+        case Asked.INCONCLUSIVE:
+            return f"{title} was asked too; its answer is part of this report."
+        case _:
+            return f"{title} was not run; the rules known of it were applied."
+
+
+def _deed(report: Report) -> tuple[Word, str, str]:
     """Return the word for what was done, what became of the model, and what would.
 
-    Only what had a problem is fixed; a model that was changed without one was done as asked.
+    Only what had a problem is fixed; a model that was changed without one was changed as asked.
     """
     if problems(report.findings_before):
-        return "FIXED", "repaired", "can be repaired"
+        return Word.FIXED, "repaired", "can be repaired"
     if not _applied(report):
-        return "DONE", "given other inputs or outputs, its nodes unchanged,", "can be changed so"
+        what = "given other inputs or outputs, its nodes unchanged,"
+        return Word.CHANGED, what, "can be changed so"
     if report.target:
-        return "DONE", "simplified (it had no problem)", "has no problem and can be simplified"
-    return "DONE", "changed as asked", "can be changed so"
+        sites = (len(o.sites) for o in report.outcomes if o.status is Status.APPLIED)
+        what = f"simplified at {count(sum(sites), 'place')} (it had no problem)"
+        return Word.CHANGED, what, "has no problem and can be simplified"
+    return Word.CHANGED, "changed as asked", "can be changed so"
 
 
 def _not_done(report: Report, dry_run: bool) -> Headline:
@@ -154,17 +206,37 @@ def _not_done(report: Report, dry_run: bool) -> Headline:
         engine = report.target or "the ONNX checker"
         verb = "is" if len(left) == 1 else "are"
         return Headline(
-            "NOT FIXED",
+            Word.PROBLEMS,
             f"{count(len(left), 'problem')} {verb} left for {engine}. {written}{kept}",
             Tone.BAD,
         )
     if report.verification.status in (*_UNDECIDED, Verdict.MISMATCH):
-        return Headline("NOT PROVED", f"{trust(report)} {written}", Tone.CAREFUL)
+        return Headline(Word.NOT_VERIFIED, f"{trust(report)} {written}", Tone.CAREFUL)
     return Headline(
-        "NOT DONE",
-        f"What was asked for could not be done; see Repairs for the reason. {written}{kept}",
+        Word.NOT_DONE,
+        f"{undone(report)} {written}{kept}",
         Tone.BAD,
     )
+
+
+def undone(report: Report) -> str:
+    """Return one sentence on what was asked for and is not done, with the first reason."""
+    for outcome in sorted(report.outcomes, key=lambda each: each.pass_id != "opset"):
+        if outcome.status in (Status.REFUSED, Status.FAILED) and outcome.reason:
+            return f"{outcome.pass_id} {outcome.status}: {outcome.reason.rstrip('.')}."
+    return "No pass that was asked for acted on the model."
+
+
+def exit_meaning(report: Report, exit_code: int) -> str:
+    """Return what an exit code other than 0 stands for in this run."""
+    if exit_code != 1:
+        return EXIT_CODES[exit_code]
+    left = problems(report.findings_after)
+    if left:
+        return f"{count(len(left), 'problem')} left"
+    if report.verification.status in (*_UNDECIDED, Verdict.MISMATCH):
+        return "it could not be shown that the result computes the same"
+    return "what was asked for is not done"
 
 
 def _written(report: Report, dry_run: bool, past: str, would: str) -> str:

@@ -65,7 +65,7 @@ def test_text_of_two_files(tmp_path: Path, capsys: Capture) -> None:
     assert main(["bisect", one, two]) == 1
     out = capsys.readouterr().out
     lines = out.splitlines()
-    assert lines[0] == "a.onnx against b.onnx: mismatch"
+    assert lines[0] == "DIFFERENT: a.onnx against b.onnx: mismatch"
     place = lines.index("First node that differs")
     assert lines[place + 1] == "  MatMul 'm3' (main, #6)"
     assert "    reads     r3: equal in both" in lines
@@ -179,7 +179,7 @@ def test_a_run_in_text_and_json(tmp_path: Path, capsys: Capture) -> None:
     assert main(words) == 1
     out = capsys.readouterr().out
     lines = out.splitlines()
-    assert lines[0] == "tower.onnx, repaired: mismatch"
+    assert lines[0] == "DIFFERENT: tower.onnx, repaired: mismatch"
     assert lines[lines.index("First site that breaks the outputs") + 1] == "  relu-to-max"
     assert "    node      Relu 'r4' (main, #7)" in lines
     assert "    proof     mismatch on " in out

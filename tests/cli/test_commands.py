@@ -64,6 +64,7 @@ class Pipeline:
             target=SimpleNamespace(name="trt8.6"),
             reproducers=(),
             loaded_by="",
+            engine=None,
             findings=self.findings,
             notes=("trt8 is 8.6",),
             explanations=self.explanations,
@@ -184,11 +185,11 @@ def test_run_prints_text_with_the_trtexec_line(
 ) -> None:
     assert main(["run", "m.onnx", "--target", "trt8", "--assume-op", "Foo"]) == 0
     out, err = capsys.readouterr()
-    assert out.startswith("FIXED\n")
+    assert out.startswith("FIXED: model.onnx for trt8.6: 1 problem repaired, none is left\n")
     assert err == ""
     line = next(text for text in out.splitlines() if "trtexec" in text)
     assert line == (
-        f"    trtexec --onnx={written} '--minShapes=x:<batch>x3' '--optShapes=x:<batch>x3' "
+        f"  trtexec --onnx={written} '--minShapes=x:<batch>x3' '--optShapes=x:<batch>x3' "
         "'--maxShapes=x:<batch>x3' '--staticPlugins=<your-plugins.so>'"
     )
 
@@ -284,7 +285,7 @@ def test_check_fails_for_all_but_notes(
     assert main(["check", "m.onnx", "--target", "trt8", "--json"]) == code
     assert json.loads(capsys.readouterr().out)["ok"] is (code == 0)
     assert main(["check", "m.onnx", "--target", "trt8"]) == code
-    assert capsys.readouterr().out.startswith("PROBLEMS\n" if code else "OK\n")
+    assert capsys.readouterr().out.startswith("PROBLEMS: 1 in" if code else "OK: no")
 
 
 def test_check_explains_what_the_passes_do(
@@ -367,6 +368,10 @@ def test_inspect_of_what_is_no_model(
 def test_targets_both_ways(capsys: Capture) -> None:
     assert main(["targets"]) == 0
     lines = capsys.readouterr().out.splitlines()
+    assert any(line.split()[:4] == ["trt", "trt5.1", "to", "trt11.4"] for line in lines)
+    assert len(lines) <= 20
+    assert main(["targets", "-v"]) == 0
+    lines = capsys.readouterr().out.splitlines()
     assert any(line.split()[:2] == ["trt8.6", "trt8"] for line in lines)
     assert main(["targets", "--json"]) == 0
     listed = {t["name"]: t for t in json.loads(capsys.readouterr().out)["targets"]}
@@ -383,6 +388,10 @@ def test_passes_both_ways(capsys: Capture) -> None:
     assert main(["passes", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)["passes"]
     assert main(["passes"]) == 0
+    short = capsys.readouterr().out.splitlines()
+    assert short[0].startswith(f"{len(listed)} passes in ")
+    assert len(short) <= 20
+    assert main(["passes", "-v"]) == 0
     text = capsys.readouterr().out
     assert text.splitlines()[-1].startswith(f"{len(listed)} pass")
     for known in listed:
@@ -406,4 +415,6 @@ def test_the_next_command_names_the_profile_as_it_was_given(
     text = f'<ir_version: 8, opset_import: ["" : 13]> {graph}'
     path.write_bytes(parser.parse_model(text).SerializeToString())
     assert main(["check", str(path), "--target", str(profile)]) == 1
+    assert f"\n  graphfix run {path} --target {profile}\n" in capsys.readouterr().out
+    assert main(["check", str(path), "--target", str(profile), "-v"]) == 1
     assert f"Next: graphfix run {path} --target {profile}\n" in capsys.readouterr().out

@@ -42,7 +42,7 @@ def test_the_same_under_other_names(tmp_path: Path, capsys: Capture) -> None:
     two = written(tmp_path / "b.onnx", disguised(chain(), 1, keep_interface=True))
     assert main(["diff", one, two]) == 0
     out = capsys.readouterr().out
-    assert out == "a.onnx -> b.onnx: the same, up to names\n  renamed: 3 nodes, 3 tensors\n"
+    assert out == "OK: a.onnx -> b.onnx: the same, up to names\n  renamed: 3 nodes, 3 tensors\n"
 
 
 def test_a_changed_weight_in_text(tmp_path: Path, capsys: Capture) -> None:

@@ -28,16 +28,16 @@ def tower(tmp_path: Path) -> str:
 def test_edits_are_done_in_the_order_given(tower: str, tmp_path: Path, capsys: Capture) -> None:
     out = tmp_path / "out.onnx"
     words = ["--rename", "x=a", "--prefix", "p_", "--rename", "a=b", "--rename-node", "p_dot=dot"]
-    assert main(["edit", tower, *words, "-o", str(out)]) == 0
+    assert main(["edit", tower, *words, "-o", str(out), "-v"]) == 0
     said = capsys.readouterr().out.splitlines()
-    assert said[0] == "tower.onnx: edited"
+    assert said[0] == "CHANGED: tower.onnx edited, each promise verified"
     assert [line for line in said if line.startswith("--")] == [
         "--rename",
         "--prefix",
         "--rename",
         "--rename-node",
     ]
-    assert sum(line.startswith("  proved: ") for line in said) == 8
+    assert sum(line.startswith(("  verified: ", "  verified on ")) for line in said) == 8
     result = onnx.ModelProto.FromString(out.read_bytes())
     assert result.graph.input[0].name == "b"
     assert [node.name for node in result.graph.node] == ["dot", "p_plus", "p_act", "p_neg"]
@@ -91,5 +91,5 @@ def test_a_result_that_goes_to_standard_output(tower: str, capfdbinary: Any) -> 
     assert main(["edit", tower, "--rename", "x=a", "-o", "-"]) == 0
     told = capfdbinary.readouterr()
     assert onnx.ModelProto.FromString(told.out).graph.input[0].name == "a"
-    assert b"tower.onnx: edited" in told.err
+    assert b"CHANGED: tower.onnx edited" in told.err
     assert main(["edit", tower, "--rename", "x=a", "-o", "-", "--json"]) == 2

@@ -42,7 +42,7 @@ def test_with_a_model_the_node_and_the_cure_are_named(tmp_path: Path, capsys: Ca
     path.write_bytes(model().SerializeToString())
     assert main(["explain", written(tmp_path, MOD), str(path)]) == 0
     said = capsys.readouterr().out
-    assert said.startswith("KNOWN\nA log for trt8.4.\n")
+    assert said.startswith("PROBLEMS: 1 message recognised in the log of trt8.4\n")
     assert "    node      modulo\n" in said
     assert "mod-elimination" in said
     assert f"    cure      graphfix run {path} --target trt8.4\n" in said
@@ -89,14 +89,14 @@ def test_an_unknown_log(tmp_path: Path, capsys: Capture) -> None:
     assert told(capsys)["answers"] == []
     assert main(["explain", written(tmp_path, "all is well")]) == 1
     said = capsys.readouterr().out
-    assert said.startswith("NOT KNOWN\n")
+    assert said.startswith("NOT DONE: no message of this log ")
     assert "graphfix reduce" in said
 
 
 def test_a_general_message_of_no_known_engine_is_not_known(tmp_path: Path, capsys: Capture) -> None:
     assert main(["explain", written(tmp_path, "Segmentation fault (core dumped)")]) == 1
     said = capsys.readouterr().out
-    assert said.startswith("NOT KNOWN\nNo engine is known by this log.")
+    assert said.startswith("NOT DONE: no message of this log (its engine is not known) is ")
     assert "ended in native code" in said
 
 

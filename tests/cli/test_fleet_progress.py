@@ -53,9 +53,9 @@ def test_elsewhere_each_row_is_a_line(capsys: pytest.CaptureFixture[str]) -> Non
     tell_all()
     said = capsys.readouterr().err.splitlines()
     assert [line.split()[:3] for line in said] == [
-        ["1/4", "trt8.6", "fine"],
-        ["2/4", "trt8.6", "unreadable"],
-        ["3/4", "ort-1.10", "fine"],
+        ["1/4", "trt8.6", "OK"],
+        ["2/4", "trt8.6", "UNREADABLE"],
+        ["3/4", "ort-1.10", "OK"],
     ]
 
 

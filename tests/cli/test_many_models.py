@@ -78,7 +78,7 @@ def test_text_is_summed_up(nets: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert main(["check", "nets/*.onnx", "nets/absent.onnx", "--target", "trt7"]) == 1
     out, err = capsys.readouterr()
     assert out.rstrip().endswith("4 models: 1 without problems, 1 with problems, 2 not checked")
-    assert "\nnets/mod.onnx\n\nPROBLEMS\n" in out
+    assert "\nnets/mod.onnx\n\nPROBLEMS: 1 in mod.onnx" in out
     assert "nets/absent.onnx: no such file" in err
 
 

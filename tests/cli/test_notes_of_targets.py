@@ -25,7 +25,7 @@ def test_the_jetson_note_is_told_where_it_is_asked_for_and_not_by_every_run(
 ) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(MODEL.SerializeToString())
-    short = "trt8 is taken as trt8.6 (TensorRT 8.6); `graphfix targets trt8` says more"
+    short = "trt8 is taken as trt8.6 (TensorRT 8.6); see `graphfix targets trt8`"
     for words in (["run", str(path)], ["check", str(path)]):
         told = _said([*words, "--target", "trt8"], capsys)
         assert short in told

@@ -28,7 +28,7 @@ def test_text_and_the_file(tmp_path: Path, capsys: Capture) -> None:
     assert main(["reduce", model, "--fails", looking_for("Erf", tmp_path)]) == 0
     out = capsys.readouterr().out
     lines = out.splitlines()
-    assert lines[0] == "long.onnx: reduced"
+    assert lines[0] == "CHANGED: long.onnx reduced"
     assert "1 node, 0 B of weights" in " ".join(out.split())
     assert "  failure   exit code 3" in lines
     assert lines[-1] == "  it cannot do Erf"

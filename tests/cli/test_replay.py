@@ -42,7 +42,7 @@ def test_a_run_names_the_folders(tmp_path: Path, capsys: Capture) -> None:
     mended = pass_file(tmp_path, ELEMENT.replace("-1.01", "-1.0"))
     assert main(["replay", str(folders[1]), "--pass-file", str(mended)]) == 0
     text = capsys.readouterr().out
-    assert text.startswith("wrong: the fault no longer shows\n")
+    assert text.startswith("OK: wrong: the fault no longer shows\n")
     assert "both sides are equal on " in text
 
 

@@ -62,9 +62,8 @@ def test_a_model_goes_in_and_out_of_the_standard_streams() -> None:
     ops = [node.op_type for node in onnx.load_model_from_string(done.stdout).graph.node]
     assert ops == ["HardSigmoid", "Mul", "Relu"]
     report = done.stderr.decode()
-    assert report.startswith("FIXED\nstandard input was repaired and written to standard output.")
-    assert "input   standard input" in report
-    assert "output  standard output" in report
+    assert report.startswith("FIXED: standard input for trt7.2: 1 problem repaired, none is left\n")
+    assert "  output    standard output\n" in report
 
 
 def test_standard_input_to_a_file(
@@ -90,7 +89,7 @@ def test_a_file_to_standard_output(
     assert main(["run", str(path), "--target", "trt7.2", "-o", "-", "--no-provenance"]) == 0
     told = capfdbinary.readouterr()
     assert onnx.load_model_from_string(told.out) == FINE
-    assert b"NOTHING TO DO" in told.err
+    assert b"OK: in.onnx for trt7.2 needs no repair" in told.err
 
 
 @pytest.mark.parametrize(
@@ -116,7 +115,9 @@ def test_check_and_inspect_read_standard_input(
 ) -> None:
     feed(SWISH.SerializeToString())
     assert main(["check", "-", "--target", "trt7.2"]) == 1
-    assert "for trt7.2 in standard input." in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert told.startswith("PROBLEMS: 1 in standard input for trt7.2\n")
+    assert "\n  graphfix run - --target trt7.2 -o OUT.onnx\n" in told
     feed(SWISH.SerializeToString())
     assert main(["inspect", "-", "--reach"]) == 0
     told = capsys.readouterr().out

@@ -64,7 +64,7 @@ def test_each_command_is_done_and_proved(command: str, capsys: pytest.CaptureFix
     words = shlex.split(command)
     assert words[:2] == ["graphfix", "edit"]
     assert main(words[1:]) == 0, capsys.readouterr()
-    assert "proved: " in capsys.readouterr().out
+    assert "  verified  " in capsys.readouterr().out
 
 
 def test_the_python_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
@@ -86,7 +86,7 @@ def test_the_python_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_recipe_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
     (recipe,) = [text for kind, text in BLOCKS if kind == "toml"]
     Path("page.toml").write_text(recipe.replace("*/head/*", "last"), encoding="utf-8")
-    assert main(["edit", "net.onnx", "--recipe", "page.toml", "-o", "out.onnx"]) == 0
+    assert main(["edit", "net.onnx", "--recipe", "page.toml", "-o", "out.onnx", "-v"]) == 0
     said = capsys.readouterr().out.splitlines()
     assert [line for line in said if line in ("--rename", "--delete", "run")] == [
         *("--rename", "--delete"),

@@ -117,6 +117,8 @@ def test_other_names_that_are_exact(name: str, known: str) -> None:
         ("trt10", "trt10.10"),
         ("trt11", "trt11.1"),
         ("TensorRT-8", "trt8.6"),
+        ("trt", "trt11.4"),
+        ("tensorrt", "trt11.4"),
     ],
 )
 def test_an_alias_says_what_it_means(alias: str, known: str) -> None:

@@ -169,9 +169,10 @@ def test_its_rules_and_those_for_all_judge(said: Any) -> None:
 def test_a_model_is_repaired_and_run_in_it(said: Any) -> None:
     text = said["run"]["out"]
     assert said["run"]["code"] == 0, said["run"]
-    assert text.startswith("FIXED\n")
-    assert "Tessera 2.0" in text[text.index("Verification") :]
-    assert "  Compile it:\n    tessera out.onnx --feed x\n" in text
+    assert text.startswith("FIXED: good.onnx")
+    assert "  verified  outputs equal on 3 inputs (Tessera 2.0)" in text
+    assert "  engine    Tessera 2.0 itself ran the result; its outputs were compared.\n" in text
+    assert "Next: compile it\n  tessera out.onnx --feed x\n" in text
 
 
 def asked(answer: Any) -> list[tuple[str, str, str, str]]:

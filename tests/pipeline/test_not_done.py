@@ -76,7 +76,7 @@ def test_a_file_that_fails_on_the_inputs_of_the_user_is_not_equal() -> None:
     assert result.exit_code == 1
     assert result.report.verification.status is Verdict.SKIPPED
     assert "Input shape:{2,3}, requested shape:{1,3}" in result.report.verification.reason
-    assert headline(result.report, 1).word == "NOT PROVED"
+    assert headline(result.report, 1).word == "NOT VERIFIED"
 
 
 def test_a_file_that_runs_on_the_inputs_of_the_user_has_nothing_to_do() -> None:
@@ -107,7 +107,7 @@ def test_declared_shapes_alone_are_not_nothing() -> None:
     assert result.report.io_changes
     assert result.report.verification.reason == "no node was changed"
     said = headline(result.report, 0)
-    assert said.word == "DONE"
+    assert said.word == "CHANGED"
     assert "can be changed so" in said.sentence
 
 

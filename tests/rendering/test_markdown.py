@@ -27,7 +27,7 @@ def test_every_report_has_its_verdict_and_whole_tables(sample: tuple[Report, int
 def test_sections_of_a_run(samples: Samples) -> None:
     text = report_markdown(*samples["left"], step=NextStep("trtexec --onnx=a.onnx", "Build"))
     assert [line for line in text.splitlines() if line.startswith("#")] == [
-        "# NOT FIXED",
+        "# PROBLEMS",
         "## Problems in the input",
         "## Repairs",
         "## Problems left",

@@ -127,11 +127,13 @@ class TensorRT(ParsedByTensorRT):
     )
 
     def aliases(self) -> Mapping[str, str]:
-        """Return the majors; the family alone means none of them."""
-        return _ALIASES
+        """Return the majors, and the family alone as the newest version."""
+        return {**super().aliases(), **_ALIASES}
 
     def hint(self, alias: str) -> str:
-        """Return what to type on a Jetson whose TensorRT is an older one."""
+        """Return what to type where the TensorRT that is meant is an older one."""
+        if alias == self.family:
+            return "; say yours where it is another: trt8.6, trt10.3, jetpack6.1, ngc22.12"
         from graphfix.engines.tensorrt.releases import older_jetsons
 
         return older_jetsons(alias, _ALIASES[alias])

@@ -364,4 +364,5 @@ class _Comparison:
             if info.name in self._judge.broken:
                 verdict = status
             outputs.append(OutputDifference(info.name, worst[0], worst[1], verdict))
-        return Verification(status, reason, self._method(), tuple(outputs))
+        samples = len(self._feeds) + sum(self._more.values())
+        return Verification(status, reason, self._method(), tuple(outputs), samples=samples)

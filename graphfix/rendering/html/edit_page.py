@@ -9,7 +9,7 @@ from onnx import GraphProto, ModelProto
 
 from graphfix._version import __version__
 from graphfix.edits.engine import Done, Edited
-from graphfix.rendering.edit_views import proof_text
+from graphfix.rendering.edit_views import edit_word, proof_text
 from graphfix.rendering.html.gauge import gauge
 from graphfix.rendering.html.overview import Mark, overview
 from graphfix.rendering.html.page import Answer, Card, Page, Section
@@ -36,7 +36,7 @@ def edit_page(model: str, output: str, proto: ModelProto, found: Edited) -> Page
     files = [*map(str, found.parts), *([output] if output else [])] if wrote else []
     return Page(
         title=printable(basename(model)),
-        word="EDITED" if wrote else "NOT WRITTEN",
+        word=edit_word(found),
         tone=tone,
         sentence=f"{count(len(found.steps), 'edit')}, in the order given.",
         answers=(

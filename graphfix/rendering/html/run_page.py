@@ -21,7 +21,14 @@ from graphfix.rendering.html.sketch import Surroundings
 from graphfix.rendering.next_steps import next_steps, replay_line, reproduced_at
 from graphfix.rendering.style import count, printable, size
 from graphfix.rendering.text_report import intent_of, left_title, number
-from graphfix.rendering.wording import EXIT_CODES, Tone, headline, problems, trust
+from graphfix.rendering.wording import (
+    Tone,
+    engine_sentence,
+    exit_meaning,
+    headline,
+    problems,
+    trust,
+)
 from graphfix.report import FileFacts, Report, Verdict
 
 _SURE = (Verdict.EQUAL, Verdict.BUILT)
@@ -174,7 +181,12 @@ def _worst(error: float) -> str:
 def _facts(report: Report, code: int) -> tuple[tuple[str, str], ...]:
     facts = [("Target", report.target or "none"), ("Input", _file(report.input))]
     facts += [("Output", _file(report.output))] if report.output is not None else []
-    return (*facts, ("Exit code", f"{code}: {EXIT_CODES[code]}"))
+    facts += (
+        [("Engine", printable(engine_sentence(report.engine, report.target)))]
+        if report.target
+        else []
+    )
+    return (*facts, ("Exit code", f"{code}: {exit_meaning(report, code)}"))
 
 
 def _file(facts: FileFacts) -> str:

@@ -106,7 +106,7 @@ def test_a_run_that_breaks_nothing(
 def test_edits(pair: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ("edit", pair[0], "--rename", "a=inner", "-o", str(tmp_path / "out.onnx"))
     found = page(tmp_path / "r.html", capsys, *words)
-    assert [told for _, told in found.of("h1")] == ["EDITED"]
+    assert [told for _, told in found.of("h1")] == ["CHANGED"]
     ((attrs, card),) = found.of("details", id="e1")
     assert attrs["class"] == "card good"
     assert card.startswith("--rename proved")

@@ -128,7 +128,7 @@ def test_what_is_left_is_told_with_its_tone() -> None:
         "g (float[2] x) => (float[2] y) { y = acme.Warp (x) }"
     )
     made = run_page(run(proto, target="trt8.4"))
-    assert made.word == "NOT FIXED"
+    assert made.word == "PROBLEMS"
     assert made.answers[0].word == "No"
     assert made.answers[0].tone is Tone.BAD
     assert [s.place for s in made.shown].count("left") == 1

@@ -1,0 +1,82 @@
+"""What `graphfix check` prints unless asked for more: the answer and at most 20 lines in all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os.path import basename
+
+from graphfix.rendering.grouping import distinct, group_findings
+from graphfix.rendering.short_lines import Listed, fitted, labelled_short, one_line
+from graphfix.rendering.short_report import problem_line, problem_lines, subject
+from graphfix.rendering.style import PLAIN, Style, capped, count, join, printable
+from graphfix.rendering.wording import Word, engine_sentence, problems
+from graphfix.report import EngineAsked, Finding
+
+
+def answer_line(path: str, target: str, findings: Sequence[Finding]) -> str:
+    """Return the answer of a check in one line: ``PROBLEMS: 3 in a.onnx for trt8.6``."""
+    blocking = problems(tuple(findings))
+    name = printable(basename(path) or path)
+    if not blocking:
+        return f"{Word.OK}: no problem is known in {name} for {target}"
+    possible = sum(not f.certain for f in blocking)
+    doubt = f", {possible} of them possible" if possible else ""
+    return f"{Word.PROBLEMS}: {len(blocking)} in {name} for {target}{doubt}"
+
+
+def short_check(
+    path: str,
+    target: str,
+    findings: Sequence[Finding],
+    notes: Sequence[str] = (),
+    *,
+    engine: EngineAsked | None = None,
+    command: str = "",
+    style: Style = PLAIN,
+) -> str:
+    """Return what a check found in at most 20 lines.
+
+    Args:
+        path: The model.
+        target: The resolved target.
+        findings: What the rules said.
+        notes: Sentences that belong to no finding.
+        engine: Whether the engine itself was given the file.
+        command: What repairs the model.
+        style: Colours or none.
+    """
+    found = tuple(findings)
+    blocking = problems(found)
+    word, _, rest = answer_line(path, target, found).partition(": ")
+    colour = "red" if blocking else "green"
+    lines = [f"{style.paint(word, colour, 'bold')}: {rest}"]
+    lines += labelled_short("engine", engine_sentence(engine, target, "the file"))
+    if len(notes) == 1:
+        lines += labelled_short("notes", notes[0])
+    groups = group_findings(found)
+    lists = [
+        Listed(
+            f"Problems: {count(sum(g.findings[0].blocks for g in groups), 'kind')}",
+            [problem_lines(g) for g in groups if g.findings[0].blocks],
+        ),
+        Listed(
+            "What blocks nothing",
+            [[problem_line(g)] for g in groups if not g.findings[0].blocks],
+            minor=bool(blocking),
+        ),
+        Listed("Notes", [[one_line(note, "  - ")] for note in notes] if len(notes) > 1 else []),
+        _next(command, blocking),
+    ]
+    return join(fitted(lines, lists, style))
+
+
+def _next(command: str, blocking: Sequence[Finding]) -> Listed:
+    """Return the command that repairs what can be, and say for what no pass is known."""
+    groups = group_findings(blocking)
+    helpless = distinct(subject(g) for g in groups if g.nodes and not g.removed_by)
+    if command and any(group.removed_by for group in groups):
+        entries = [[f"  {printable(command)}"]]
+        if helpless:
+            entries.append([one_line(f"no pass is known to remove: {capped(helpless, 4)}", "  ")])
+        return Listed("Next: repair it", entries)
+    return Listed("Next", [["  no pass is known to remove these problems"]] if helpless else [])

@@ -1,0 +1,319 @@
+"""What `graphfix run` prints unless asked for more: the verdict and at most 20 lines in all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from os.path import basename
+
+from graphfix.engines.interface import NextStep
+from graphfix.rendering.grouping import Group, distinct, group_findings, node_label
+from graphfix.rendering.next_steps import next_steps, replay_line, reproduced_at
+from graphfix.rendering.short_lines import LABEL, Listed, fitted, labelled_short, one_line
+from graphfix.rendering.style import PLAIN, WIDTH, Style, capped, count, join, printable, wrap
+from graphfix.rendering.text_report import TONES, intent_of, number
+from graphfix.rendering.wording import engine_sentence, headline, problems, undone
+from graphfix.report import (
+    Accuracy,
+    Finding,
+    Outcome,
+    Report,
+    Status,
+    Verdict,
+    every_site_equal,
+)
+
+_SEVERITY = 10  # columns
+_NOTES_SHOWN = 2
+_FIRST = 160  # columns of a first line that holds a reason
+
+
+def verdict_line(report: Report, exit_code: int, *, dry_run: bool = False) -> str:
+    """Return the verdict on a run in one line: ``FIXED: a.onnx for trt8.6, no problem is left``."""
+    word = str(headline(report, exit_code, dry_run=dry_run).word)
+    name = printable(basename(report.input.path) or "the model")
+    to = f" for {report.target}" if report.target else ""
+    before, after = problems(report.findings_before), problems(report.findings_after)
+    changed = any(o.status is Status.APPLIED for o in report.outcomes) or bool(report.io_changes)
+    if exit_code == 4:
+        said = f"{name}{to}: the result computes something else, nothing was written"
+    elif after:
+        judge = f"left in {name}{to or ' (ONNX checker)'}"
+        said = f"{len(after)} of {count(max(len(before), len(after)), 'problem')} {judge}"
+    elif exit_code:
+        told = report.verification.status in (Verdict.INCONCLUSIVE, Verdict.SKIPPED)
+        why = undone(report).rstrip(".")
+        why = "equality could not be shown" if told else f"{why[0].lower()}{why[1:]}"
+        said = one_line(f"{name}{to}: {why}", width=_FIRST)
+    elif not changed:
+        said = f"{name}{to} needs no repair"
+    elif before:
+        said = f"{name}{to}: {count(len(before), 'problem')} repaired, none is left"
+    else:
+        said = f"{name} had no problem{to}, and was simplified" if to else f"{name}, as asked"
+    return f"{word}: {said}"
+
+
+def short_report(
+    report: Report,
+    exit_code: int,
+    *,
+    dry_run: bool = False,
+    step: NextStep | None = None,
+    style: Style = PLAIN,
+) -> str:
+    """Return a run in at most 20 lines; the arguments are those of the whole text view."""
+    tone = headline(report, exit_code, dry_run=dry_run).tone
+    first = verdict_line(report, exit_code, dry_run=dry_run)
+    word, _, rest = first.partition(": ")
+    lines = [f"{style.paint(word, TONES[tone], 'bold')}: {rest}"]
+    for label, text in (
+        _output(report, dry_run),
+        ("verified", verified(report)),
+        ("engine", engine_sentence(report.engine, report.target)),
+    ):
+        lines += labelled_short(label, text)
+    lines += _notes(report)
+    left = problems(report.findings_after)
+    gone, repairs = _gone(report), repair_lines(report)
+    lists = [
+        Listed(f"Problems left: {len(left)}", [_left(g, report) for g in group_findings(left)]),
+        Listed(
+            f"Problems repaired: {sum(len(g.findings) for g in gone)}",
+            [[problem_line(group)] for group in gone],
+            minor=bool(left),
+        ),
+        Listed(f"Repairs: {len(repairs)}", repairs, minor=bool(left)),
+        Listed(
+            "Interface changes",
+            [[one_line(f"{c.name}: {c.old} -> {c.new}", "  ")] for c in report.io_changes],
+        ),
+        Listed("Reproducers", _reproducers(report)),
+        _next(report, exit_code, step),
+    ]
+    return join(fitted(lines, lists, style))
+
+
+def verified(report: Report) -> str:
+    """Say how the whole result was compared with the input, and on how many inputs."""
+    found = report.verification
+    source = printable(basename(report.input.path) or "the model")
+    applied = any(o.status is Status.APPLIED for o in report.outcomes)
+    if not applied and found.status is Verdict.EQUAL:
+        return "nothing was changed, so nothing had to be compared"
+    on = f" on {count(found.samples, 'input')}" if found.samples else ""
+    worst = max((o.max_rel for o in found.outputs if o.max_rel is not None), default=0.0)
+    by = f", relative error {number(worst)}" if worst else ""
+    alone = _alone(report)
+    match found.status:
+        case Verdict.EQUAL | Verdict.BUILT:
+            where = found.method.partition(", ")[0].rpartition(" against ")[2]
+            text = f"outputs equal{on} ({where}){by}"
+            return f"{text}; {alone}" if alone else text
+        case Verdict.LOSSY:
+            return f"outputs differ as --allow-lossy allows{on}{by}"
+        case Verdict.OFF:
+            return "no: --verify off"
+        case Verdict.MISMATCH:
+            return f"no: outputs differ from those of {source}: {found.reason}"
+        case _:
+            each = "each repair on its own, " if every_site_equal(report.outcomes) else "no: "
+            text = f"{each}the whole model is {found.status}: {found.reason}"
+            return f"{text}; {alone}" if alone else text
+
+
+def _alone(report: Report) -> str:
+    """Say which repairs were not shown to be equal on their own; empty for none."""
+    proofs = [
+        site.certificate.status
+        for outcome in report.outcomes
+        if outcome.status is Status.APPLIED
+        for site in outcome.sites
+        if site.certificate is not None
+    ]
+    other = Counter[Verdict](status for status in proofs if status is not Verdict.EQUAL)
+    told = [f"{other[verdict]} {verdict}" for verdict in Verdict if other[verdict]]
+    return f"of {len(proofs)} repairs compared alone {', '.join(told)}" if told else ""
+
+
+def problem_line(group: Group) -> str:
+    """Return one kind of problem in a line: severity, how many nodes, operator, engine's words."""
+    first = group.findings[0]
+    many = f"{len(group.nodes)} x " if group.nodes else ""
+    doubt = "" if group.certain else ", possibly"
+    words = next((f.engine_text for f in group.findings if f.engine_text), "") or first.message
+    severity = f"  {group.severity} ".ljust(_SEVERITY)
+    return one_line(f"{many}{subject(group)}{doubt}: {words}", severity)
+
+
+def subject(group: Group) -> str:
+    """Return the operator of a kind of problem, and what of it is meant where that is a part."""
+    node = group.findings[0].node
+    feature = group.feature.partition(":")[2]
+    if not node.op:
+        return "the model"
+    operator = f"{node.domain}::{node.op}" if node.domain else node.op
+    if group.feature.startswith("op:"):
+        return feature
+    return operator
+
+
+def repair_lines(report: Report) -> list[list[str]]:
+    """Return a line for each repair: those that removed a problem first, then what tidied up.
+
+    Two lines are for places that ended in many ways.
+    """
+    helpful = {name for f in report.findings_before if f.blocks for name in f.removed_by}
+    applied = _joined(o for o in report.outcomes if o.status is Status.APPLIED)
+    failed = _joined(o for o in report.outcomes if o.status is Status.FAILED)
+    applied.sort(key=lambda o: (o.pass_id not in helpful, _only_unrun(o)))
+    width = max((len(o.pass_id) for o in (*failed, *applied)), default=0)
+    lines = [
+        [one_line(f"failed, rolled back: {o.reason}", f"  {o.pass_id.ljust(width)}  ")]
+        for o in failed
+    ]
+    for outcome in applied:
+        kinds = {site.accuracy for site in outcome.sites}
+        label = " and ".join(kind for kind in Accuracy if kind in kinds)
+        places = count(len(outcome.sites), "place")
+        told = ", ".join(filter(None, (places, label, *proof_texts(outcome))))
+        name = printable(outcome.pass_id)
+        line = f"  {name.ljust(width)}  {told}"
+        lines.append([line] if len(line) <= WIDTH else wrap(f"{name}: {told}", "    ", "  "))
+    return lines
+
+
+def proof_texts(outcome: Outcome) -> list[str]:
+    """Say how the places of a repair compared on their own; unlike results are not added up."""
+    told: list[str] = []
+    proofs = [site.certificate for site in outcome.sites if site.certificate is not None]
+    run = [proof for proof in proofs if proof.status is Verdict.EQUAL and proof.samples]
+    same = sum(proof.status is Verdict.EQUAL and not proof.samples for proof in proofs)
+    alone = len(run) == len(outcome.sites)
+    if run:
+        least, most = min(p.samples for p in run), max(p.samples for p in run)
+        on = count(least, "input") if least == most else f"{least} to {most} inputs"
+        told.append(f"{'' if alone else f'{len(run)} '}equal on {on}")
+    if same:
+        told.append(f"{same} unchanged (not run)")
+    other = Counter[Verdict](p.status for p in proofs if p.status is not Verdict.EQUAL)
+    told += [f"{other[verdict]} {verdict}" for verdict in Verdict if other[verdict]]
+    without = len(outcome.sites) - len(proofs)
+    return [*told, *([f"{without} not compared"] if without else [])]
+
+
+def _only_unrun(outcome: Outcome) -> bool:
+    proofs = [site.certificate for site in outcome.sites if site.certificate is not None]
+    return not any(proof.samples for proof in proofs)
+
+
+def _joined(outcomes: Iterable[Outcome]) -> list[Outcome]:
+    """Return one outcome for each pass, with all of its sites."""
+    found: dict[str, list[Outcome]] = {}
+    for outcome in outcomes:
+        found.setdefault(outcome.pass_id, []).append(outcome)
+    return [
+        Outcome(name, all_of[0].status, all_of[0].reason, tuple(s for o in all_of for s in o.sites))
+        for name, all_of in found.items()
+    ]
+
+
+def _output(report: Report, dry_run: bool) -> tuple[str, str]:
+    """Return a label and where the result is."""
+    if report.output is None or dry_run:
+        return "output", f"nothing was written{' (dry run)' if dry_run else ''}"
+    copy = report.output.sha256 == report.input.sha256
+    return "copy" if copy else "output", report.output.path
+
+
+def _notes(report: Report) -> list[str]:
+    """Return what remains that blocks nothing, and what else is to be said: a line each."""
+    groups = group_findings(f for f in report.findings_after if not f.blocks)
+    texts = [
+        f"{f'{len(g.nodes)} x {subject(g)}: ' if g.nodes else ''}{g.findings[0].message}"
+        for g in groups
+    ]
+    texts += report.notes
+    if len(texts) == 1:
+        return labelled_short("notes", texts[0])
+    lines = [
+        one_line(text, "  " + ("" if number else "notes").ljust(LABEL))
+        for number, text in enumerate(texts[:_NOTES_SHOWN])
+    ]
+    left = len(texts) - len(lines)
+    return [*lines, *([f"{' ' * (2 + LABEL)}and {left} more (-v lists them)"] if left else [])]
+
+
+def _gone(report: Report) -> list[Group]:
+    """Return the kinds of problems of which none is left."""
+    left = {(f.rule, f.feature) for f in report.findings_after if f.blocks}
+    groups = group_findings(problems(report.findings_before))
+    return [group for group in groups if (group.rule, group.feature) not in left]
+
+
+def problem_lines(group: Group) -> list[str]:
+    """Return a kind of problem that is there: one line, or more where it is one of the model.
+
+    Its message alone says what to do then, and may name an option.
+    """
+    if group.nodes or not group.findings[0].blocks:
+        return [problem_line(group)]
+    text = f"the model: {' '.join(group.findings[0].message.split())}"
+    return wrap(printable(text), " " * _SEVERITY, f"  {group.severity} ".ljust(_SEVERITY))
+
+
+def _left(group: Group, report: Report) -> list[str]:
+    """Return a kind of problem that is left, and why nothing removed it."""
+    lines = problem_lines(group)
+    if not group.nodes:
+        return lines
+    why = why_left(group.findings, report.outcomes)
+    return [*lines, one_line(why, " " * _SEVERITY)] if why else lines
+
+
+def why_left(findings: Sequence[Finding], outcomes: Iterable[Outcome]) -> str:
+    """Say why a problem is left: no pass removes it, a consent is missing, or a pass refused."""
+    names = distinct(name for f in findings for name in f.removed_by)
+    if not names:
+        return "no pass removes this"
+    needs = dict(pair for f in findings for pair in f.needs)
+    if needs:
+        name, options = next(iter(needs.items()))
+        return f"{name} needs {options}"
+    nodes = {f.node.outputs for f in findings}
+    reasons = [
+        (o, site)
+        for o in outcomes
+        if o.status in (Status.REFUSED, Status.FAILED) and o.pass_id in names
+        for site in o.sites or (None,)
+    ]
+    for outcome, site in reasons:
+        if site is None or site.node.outputs in nodes:
+            at = f" at {node_label(site.node)}" if site is not None and len(findings) > 1 else ""
+            return f"{outcome.pass_id} {outcome.status}{at}: {outcome.reason}"
+    unknown = distinct(f.missing for f in findings)
+    if unknown:
+        return f"not known: {capped(unknown, 3)}"
+    return f"{capped(names, 2)} did not act here (`graphfix check --explain` says why)"
+
+
+def _reproducers(report: Report) -> list[list[str]]:
+    return [
+        [
+            one_line(reproduced_at(made), "  "),
+            *([f"    {replay_line(made)}"] if made.folder else []),
+        ]
+        for made in report.reproducers
+    ]
+
+
+def _next(report: Report, exit_code: int, step: NextStep | None) -> Listed:
+    """Return the next command, or advice where problems are left; commands are never cut."""
+    entries = [wrap(printable(text), "    ", "  - ") for text in next_steps(report, exit_code)]
+    if step is None:
+        return Listed("Next", entries)
+    told = [f"  {step.command}", *([one_line(step.note, "  ")] if step.note else [])]
+    intent = intent_of(step, report)
+    if not entries:
+        return Listed(f"Next: {intent[0].lower()}{intent[1:]}", [told])
+    return Listed("Next", [*entries, [f"  - {intent}:", f"  {told[0]}", *told[1:]]])

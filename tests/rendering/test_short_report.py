@@ -1,0 +1,224 @@
+"""What commands print by default: at most 20 lines, the verdict first, nothing claimed too much."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from onnx import parser
+
+import graphfix
+from graphfix.engines.interface import NextStep
+from graphfix.rendering.short_check import answer_line, short_check
+from graphfix.rendering.short_lines import MOST, Listed, fitted, one_line
+from graphfix.rendering.short_report import short_report, verdict_line
+from graphfix.rendering.style import PLAIN
+from graphfix.report import (
+    Accuracy,
+    Asked,
+    Certificate,
+    EngineAsked,
+    Finding,
+    NodeRef,
+    Outcome,
+    Report,
+    Severity,
+    Site,
+    Status,
+    Verdict,
+    Verification,
+)
+
+Samples = dict[str, tuple[Report, int]]
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+STEP = NextStep("trtexec --onnx=in/model.trt8.onnx", "Build the engine", "Put the sizes.")
+FORMS = "g (float[2,3] x) => (float[2,3] y) {s = HardSwish (x) m = Mish (s) y = Hardmax (m)}"
+DOUBLES = "g (double[2,3] x) => (double[2,3] y) {y = HardSwish (x)}"
+
+
+def of_kind(kind: int, nodes: int) -> list[Finding]:
+    """Problems of one kind at some nodes."""
+    return [
+        Finding(
+            f"rule-{kind}",
+            f"op:Op{kind}",
+            Severity.REJECT,
+            NodeRef(f"n{kind}_{i}", i, f"Op{kind}", "", (f"t{kind}_{i}",)),
+            f"Op{kind} is not known",
+            f"Unsupported Op{kind}\nand a second line that is not shown",
+            removed_by=(f"pass-{kind}",),
+        )
+        for i in range(nodes)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("camera", {"target": "trt8"}),
+        ("inverse_aten17", {"target": "trt8"}),
+        ("mod_int_ts11", {"target": "trt8.4"}),
+        ("slice_assign_ts17", {"target": "trt7"}),
+        ("upsample_dynamo18", {"target": "trt7.0"}),
+        ("reduce_dynamo18", {"target": "trt5"}),
+        ("group_norm_ts11", {"target": "trt8", "verify": "sites"}),
+        ("mod_float_ts13", {"target": "trt8", "verify": "off"}),
+        ("split_ts18", {"opset": 13}),
+        ("flatten_ts11", {"opset": 17}),
+        (FORMS, {"target": "trt8"}),
+        (DOUBLES, {"target": "trt8", "allow_io_change": True}),
+    ],
+)
+def test_a_repaired_model_is_told_in_20_lines(name: str, options: dict[str, object]) -> None:
+    path = FIXTURES / f"{name}.onnx"
+    text = '<ir_version: 8, opset_import: ["" : 18]> ' + name
+    model = graphfix.load(path) if " " not in name else parser.parse_model(text)
+    result = graphfix.run(model, **options)  # type: ignore[arg-type]
+    assert result.exit_code == 0
+    report = replace(result.report, output=result.report.input)
+    lines = short_report(report, 0, step=STEP).splitlines()
+    assert len(lines) <= MOST, "\n".join(lines)
+    assert lines[0] == verdict_line(report, 0)
+    assert lines[0].split(":")[0].split(",")[0] in ("FIXED", "CHANGED", "OK")
+    assert any(line.startswith("  verified  ") for line in lines)
+    engine = [line for line in lines if line.startswith("  engine    ")]
+    assert [" was not run" in line for line in engine] == ([True] if "target" in options else [])
+    assert lines[-2:] == [f"  {STEP.command}", "  Put the sizes."]
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_many_kinds_are_cut_to_the_most_important(samples: Samples, code: int) -> None:
+    findings = tuple(f for kind in range(40) for f in of_kind(kind, 41 - kind))
+    sites = tuple(Site(f.node, certificate=Certificate(Verdict.EQUAL, samples=4)) for f in findings)
+    outcomes = tuple(Outcome(f"pass-{k}", Status.APPLIED, "", sites[k : k + 2]) for k in range(40))
+    report = replace(
+        samples["fixed"][0],
+        findings_before=findings,
+        findings_after=findings[41:] if code else (),
+        outcomes=outcomes,
+        notes=tuple(f"note {i}" for i in range(9)),
+    )
+    text = short_report(report, code, step=STEP)
+    lines = text.splitlines()
+    assert len(lines) <= MOST
+    if code:
+        assert lines[0] == "PROBLEMS: 819 of 860 problems left in model.onnx for trt8.4"
+        assert "  reject  40 x Op1: Unsupported Op1 and a second line that is not shown" in lines
+        assert "          pass-1 did not act here (`graphfix check --explain` says why)" in lines
+        assert "Problems repaired: 41 (-v lists them)" in lines
+        assert "Repairs: 40 (-v lists them)" in lines
+    else:
+        assert lines[0] == "FIXED: model.onnx for trt8.4: 860 problems repaired, none is left"
+        assert "  reject  41 x Op0: Unsupported Op0 and a second line that is not shown" in lines
+    assert "            and 7 more (-v lists them)" in lines
+    assert "  and 3" in text
+    assert lines[-2] == f"  {STEP.command}"
+
+
+def test_what_was_compared_is_told_apart(samples: Samples) -> None:
+    node = NodeRef("n", 0, "Mod", "", ("y",))
+    proofs = (
+        Certificate(Verdict.EQUAL, samples=5),
+        Certificate(Verdict.EQUAL, samples=9),
+        Certificate(Verdict.EQUAL),
+        Certificate(Verdict.INCONCLUSIVE, reason="x"),
+        None,
+    )
+    sites = tuple(Site(node, Accuracy.EXACT, certificate=proof) for proof in proofs)
+    found = Verification(Verdict.EQUAL, "", "onnxruntime 1.31, 5 samples", samples=7)
+    report = replace(
+        samples["fixed"][0],
+        outcomes=(Outcome("p", Status.APPLIED, "", sites),),
+        verification=found,
+        engine=EngineAsked("TensorRT 8.4"),
+    )
+    text = short_report(report, 0)
+    said = " ".join(text.split())
+    told = "2 equal on 5 to 9 inputs, 1 unchanged (not run), 1 inconclusive, 1 not compared"
+    assert said.endswith(f"Repairs: 1 p: 5 places, exact, {told}")
+    assert "verified outputs equal on 7 inputs (onnxruntime 1.31)" in said
+    assert "of 4 repairs compared alone 1 inconclusive" in said
+    assert "engine TensorRT 8.4 was not run; the rules known of it were applied." in said
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "verified"),
+    [
+        (
+            "not proved",
+            "NOT VERIFIED: model.onnx for trt8.4: equality could not be shown",
+            "each repair on its own, the whole model is inconclusive: the output never changes",
+        ),
+        (
+            "different",
+            "DIFFERENT: model.onnx for trt8.4: the result computes something else, "
+            "nothing was written",
+            "no: outputs differ from those of model.onnx: y moved",
+        ),
+        (
+            "odd numbers",
+            "FIXED, WITH LOSS: model.onnx for trt8.4: 12 problems repaired, none is left",
+            "outputs differ as --allow-lossy allows, relative error nan",
+        ),
+        ("no target", "CHANGED, NOT VERIFIED: model.onnx, as asked", "no: --verify off"),
+        (
+            "strict",
+            "PROBLEMS: 2 of 3 problems left in model.onnx for trt8.4",
+            "outputs equal (onnxruntime 1.31), relative error 3e-06",
+        ),
+    ],
+)
+def test_no_more_is_claimed_than_was_shown(
+    samples: Samples, name: str, first: str, verified: str
+) -> None:
+    text = short_report(*samples[name])
+    assert text.startswith(f"{first}\n")
+    assert f"verified {verified}" in " ".join(text.split())
+
+
+def test_what_is_left_says_why_and_how_to_go_on(samples: Samples) -> None:
+    lines = short_report(*samples["left"], step=STEP).splitlines()
+    assert len(lines) <= MOST
+    at = lines.index("  reject  1 x acme::Warp: acme::Warp is no operator that TensorRT knows")
+    assert lines[at + 1] == "          no pass removes this"
+    assert "  builder 1 x Resize, possibly: Resize of rank 5 may be refused" in lines
+    assert lines[0] == verdict_line(*samples["left"])
+
+
+def test_a_problem_of_the_model_is_not_cut() -> None:
+    text = "input x has open sizes, and the engine takes static shapes alone: fix them, --shape x=1"
+    finding = Finding("static", "io:dynamic-input", Severity.REJECT, NodeRef(), text)
+    said = short_check("a.onnx", "ncnn1.0", [finding])
+    assert text in " ".join(said.split())
+
+
+def test_a_check_says_whether_the_engine_was_run(samples: Samples) -> None:
+    findings = samples["left"][0].findings_before
+    loaded = EngineAsked("onnxruntime 1.32", Asked.LOADED)
+    assert short_check("in/a.onnx", "ort-1.32", (), engine=loaded).splitlines() == [
+        "OK: no problem is known in a.onnx for ort-1.32",
+        "  engine    onnxruntime 1.32, installed here, loaded the file.",
+    ]
+    text = short_check("in/a.onnx", "trt8.6", findings, command="graphfix run in/a.onnx")
+    assert text.startswith("PROBLEMS: 3 in a.onnx for trt8.6, 1 of them possible\n")
+    assert "  engine    trt8.6 was not run; the rules known of it were applied.\n" in text
+    assert text.endswith(
+        "\n\nNext: repair it\n  graphfix run in/a.onnx\n  no pass is known to remove: acme::Warp"
+    )
+    assert answer_line("in/a.onnx", "trt8.6", findings) == text.splitlines()[0]
+
+
+def test_a_list_is_cut_where_there_is_no_room() -> None:
+    entries = [[f"  {i}"] for i in range(30)]
+    lists = [Listed("Long", entries), Listed("Minor", entries, minor=True), Listed("Empty", [])]
+    lines = fitted(["head"], lists, PLAIN)
+    assert len(lines) == MOST
+    assert lines[:3] == ["head", "Long", "  0"]
+    assert lines[-2:] == ["  and 14 more (-v lists them)", "Minor (-v lists them)"]
+    assert fitted(["head"], [Listed("One", entries[:1])], PLAIN) == ["head", "", "One", "  0"]
+
+
+def test_one_line_is_one_line() -> None:
+    assert one_line("a\n  b\x1b", "  ") == "  a b\\x1b"
+    assert one_line("x" * 90, "  ") == "  " + "x" * 75 + "..."
