@@ -1,7 +1,7 @@
 """Put the HardSigmoid of a number before the number it is multiplied by.
 
 What it does: Exchanges the operands of a Mul of a tensor by its own HardSigmoid.
-Why engines need it: QNN joins x * HardSigmoid(x) to one layer, and computes other numbers, by as
+Why engines need it: QNN joins x * HardSigmoid(x) to one layer, and computes other values, by as
     much as they are; with the HardSigmoid first it is right.
 Before: y = Mul (x, HardSigmoid (x))
 After: y = Mul (HardSigmoid (x), x)

@@ -76,7 +76,7 @@ def _every_nth(term: Term, first: int, second: int, size: int | None, build: Bui
 
 
 def _summed(term: Term, kept: Collection[str], build: Builder) -> Term:
-    """Sum over the labels that nobody asks for."""
+    """Sum over the labels that no one asks for."""
     axes = [place for place, label in enumerate(term.labels) if label not in kept]
     if not axes:
         return term
@@ -100,7 +100,7 @@ def _transposed(value: Value, perm: list[int], build: Builder) -> Value:
 
 
 def _product(left: Term, right: Term, kept: Collection[str], build: Builder) -> Term:
-    """Multiply two terms and sum over the labels that nobody asks for afterwards."""
+    """Multiply two terms and sum over the labels that no one asks for afterwards."""
     left = _summed(left, {*kept, *right.labels}, build)
     right = _summed(right, {*kept, *left.labels}, build)
     shared = [label for label in left.labels if label in right.labels]

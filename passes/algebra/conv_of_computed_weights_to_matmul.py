@@ -150,7 +150,7 @@ def _ones(x: Value, channels: int, kernel: Sequence[int]) -> np.ndarray[Any, Any
 
 
 def _flat(build: Builder, x: Value, group: int, channels: int) -> Value:
-    """Return [batch, group, channels, places]; the batch may be 0, beside which -1 says nothing."""
+    """Return [batch, group, channels, places]; the batch may be 0, where -1 is ambiguous."""
     assert x.rank is not None
     sizes = [x.dim(axis) for axis in range(2, x.rank)]
     known = [size for size in sizes if size is not None]

@@ -28,7 +28,7 @@ from ._equation import of_ellipsis, read
     claims="nan inf",
 )
 def einsum_plain_equation(node: NodeView, build: Builder) -> Value:
-    """Name the axes anew, see the module."""
+    """Name the axes again, see the module."""
     terms, wanted = read(node)
     labels = list(dict.fromkeys(label for term in terms for label in term.labels))
     if set(labels) <= set(ascii_lowercase):
@@ -39,7 +39,9 @@ def einsum_plain_equation(node: NodeView, build: Builder) -> Value:
         sizes = {term.size(label) for term in terms if label in term.labels}
         users = sum(label in term.labels for term in terms)
         if users > 1 and (len(sizes) > 1 or None in sizes):
-            raise Refuse("the axes of the ellipsis must be the same for all operands")
+            raise Refuse(
+                f"the ellipsis must stand for equal sizes in all operands; {label} does not"
+            )
     letters = dict(zip(labels, ascii_lowercase, strict=False))
     words = ",".join("".join(letters[label] for label in term.labels) for term in terms)
     result = "".join(letters[label] for label in wanted)

@@ -1,7 +1,7 @@
 """Compute Einsum by MatMul, Transpose, Mul and ReduceSum.
 
 What it does: Takes two operands at a time, in their order. Letters that only one of them has and
-    nobody asks for are summed first; letters of both that are summed become the common axis of a
+    no one asks for are summed first; letters of both that are summed become the common axis of a
     MatMul, joined by Reshape where they are several, and letters that stay are its batch, rows and
     columns. Where no letter is summed, or one broadcasts, the operands are multiplied element by
     element. A letter that is repeated within a term is a diagonal: each (n + 1)-th element of its

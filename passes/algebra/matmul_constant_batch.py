@@ -39,7 +39,10 @@ def matmul_constant_batch(node: NodeView, build: Builder) -> Value:
     try:
         wanted = np.broadcast_shapes(tuple(map(int, map(str, batches))), known.shape[:-2])
     except ValueError:
-        raise Refuse(f"the batches of {first.name} and {second.name} must fit") from None
+        raise Refuse(
+            f"the batches of {first.name} and {second.name} must broadcast;"
+            f" they are {list(batches)} and {list(known.shape[:-2])}"
+        ) from None
     full = (*wanted, *known.shape[-2:])
     if prod(full) > _MOST:
         raise Refuse(f"the constant must hold {_MOST} numbers at most; it is {prod(full)}")

@@ -23,10 +23,16 @@ def matmul_leading_one(node: NodeView, build: Builder) -> Value:
     """Squeeze the axis, see the module."""
     first, second = node.need(0), node.need(1)
     if first.rank is None or first.rank != second.rank or first.rank < _FEWEST:
-        raise Refuse(f"the operands must have equally many dimensions, {_FEWEST} at least")
+        raise Refuse(
+            f"the operands must have equal ranks of at least {_FEWEST};"
+            f" they are {first.rank} and {second.rank}"
+        )
     ones = [value.dim(0) == 1 for value in (first, second)]
     if ones[0] == ones[1]:
-        raise Refuse("the first size of one operand must be 1, and that of the other must not")
+        raise Refuse(
+            "the first size of one operand must be 1, and that of the other must not;"
+            f" they are {first.dim(0)} and {second.dim(0)}"
+        )
     if ones[0]:
         return build.MatMul(build.Squeeze(first, axes=[0]), second)
     return build.MatMul(first, build.Squeeze(second, axes=[0]))

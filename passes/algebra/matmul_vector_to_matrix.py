@@ -3,7 +3,7 @@
 What it does: Gives a vector that is the first operand of MatMul a row axis, and one that is the
     second a column axis, and drops them from the result.
 Why engines need it: TensorRT 8 and 9 broadcast a vector to the rank of the other operand and
-    squeeze the wrong axis of the result; they fail, or, with one matrix, give the right numbers in
+    squeeze the wrong axis of the result; they fail, or, with one matrix, give the right values in
     the wrong shape.
 Before: y = MatMul (v, w)                  v: [4], w: [B, 4, 3]
 After: y = Squeeze <axes = {-2}> (MatMul (Unsqueeze <axes = {0}> (v), w))

@@ -4,7 +4,7 @@ What it does: Reads the second operand of a MatMul, the values that the weights 
     multiplied with, through ``Max (v, v)``.
 Why engines need it: rknn-toolkit2 joins the heads of attention whose queries, keys and values are
     split from one product (its fuse_multihead_attention_reshape_to_gather_split), and mixes them
-    up. It takes what does nothing out before, and Max not; behind it nothing is joined.
+    up. It takes what does nothing out before, and Max not; after it nothing is joined.
 Before: y = MatMul (Softmax (MatMul (q, k)), v)
 After: y = MatMul (Softmax (MatMul (q, k)), Max (v, v))
 When it refuses: The values are no floats.

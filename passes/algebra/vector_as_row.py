@@ -6,7 +6,7 @@ Why engines need it: TensorRT's layers for these take two dimensions or more.
 Before: y = Softmax (v)                    v: [4]
 After: y = Squeeze <axes = {0}> (Softmax <axis = 1> (Unsqueeze <axes = {0}> (v)))
 When it refuses: The rank is unknown, or is not 1.
-Accuracy: Exact: the row has the numbers of the vector, in their order.
+Accuracy: Exact: the row has the values of the vector, in their order.
 References: https://onnx.ai/onnx/operators/onnx__Softmax.html; measured with tensorrt-rtx 1.7.1
 """
 

@@ -1,4 +1,4 @@
-"""Add the bias of a ConvTranspose behind it.
+"""Add the bias of a ConvTranspose after it.
 
 What it does: Leaves the bias out and adds it, as [1, channels, 1, ...], to what comes out.
 Why engines need it: onnx2tf leaves the bias of a ConvTranspose of three dimensions out without a

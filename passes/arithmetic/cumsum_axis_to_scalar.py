@@ -6,7 +6,7 @@ Why engines need it: TensorFlow's Cumsum, which onnx2tf makes of it, wants a num
     scalar axis operand". onnxruntime takes both, and exporters write both.
 Before: y = CumSum (x, {1})                      axis: int64[1]
 After: y = CumSum (x, 1)                        axis: int64
-When it refuses: The axis is no vector of one number, or its sizes are not known.
+When it refuses: The axis is no vector of one element, or its sizes are not known.
 Accuracy: Exact: it is the same sum.
 References: https://onnx.ai/onnx/operators/onnx__CumSum.html
 """
@@ -21,7 +21,7 @@ def cumsum_axis_to_scalar(node: NodeView, build: Builder) -> tuple[Value | None,
     """Write the number, see the module."""
     axis = node.need(1)
     if axis.static_shape != (1,):
-        raise Refuse("the axis must be a vector of one number; it is not known to be")
+        raise Refuse("the axis must be a vector of one element; it is not known to be")
     known = build.const(axis)
     if known is not None:
         return respell(node, build, axis=known.reshape(()))

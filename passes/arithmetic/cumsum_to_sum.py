@@ -1,12 +1,13 @@
 """Replace CumSum by the sum over a masked copy for each position.
 
-What it does: Puts the data beside itself once for each position along the axis, leaves in each copy
-    what comes before that position, and sums. `exclusive` and `reverse` are other masks. Integers
-    are added to themselves moved by 1, 2, 4, ... places instead, without a second dimension, and so
-    is all along an axis whose size is not known: in 31 steps, as many as the longest axis needs.
+What it does: Puts the data next to itself once for each position along the axis, leaves in each
+    copy what comes before that position, and sums. `exclusive` and `reverse` are other masks.
+    Integers are added to themselves moved by 1, 2, 4, ... places instead, without a second
+    dimension, and so is all along an axis whose size is not known: in 31 steps, as many as the
+    longest axis needs.
 Why engines need it: TensorRT has an importer for CumSum from 7.2 on. It makes a loop, which cannot
     compute a shape, and shape tensors have at most one dimension in 8.x: a vector of integers, such
-    as the lengths behind repeat_interleave, often ends in one.
+    as the lengths after repeat_interleave, often ends in one.
 Before: y = CumSum (x, 1)                  x: [2, 3]
 After:
     y = ReduceSum <axes = {2}> (Where (mask, Unsqueeze <axes = {1}> (x), 0))

@@ -1,6 +1,6 @@
 """Store one batch of a constant operand whose batches are all the same.
 
-What it does: Where all parts of a constant along its first axis hold the same numbers, and the
+What it does: Where all parts of a constant along its first axis hold the same values, and the
     other operand has as many there, one part is stored, which is broadcast.
 Why engines need it: ncnn leaves the batch out of tensors where an operator tells it which axis that
     is, and not out of constants: "shape [2, 5, 16] -> [2, 5, 16, 16]". Exporters store position
@@ -9,7 +9,7 @@ Before: y = Add (x, k)                  # x: [2, 5, 16]; k: [2, 5, 16], twice th
 After: y = Add (x, l)                  # l: [1, 5, 16]
 When it refuses: No operand is a constant of several batches, their numbers differ, or the other
     operand is not known to have as many.
-Accuracy: Exact: the same numbers.
+Accuracy: Exact: the same values.
 References: measured on ncnn 1.0.20261020 and pnnx 20261020;
     https://github.com/onnx/onnx/blob/main/docs/Broadcasting.md
 """
@@ -36,7 +36,7 @@ def equal_batches_to_one(node: NodeView, build: Builder) -> Value:
             operands = [node.need(0), node.need(1)]
             operands[place] = build.constant(batch)
             return build.multi(node.op, *operands, outputs=1)[0]
-    raise Refuse("one operand must be a constant of several batches")
+    raise Refuse("one operand must be a constant of several batches; none is")
 
 
 def _one_of_equal(value: Value, other: Value, build: Builder) -> Array | None:

@@ -10,7 +10,7 @@ Before:
 After: y = Div (x, n)
 When it refuses: The divisor is not expanded; a shape is not known, or the division alone would give
     another.
-Accuracy: Exact: the same numbers are divided.
+Accuracy: Exact: the same values are divided.
 References: https://onnx.ai/onnx/repo-docs/Broadcasting.html; measured on ncnn 1.0.20261020 and pnnx
     20261020
 """
@@ -26,7 +26,7 @@ def expanded_divisor_left_out(node: NodeView, build: Builder) -> Value:
     x, divisor = node.need(0), node.need(1)
     maker = divisor.producer
     if maker is None or maker.op != "Expand" or maker.domain:
-        raise Refuse(f"{divisor.name} must come out of Expand; it does not")
+        raise Refuse(f"{divisor.name} must be the output of Expand; it does not")
     small = maker.need(0)
     shapes = [value.static_shape for value in (x, divisor, small)]
     if None in shapes:

@@ -1,9 +1,9 @@
-"""Round a quotient to the nearest whole number, and correct it by the remainder.
+"""Round a quotient to the nearest integer, and correct it by the remainder.
 
 What it does: Floor and Ceil of a Div, or of the size of one, become its Round, less 1 where the
     remainder that is left has the other sign than the divisor.
 Why engines need it: ncnn divides by multiplying with the reciprocal: 21 / 7 comes out as a little
-    less than 3, and its Floor is 2. The nearest whole number is 3, and the remainder shows that
+    less than 3, and its Floor is 2. The nearest integer is 3, and the remainder shows that
     nothing is to be taken away.
 Before: y = Floor (Div (a, b))
 After:
@@ -11,8 +11,8 @@ After:
     r = Sub (a, Mul (n, c))                        # c: b, or 1 where that is 0
     y = Sub (n, Relu (Neg (Mul (Sign (r), Sign (b)))))
 When it refuses: The type is not float32, or no quotient is in front.
-Accuracy: Approximate: exact for whole numbers below 2^24, and wherever the quotient is not within
-    its rounding of a whole number.
+Accuracy: Approximate: exact for integers below 2^24, and wherever the quotient is not within
+    its rounding of an integer.
 References: https://onnx.ai/onnx/operators/onnx__Floor.html; asked of ncnn 1.0.20261020
 """
 
@@ -42,7 +42,7 @@ def _divided(x: Value, build: Builder) -> tuple[Value, Value]:
     """Return dividend and divisor of what is computed by a Div, its size or its opposite."""
     maker = x.producer
     if maker is None or maker.domain or maker.op not in ("Abs", "Div", "Neg"):
-        raise Refuse(f"{x.name} must be a quotient")
+        raise Refuse(f"{x.name} must be the output of Div; it is not")
     if maker.op == "Div":
         return maker.need(0), maker.need(1)
     a, b = _divided(maker.need(0), build)

@@ -1,6 +1,6 @@
 """Replace Floor and Ceil by Round and a comparison.
 
-What it does: Takes 1 from the nearest whole number where it is above the number for Floor; Ceil is
+What it does: Takes 1 from the nearest integer where it is above the number for Floor; Ceil is
     the opposite of the Floor of the opposite. Which way halves go makes no difference.
 Why engines need it: onnxruntime has a kernel of Floor and Ceil for float64 from 1.14 on, and of
     Round always.

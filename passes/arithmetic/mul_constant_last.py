@@ -21,5 +21,5 @@ def mul_constant_last(node: NodeView, build: Builder) -> Value:
     """Exchange the operands, see the module."""
     first, second = node.need(0), node.need(1)
     if not first.is_constant or second.is_constant:
-        raise Refuse("the first operand alone must be a constant")
+        raise Refuse("the first operand alone must be a constant; it is not")
     return build.Mul(second, first)

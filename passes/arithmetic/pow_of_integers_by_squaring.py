@@ -8,7 +8,7 @@ After:
     b = Mul (x, x)
     y = Mul (Where (n has bit 0, x, 1), Mul (Where (n has bit 1, b, 1), ...))
 When it refuses: The base is not int32 or int64; the exponent is neither an integer nor a constant
-    of whole numbers.
+    of integers.
 Accuracy: Exact for every power that the type holds; others wrap around, while onnxruntime saturates
     them. A power of 0 below 0 is not defined.
 References: onnx2trt_utils.cpp:865 of onnx-tensorrt, release 8.6;
@@ -72,7 +72,7 @@ def _whole(exponent: Value, x: Value, build: Builder) -> Value:
         return exponent if same else build.Cast(exponent, to=x.elem_type)
     known: np.ndarray[Any, Any] | None = build.const(exponent)
     if known is None or known.dtype.kind != "f" or not (np.abs(known) < 2**24).all():
-        raise Refuse(f"{exponent.name} must be whole numbers; it is {exponent.type_name}")
+        raise Refuse(f"{exponent.name} must be integers; it is {exponent.type_name}")
     if (known != np.floor(known)).any():
-        raise Refuse(f"{exponent.name} must be whole numbers; one has a fraction")
+        raise Refuse(f"{exponent.name} must be integers; one has a fraction")
     return build.constant(known.astype(x.dtype))

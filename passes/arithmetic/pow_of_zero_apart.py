@@ -6,7 +6,7 @@ Why engines need it: ncnn computes x^y as exp(y * log(x)), and the logarithm of 
     the end.
 Before: y = Pow (x, 0.3)
 After: y = Mul (Pow (Max (Sqrt (x), 1e-15), 0.6), Sign (x))
-When it refuses: The exponent is no constant above 0, or has whole numbers, with which numbers below
+When it refuses: The exponent is no constant above 0, or has integers, with which numbers below
     0 have powers as well; the base is never 0; the type is not float32.
 Accuracy: Approximate: exact up to rounding for 0 and from 1e-30 on, and between them the power of
     1e-30; NaN below 0, as it was.
@@ -34,7 +34,9 @@ def pow_of_zero_apart(node: NodeView, build: Builder) -> Value:
     x, exponent = node.need(0), build.need_const(node.need(1), "the exponent")
     need_type(x, (TensorProto.FLOAT,))
     if not bool(((exponent > 0) & (exponent % 1 != 0)).all()):
-        raise Refuse("the exponent must be above 0, and no whole number")
+        raise Refuse(
+            f"exponents must be above 0, and not integers; one is {float(exponent.min()):g}"
+        )
     maker = x.producer
     least = build.const(maker.input(1)) if maker is not None and maker.op == "Max" else None
     if least is not None and bool((least > 0).all()):

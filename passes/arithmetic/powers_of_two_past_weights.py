@@ -1,10 +1,10 @@
-"""Give small weights a power of two that is taken back behind all that follows.
+"""Give small weights a power of two that is rolled back after all that follows.
 
 What it does: Multiplies the weights of Conv, Gemm or MatMul that leave less than an eighth of the
     size of numbers by a power of two, so that they leave about as much as came, and what is given
-    by the power below 1. That factor is moved on behind what follows: behind Relu, Clip with other
+    by the power below 1. That factor is moved on after what follows: after Relu, Clip with other
     limits, pools, moves, sums of what has been scaled alike, and the next weights.
-Why engines need it: rknn-toolkit2 takes an output for a constant that hangs on the inputs by less
+Why engines need it: rknn-toolkit2 takes an output for a constant that depends on the inputs by less
     than 1e-23, as in a network of small weights in a row: "All outputs of model are constants, The
     model is invalid". In float16 all that such weights give is 0.
 Before:
@@ -17,7 +17,7 @@ After:
     y = Mul (Conv (u, v), 1 / 1024)
 When it refuses: Weights or limits are computed; a bias or a limit becomes infinite: then the factor
     stays before the node. Weights are all 0.
-Accuracy: Exact where neither form leaves the range of its numbers: powers of two change exponents
+Accuracy: Exact where neither form leaves the range of its values: powers of two change exponents
     alone. What is subnormal in the one is more exact in the other; of numbers that are so large
     that multiplied by a power of two they become infinite, the result is infinite.
 References: measured in the simulator of rknn-toolkit2 2.3.2
@@ -117,7 +117,7 @@ def _check(view: NodeView, build: Builder) -> None:
     """Refuse what gives numbers of its own where it reads none.
 
     Raises:
-        Refuse: It pads with another number than 0, or does so beside an image.
+        Refuse: It pads with another value than 0, or does so next to an image.
     """
     if view.op == "Pad" and view.attr("mode", "constant") == "constant":
         filling = view.input(2)
@@ -125,12 +125,12 @@ def _check(view: NodeView, build: Builder) -> None:
         if filling is not None:
             number = build.need_const(filling, "what it is padded with")
         if np.any(number):
-            raise Refuse("what it is padded with must be 0")
+            raise Refuse("the padding value must be 0; it is not")
     cropped = view.op == "Resize" and "crop" in view.attr(
         "coordinate_transformation_mode", "half_pixel"
     )
     if cropped and view.attr("extrapolation_value", 0.0):
-        raise Refuse("the extrapolation value must be 0")
+        raise Refuse(f"extrapolation_value must be 0; it is {view.attr('extrapolation_value')}")
 
 
 def _at_one_scale(view: NodeView, build: Builder) -> tuple[list[Value | None], float]:
@@ -189,14 +189,14 @@ def _over(array: Array, factor: float, what: str) -> Array:
     with np.errstate(over="ignore"):
         divided = (array.astype(np.float64) / factor).astype(array.dtype)
     if np.isinf(divided).sum() != np.isinf(array).sum():
-        raise Refuse(f"{what} divided by {factor:.3g} must be finite")
+        raise Refuse(f"{what} divided by {factor:.3g} must be finite; it overflows")
     return divided
 
 
 def _multiplied(value: Value, factor: float, build: Builder) -> Value:
     """Multiply by a power of two below 1, in steps that float16 has.
 
-    Steps in a row would be joined to one that it has not, so x - -x stands between them.
+    Steps in a row would be joined to one that it has not, so x - -x is between them.
     """
     if factor == 1:
         return value

@@ -1,4 +1,4 @@
-"""Write ReduceL2, ReduceLogSum and ReduceLogSumExp of integers as whole numbers.
+"""Write ReduceL2, ReduceLogSum and ReduceLogSumExp of integers as integers.
 
 What it does: ReduceL2 sums squares in int64, takes the root in float32, and corrects it by one step
     of Newton and two comparisons to the root rounded down. ReduceLogSum counts the powers of e that
@@ -9,7 +9,7 @@ Why engines need it: TensorRT takes neither root nor logarithm of integers ("una
 Before: y = ReduceL2 <axes = [1]> (x)            # int32
 After:
     s = ReduceSum <axes = [1]> (Mul (Cast <to = 7> (x), Cast <to = 7> (x)))
-    r = ...                                  # the whole number whose square is next below s
+    r = ...                                  # the integer whose square is next below s
     y = Cast <to = 6> (r)
 When it refuses: The elements are not int32 or int64; the axes are computed, or missing while
     noop_with_empty_axes is set; for logarithms, the rank is not known.
@@ -43,7 +43,7 @@ _TYPES = (TensorProto.INT32, TensorProto.INT64)
 
 @rewrite("ReduceL2", removes="dtype:ReduceL2.int32 dtype:ReduceL2.int64", emits=ROOT_EMITS, since=9)
 def reduce_l2_of_integers(node: NodeView, build: Builder) -> Value:
-    """Write ReduceL2 of integers as a root in whole numbers."""
+    """Write ReduceL2 of integers as a root in integers."""
     x = node.need(0)
     need_type(x, _TYPES)
     how = reduced(node, build)
@@ -85,7 +85,7 @@ def reduce_log_sum_exp_of_integers(node: NodeView, build: Builder) -> Value:
     same = build.Cast(build.Equal(x, kept.by("ReduceMax", x, build)), to=_INT64)
     count, most = how.sum(same, build), how.by("ReduceMax", x, build)
     total = build.Add(_wide(most, build), whole_logarithm(count, _INT64, build))
-    # Cut off towards 0: what is below 0 and no whole number goes up.
+    # Cut off towards 0: what is below 0 and no integer goes up.
     up = build.And(build.Greater(count, np.int64(1)), build.Less(total, np.int64(0)))
     total = build.Add(total, build.Cast(up, to=_INT64))
     whole = total if x.elem_type == _INT64 else build.Cast(total, to=x.elem_type)

@@ -1,4 +1,4 @@
-"""Activations and other functions of one operand with numbers beside it."""
+"""Activations and other functions of one operand with numbers next to it."""
 
 import math
 from collections.abc import Callable

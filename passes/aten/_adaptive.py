@@ -29,7 +29,7 @@ def open_means(build: Builder, x: Value, axis: int, count: int) -> Value:
     numbers = np.arange(count, dtype=np.int64)
     starts = build.Div(build.Mul(size, numbers), count)
     ends = build.Div(build.Add(build.Mul(size, numbers + 1), count - 1), count)
-    at = build.Unsqueeze(counted(x, axis, build), axes=[1])  # [L, 1] beside [count]
+    at = build.Unsqueeze(counted(x, axis, build), axes=[1])  # [L, 1] next to [count]
     inside = build.And(build.Not(build.Less(at, starts)), build.Less(at, ends))
     lengths = build.Cast(build.Sub(ends, starts), to=x.elem_type)
     weights = build.Div(build.Cast(inside, to=x.elem_type), lengths)

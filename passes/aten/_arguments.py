@@ -11,7 +11,7 @@ onnxruntime/python/training/ortmodule/_custom_op_symbolic_registry.py):
 
 An argument is therefore looked up as an attribute first, and else as the input whose place is the
 argument's own among those that are not attributes. Which overload is called, and so which names
-the arguments have, is told from what is given where the file does not say it; what no overload
+the arguments have, is reported from what is given where the file does not say it; what no overload
 takes is refused, and what a pass does not read is too.
 """
 
@@ -195,7 +195,7 @@ def call_of(node: NodeView, schemas: Schemas) -> Call:
 class ArrayCall(Struct, frozen=True):
     """The same look-up on arrays and plain attributes, for numpy models of operators.
 
-    The names of the arguments are those of the overload that PyTorch would call; `schema` stands
+    The names of the arguments are those of the overload that PyTorch would call; `schema` is
     where its table does not know the operator.
     """
 
@@ -255,12 +255,12 @@ class ArrayCall(Struct, frozen=True):
 
 
 def flat(value: Any) -> tuple[Any, ...]:
-    """Return numbers as a tuple, whatever they stand in."""
+    """Return numbers as a tuple, whatever they are in."""
     return tuple(np.asarray(value).ravel().tolist())
 
 
 def entries_of(value: Value, name: str, depth: int = 0) -> tuple[Any, ...]:
-    """Return the numbers of an argument that is a constant, or a list of constants.
+    """Return the values of an argument that is a constant, or a list of constants.
 
     Raises:
         Refuse: It is computed at run time.

@@ -96,7 +96,7 @@ def is_float(x: Value) -> bool:
 
 
 def truncated(build: Builder, x: Value) -> Value:
-    """Return floats without what is behind the point."""
+    """Return floats without what is after the point."""
     below = build.Neg(build.Floor(build.Neg(x)))
     return build.Where(build.Less(x, 0.0), below, build.Floor(x))
 
@@ -118,7 +118,7 @@ def smaller(build: Builder, a: Value, b: Value) -> Value:
 def two(
     write: Write, model: Model, *, further: tuple[str, ...] = (), second: str = "other", **how: Any
 ) -> Arithmetic:
-    """Return an operator of two operands, with further arguments behind them."""
+    """Return an operator of two operands, with further arguments after them."""
     return Arithmetic(("self", second, *further), ("self", second), write, model, **how)
 
 

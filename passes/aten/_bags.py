@@ -13,7 +13,7 @@ def members(build: Builder, starts: Value, ends: Value, rows: Value, axis: int =
     Args:
         build: The builder.
         starts: The first row of each bag, int64.
-        ends: The row behind the last one.
+        ends: The row after the last one.
         rows: Something that has the rows along an axis.
         axis: The axis.
     """
@@ -32,7 +32,7 @@ def spread(build: Builder, inside: Value, rows: Value, other: float) -> Value:
 
 
 def last_end(build: Builder, rows: Value) -> Value:
-    """Return the number of rows as a vector of one number."""
+    """Return the number of rows as a vector of one element."""
     size = size_of(rows, 0, build)
     if isinstance(size, int):
         return build.constant(np.array([size], np.int64))

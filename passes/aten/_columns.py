@@ -82,7 +82,7 @@ def windows_of_arrays(call: ArrayCall) -> Windows:
 
 
 def with_zero(build: Builder, x: Value, places: Array) -> Value:
-    """Return `x`, [N, C, S], with a zero behind where `places` reads element S."""
+    """Return `x`, [N, C, S], with a zero after where `places` reads element S."""
     size = x.dim(2)
     assert size is not None  # the callers have made the shape
     if not (places == size).any():

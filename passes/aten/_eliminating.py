@@ -1,4 +1,4 @@
-"""Gauss-Jordan elimination of stacks of square matrices, with what stands beside them.
+"""Gauss-Jordan elimination of stacks of square matrices, with what is next to them.
 
 Each step takes the row with the largest entry of the first column as pivot, as LAPACK does,
 divides it, subtracts it from all others and drops the column; the finished row goes to the end.
@@ -22,22 +22,22 @@ EMITS = (
 )
 
 
-def eliminated(build: Builder, x: Value, beside: Value | None, most: int) -> Value:
-    """Return X with x X = beside, see `with_pivots`."""
-    return with_pivots(build, x, beside, most, pivots=False)[0]
+def eliminated(build: Builder, x: Value, right: Value | None, most: int) -> Value:
+    """Return X with x X = right, see `with_pivots`."""
+    return with_pivots(build, x, right, most, pivots=False)[0]
 
 
 def with_pivots(
-    build: Builder, x: Value, beside: Value | None, most: int, *, pivots: bool = True
+    build: Builder, x: Value, right: Value | None, most: int, *, pivots: bool = True
 ) -> tuple[Value, Value]:
-    """Return X with x X = beside, in the type of the matrices, and the pivots, [..., N].
+    """Return X with x X = right, in the type of the matrices, and the pivots, [..., N].
 
     float16 is computed in float32.
 
     Args:
         build: The builder.
         x: Square matrices, [..., N, N].
-        beside: [..., N, K] of the same type and the same sizes in front; None for the identity.
+        right: [..., N, K] of the same type and the same sizes in front; None for the identity.
         most: The largest N that is eliminated without a Loop.
         pivots: Whether the pivots are wanted; without, what is given for them does not count.
 
@@ -46,12 +46,12 @@ def with_pivots(
     """
     size = square_matrices(x)
     if size == 0:  # nothing to compute: as many elements as there are
-        found = build.Identity(x if beside is None else beside)
+        found = build.Identity(x if right is None else right)
         axes = [need_rank(x) - 2]
         return found, build.ReduceSum(x, axes=axes, keepdims=0) if pivots else found
     half = x.elem_type == TensorProto.FLOAT16
     work = build.Cast(x, to=TensorProto.FLOAT) if half else x
-    other = build.Cast(beside, to=TensorProto.FLOAT) if half and beside is not None else beside
+    other = build.Cast(right, to=TensorProto.FLOAT) if half and right is not None else right
     if size is not None and size <= most:
         found, heads = _unrolled(build, work, other, size)
     else:
@@ -59,13 +59,13 @@ def with_pivots(
     return build.Cast(found, to=TensorProto.FLOAT16) if half else found, heads
 
 
-def _unrolled(build: Builder, x: Value, beside: Value | None, size: int) -> tuple[Value, Value]:
+def _unrolled(build: Builder, x: Value, right: Value | None, size: int) -> tuple[Value, Value]:
     rank = x.rank
     assert rank is not None
-    if beside is None:
-        beside = _identity(build, x, size)
-    across = beside.dim(rank - 1)
-    matrix = build.Concat(x, beside, axis=rank - 1)
+    if right is None:
+        right = _identity(build, x, size)
+    across = right.dim(rank - 1)
+    matrix = build.Concat(x, right, axis=rank - 1)
     width = FAR if across is None else size + across
     heads: list[Value] = []
     for step in range(size):
@@ -102,21 +102,21 @@ def _spread(build: Builder, eye: Value, x: Value) -> Value:
 
 
 def _looped(
-    build: Builder, x: Value, beside: Value | None, size: int | None, *, pivots: bool
+    build: Builder, x: Value, right: Value | None, size: int | None, *, pivots: bool
 ) -> tuple[Value, Value]:
     """Eliminate in a Loop; columns are rotated, so that the state keeps its shape."""
     rank = x.rank
     assert rank is not None
     numbers, trips, ends = counting(build, x, size)
     if size is not None:
-        eye = _identity(build, x, size) if beside is None else beside
+        eye = _identity(build, x, size) if right is None else right
         live = build.constant(np.ones((size, 1), dtype=x.dtype))
     else:
         across = build.Reshape(numbers, [1, -1])
-        if beside is None:
+        if right is None:
             eye = _spread(build, build.Cast(build.Equal(numbers, across), to=x.elem_type), x)
         else:
-            eye = beside
+            eye = right
         one = np.ones(1, dtype=x.dtype)
         live = build.ConstantOfShape(build.Shape(numbers), value=one)
     later = cut(build, numbers, 0, 1)
@@ -161,9 +161,9 @@ def _looped(
     result, *others = build.multi(
         "Loop", trips, always, state, live, *heads, outputs=2 + len(heads), body=body
     )
-    if beside is not None:
-        width = beside.dim(rank - 1)
-        ends = [width] if width is not None else cut(build, build.Shape(beside), 0, rank - 1, rank)
+    if right is not None:
+        width = right.dim(rank - 1)
+        ends = [width] if width is not None else cut(build, build.Shape(right), 0, rank - 1, rank)
     found = build.Slice(result, starts=[0], ends=ends, axes=[rank - 1])
     if not pivots:
         return found, found

@@ -1,4 +1,4 @@
-"""The error counts that LAPACK gives beside a factorisation: which step failed first."""
+"""The error counts that LAPACK gives next to a factorisation: which step failed first."""
 
 import numpy as np
 from onnx import TensorProto
@@ -25,7 +25,7 @@ def first_that_fails(build: Builder, flags: Value) -> Value:
     rank = flags.rank
     assert rank is not None  # the matrices have one
     numbers = build.Cast(flags, to=TensorProto.FLOAT)
-    # What stands before the first step is ahead of all that did not fail.
+    # What is before the first step is ahead of all that did not fail.
     pads = [0] * (2 * rank)
     pads[rank - 1] = 1
     half = {"constant_value": np.array(0.5, np.float32)} if build.opset >= 11 else {"value": 0.5}

@@ -15,13 +15,14 @@ _UP = (64, 64, 32, 16, 8, 4, 2, 1)
 def taken_apart(
     build: Builder, size: Value, start: Value, moved: Callable[[Value, int], Value]
 ) -> tuple[Value, Value]:
-    """Return the mantissas of float32 numbers above 0, and what is told of their exponents.
+    """Return the mantissas of float32 numbers above 0, and what is reported their exponents.
 
     Args:
         build: The builder.
         size: The numbers; of others what comes out says nothing.
-        start: What is told of the exponent 0.
-        moved: Makes, of what is told of an exponent, what is told of one that is larger by so much.
+        start: What is reported the exponent 0.
+        moved: Makes, of what is known of an exponent, what is known of one that is larger by so
+            much.
     """
     mantissa, told = size, start
     for power in _DOWN:

@@ -23,7 +23,7 @@ class Piece(Struct, frozen=True):
         low: Where it begins.
         high: Where it ends.
         zero: A zero of the function in it, which the polynomial is multiplied by, so that the
-            error stays small beside the value there.
+            error stays small next to the value there.
     """
 
     low: float

@@ -61,7 +61,7 @@ def factorised(build: Builder, x: Value, rows: int, columns: int) -> tuple[Value
     rank = x.rank
     assert rank is not None  # the callers have looked
     count = min(rows, columns)
-    # Rows are exchanged whole, multipliers behind what is left of the matrix.
+    # Rows are exchanged whole, multipliers after what is left of the matrix.
     finished: list[Value] = []
     places: list[Value] = []
     heads: list[Value] = []
@@ -101,7 +101,7 @@ def _lined(build: Builder, several: Sequence[Value], rank: int) -> Value:
 
 
 def _in_order(build: Builder, row: Value, rank: int, width: int, columns: int) -> Value:
-    """Return a row whose first `width` entries come behind the others."""
+    """Return a row whose first `width` entries come after the others."""
     if width == columns:
         return row
     front = cut(build, row, rank - 1, width, columns)

@@ -18,7 +18,7 @@ EMITS = (
 def looped(build: Builder, x: Value) -> tuple[Value, Value, Value, Value]:
     """Factorise matrices in a Loop; rows and columns are turned, so that the state keeps its shape.
 
-    What is left of a matrix stands first, what is finished behind. Rows are exchanged whole.
+    What is left of a matrix is first, what is finished after. Rows are exchanged whole.
 
     Args:
         build: The builder, from opset 11 on.

@@ -49,7 +49,7 @@ def centred(
 def shaped_like(build: Builder, y: Value, x: Value) -> Value:
     """Reshape `y`, whose first dimension is that of `x`, to the shape of `x`.
 
-    The shape is a constant where at most one dimension besides the first is unknown.
+    The shape is a constant where at most one dimension apart from the first is unknown.
     """
     shape = x.shape
     assert shape is not None  # the callers have looked

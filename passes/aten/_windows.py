@@ -118,5 +118,5 @@ def divisors(windows: tuple[Windows, ...], *, padded: bool) -> Array:
 
 
 def offsets(windows: tuple[Windows, ...]) -> Iterator[tuple[int, ...]]:
-    """Yield where in a window each of its elements stands."""
+    """Yield where in a window each of its elements is."""
     return itertools.product(*(range(0, w.reach, w.dilation) for w in windows))

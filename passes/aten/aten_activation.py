@@ -9,7 +9,7 @@ Before: y = org.pytorch.aten.ATen <operator = "celu"> (x, 2.0)
 After:
     low = Mul (exp (Mul (x, 0.5)) - 1, 2)
     y = Where (Less (0, x), x, low)
-When it refuses: The type is unknown or no number, a number beside it is computed at run time, or
+When it refuses: The type is unknown or no number, a number next to it is computed at run time, or
     the opset is below 9 (which brought Where), 11 for comparing floats.
 Accuracy: Exact up to rounding; exp(x) - 1 and log(1 + x) keep their digits near 0. float16 and
     bfloat16 are computed in float32, integers in float32, as PyTorch does.
@@ -68,7 +68,7 @@ def _of_integers(build: Builder, call: Call, x: Value) -> Value:
 
 
 def _limits(call: Call | ArrayCall) -> tuple[int, int]:
-    """Return the two numbers of a call; PyTorch cuts off what is behind the point."""
+    """Return the two numbers of a call; PyTorch cuts off what is after the point."""
     first, second = call.schema[1:] or ("", "")
     if not first:
         return 0, 6

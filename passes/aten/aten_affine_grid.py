@@ -1,6 +1,6 @@
 """Replace affine_grid_generator by a product with constant coordinates.
 
-What it does: The coordinates of an image or a volume of known size, with a one behind, are a
+What it does: The coordinates of an image or a volume of known size, with a one after, are a
     constant; one MatMul with the transposed matrices moves them, and a Reshape gives them their
     places.
 Why engines need it: ONNX has AffineGrid since opset 20, which engines do not know, and PyTorch's

@@ -11,7 +11,7 @@ When it refuses: The axis or the direction is computed at run time, rank or type
     type has no order that TopK has (uint32, uint64, complex), or the opset is below 11 for integers
     and below 10 for a size that is open.
 Accuracy: Exact: elements only change their places, and of equal ones the first stays first, as in a
-    stable sort of PyTorch (its other sort leaves open which one is first). PyTorch sorts NaN behind
+    stable sort of PyTorch (its other sort leaves open which one is first). PyTorch sorts NaN after
     everything; engines differ in where they do.
 References: pytorch/pytorch aten/src/ATen/native/Sorting.cpp (sort_stable, argsort, msort);
     https://onnx.ai/onnx/operators/onnx__TopK.html

@@ -13,7 +13,7 @@ When it refuses: A type is unknown, ranks are unknown where types differ, a fact
     not take the types either.
 Accuracy: Exact up to rounding. Approximate for atan2, erfc, logaddexp2 and xlog1py (float16 in
     float32): 2e-6 of the value, and of 1 for erfc and logaddexp2; the sign of zeros and infinities
-    beside infinities are not looked at.
+    next to infinities are not looked at.
 References: pytorch/pytorch aten/src/ATen/native/BinaryOps.cpp, UnaryOps.cpp, PointwiseOps.cpp and
     cpu/BinaryOpsKernel.cpp (div_floor, remainder)
 """

@@ -60,7 +60,7 @@ def _new_axes(call: Call, rank: int, axis: int) -> list[int]:
 def _operands(call: Call) -> list[Value]:
     values = tensors_in(call)
     if call.operator in ("cat", "concat", "concatenate"):
-        # PyTorch skips an empty vector beside anything.
+        # PyTorch skips an empty vector next to anything.
         values = [v for v in values if v.static_shape != (0,)] or values[:1]
     return values
 

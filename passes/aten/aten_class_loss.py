@@ -1,6 +1,6 @@
 """Replace losses of classes that torch.onnx leaves as ATen nodes by picking with comparisons.
 
-What it does: Writes cross_entropy_loss, nll_loss_nd, nll_loss and multi_margin_loss: what stands at
+What it does: Writes cross_entropy_loss, nll_loss_nd, nll_loss and multi_margin_loss: what is at
     the class of each target is picked by comparing the classes with it, weighed, and added up.
 Why engines need it: Exporters that are told to write ATen nodes, or to train, write these, and no
     engine has an importer for them.

@@ -2,7 +2,7 @@
 
 What it does: Writes convolution, _convolution and _convolution_mode, in one to three axes, forward
     or transposed, with one entry for all axes or one for each. "same" pads half of what a window is
-    larger than a pixel in front, the other half behind.
+    larger than a pixel in front, the other half after.
 Why engines need it: Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN)
     write these too, PyTorch's newer exporter does not translate all of them, and no engine has an
     importer for them.

@@ -1,7 +1,7 @@
 """Replace differences of neighbours by Slice and Sub.
 
 What it does: Takes the n-th differences along one axis: n times the slice without the first element
-    minus the slice without the last. What is to be put in front and behind is concatenated first.
+    minus the slice without the last. What is to be put in front and after is concatenated first.
 Why engines need it: ONNX has no such operator, and PyTorch's exporter writes an ATen node.
 Before: y = org.pytorch.aten.ATen <operator = "diff"> (x, 1, 1)        # x: float[2, 5]
 After: y = Sub (Slice <axis 1, from 1> (x), Slice <axis 1, to 4> (x))
@@ -107,7 +107,7 @@ def aten_diff(node: NodeView, build: Builder) -> Value:
     pieces = [call.tensor("prepend"), x, call.tensor("append")]
     there = [piece for piece in pieces if piece is not None]
     if any(p.elem_type != x.elem_type or p.rank != x.rank for p in there):
-        raise Refuse("what is put in front or behind must have the rank and dtype of the input")
+        raise Refuse("what is put in front or after must have the rank and dtype of the input")
     whole = build.Concat(*there, axis=axis) if len(there) > 1 else x
     size = whole.dim(axis)
     if size is None:

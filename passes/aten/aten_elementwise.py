@@ -15,7 +15,7 @@ When it refuses: A type is unknown or float64 or bfloat16, ranks are unknown whe
 Accuracy: Exact for trunc, fix, frac, angle and copysign of float32. Approximate for the others:
     measured in onnxruntime, the error is at most 6e-7 of the value (of max(1, value) for logaddexp,
     and of 1e-37 where hypot or entr take smaller numbers). float16 is computed in float32. NaN as
-    sign of copysign, and NaN beside infinity in hypot, are not looked at.
+    sign of copysign, and NaN next to infinity in hypot, are not looked at.
 References: pytorch/pytorch aten/src/ATen/native/cpu/UnaryOpsKernel.cpp, BinaryOpsKernel.cpp;
     https://pytorch.org/docs/stable/special.html
 """

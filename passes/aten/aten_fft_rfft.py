@@ -2,7 +2,7 @@
 
 What it does: Complex numbers have no place in ONNX's operators, so that the two nodes are replaced
     together: one MatMul with cosines and sines gives real and imaginary parts side by side. A
-    transform that is shorter or longer than the signal cuts it or counts zeros behind it; the three
+    transform that is shorter or longer than the signal cuts it or counts zeros after it; the three
     norms are in the matrix.
 Why engines need it: ONNX has DFT since opset 17, which engines do not know, and PyTorch's exporter
     writes ATen nodes.

@@ -76,7 +76,7 @@ def _even_edges(build: Builder, call: Call, x: Value) -> Value:
 
 
 def _apart(ends: Sequence[Any]) -> tuple[float, float]:
-    """Return the ends of a range; a single number is made half a unit wider on either side."""
+    """Return the ends of a range; a single value is made half a unit wider on either side."""
     low, high = (float(end) for end in ends)
     return (low - 0.5, high + 0.5) if low == high else (low, high)
 

@@ -1,7 +1,7 @@
 """Replace im2col (unfold) by Gather with constant indices.
 
 What it does: Lays out what a sliding window reads as columns. With a known image size, the pixel of
-    every sample is known: the image is flattened, a zero is put behind it for the padding, and one
+    every sample is known: the image is flattened, a zero is put after it for the padding, and one
     Gather reads the columns.
 Why engines need it: ONNX has no such operator, and PyTorch's exporter writes an ATen node below
     opset 11.

@@ -1,7 +1,7 @@
 """Replace index_put by ScatterND, or by Where where a mask picks what one number replaces.
 
 What it does: Joins the indices of the first axes into rows for ScatterND; axes in front that none
-    of them picks are moved behind, and back. A mask with one value becomes Where, with several
+    of them picks are moved after, and back. A mask with one value becomes Where, with several
     NonZero says the places.
 Why engines need it: PyTorch's exporter writes index_put as an ATen node where it cannot tell what
     its list of indices holds, and below opset 11.
@@ -51,7 +51,7 @@ _MASKS = (TensorProto.BOOL, TensorProto.UINT8)
 def _read(call: Call) -> tuple[list[Value | None], Value]:
     """Return the indices, None where an axis is taken whole, and the values.
 
-    With attributes tensors alone are inputs, so that a list stands in them one by one.
+    With attributes tensors alone are inputs, so that a list is in them one by one.
     """
     inputs = list(call.node.inputs)
     if call.node.has("accumulate"):
@@ -157,13 +157,13 @@ def _scattered(
     rank = x.rank or 0
     axes = [axis for axis, entry in enumerate(entries) if entry is not None]
     if axes != list(range(axes[0], axes[0] + len(axes))):
-        raise Refuse("indices must be of axes beside each other; an axis between is taken whole")
+        raise Refuse("indices must be of axes next to each other; an axis between is taken whole")
     front = axes[0]
     places = [
         from_front(entry, x, axis, build) for axis, entry in enumerate(entries) if entry is not None
     ]
     rows, wide = _joined(build, places)
-    # [front, picked, rest] -> [picked, front, rest]; the values stand as [front, places, rest].
+    # [front, picked, rest] -> [picked, front, rest]; the values are as [front, places, rest].
     order = [*axes, *range(front), *range(axes[-1] + 1, rank)]
     moved = build.Transpose(x, perm=order) if front else x
     updates = _spread(build, values, moved, rows, wide, len(axes), front)

@@ -13,7 +13,7 @@ When it refuses: The index is used and the elements are integers (among equal va
     the rank, the type or the size of the axis is unknown, k does not fit, or the type is neither
     floating point nor an integer of at most 32 bits or int64 (integers need opset 11).
 Accuracy: Exact: the result is one of the inputs; only the sign of a zero may be another. PyTorch
-    sorts NaN behind everything, engines differ in where they do. Approximate where the index of a
+    sorts NaN after everything, engines differ in where they do. Approximate where the index of a
     float is used: of equal numbers another one may be given.
 References: pytorch/pytorch aten/src/ATen/native/Sorting.cpp (kthvalue);
     https://onnx.ai/onnx/operators/onnx__TopK.html
@@ -67,7 +67,7 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
 
 
 def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
-    """Sort with numpy, which puts NaN behind everything as PyTorch does."""
+    """Sort with numpy, which puts NaN after everything as PyTorch does."""
     call = ArrayCall(inputs, attributes, SCHEMA)
     x, axis = call.need("self"), int(call.number("dim", -1))
     place = [int(call.number("k", 1)) - 1]

@@ -120,12 +120,12 @@ def _looped(build: Builder, matrix: Value, size: int | None) -> Value:
 
     def step(inner: Builder, *inputs: Value) -> Sequence[Value]:
         number, going, state = inputs
-        # Rows above the diagonal are behind those that are left.
+        # Rows above the diagonal are after those that are left.
         live = inner.Less(inner.Add(numbers, number), trips)
         root = inner.Sqrt(inner.Slice(state, starts=[0, 0], ends=[1, 1], axes=[rank - 2, rank - 1]))
         column = inner.Where(live, inner.Div(cut(inner, state, rank - 1, 0, 1), root), zero)
         rest = inner.Sub(state, inner.Mul(column, inner.Transpose(column, perm=turn)))
-        # The columns that are finished lose nothing: theirs are the rows behind.
+        # The columns that are finished lose nothing: theirs are the rows after.
         wide = inner.Concat(cut(inner, rest, rank - 1, 1), column, axis=rank - 1)
         head, tail = cut(inner, wide, rank - 2, 0, 1), cut(inner, wide, rank - 2, 1)
         return inner.Identity(going), inner.Concat(tail, head, axis=rank - 2)

@@ -152,7 +152,7 @@ def _qr(build: Builder, call: Call) -> tuple[Value, ...]:
 
 
 def _clean(build: Builder, zero: Value) -> Value:
-    """Return zeros for each matrix, whatever its numbers are."""
+    """Return zeros for each matrix, whatever its values are."""
     nothing = build.constant(np.zeros((), zero.dtype))
     return build.Where(build.Equal(zero, nothing), zero, nothing)
 
@@ -195,7 +195,7 @@ def _least(build: Builder, x: Value, b: Value, rows: int, columns: int) -> Value
 
 
 def _further(build: Builder, call: Call, x: Value, over: bool) -> tuple[Value, ...]:
-    """Return what PyTorch gives besides the solution where that is empty, if it is used.
+    """Return what PyTorch gives apart from the solution where that is empty, if it is used.
 
     Raises:
         Refuse: It is computed of singular values or of the rank.

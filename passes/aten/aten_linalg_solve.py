@@ -127,7 +127,7 @@ def _solve(build: Builder, call: Call) -> Value | tuple[Value, Value]:
     several = info is not None and info.is_used
     if _is_vector(a, b):
         if not left:
-            raise Refuse("vectors must stand on the right; left is False")
+            raise Refuse("vectors must be on the right; left is False")
         b = build.Unsqueeze(b, axes=[own])
         if several:
             found, counts = _counted(build, call, a, b)

@@ -56,7 +56,7 @@ def _split(call: Call) -> tuple[Value, int, int]:
 
 
 def _order(given: tuple[int, ...] | None, rank: int) -> list[int]:
-    """Return the axes with those that are given behind the others."""
+    """Return the axes with those that are given after the others."""
     behind = [axis % rank for axis in given or () if -rank <= axis < rank]
     if len(set(behind)) != len(given or ()):
         raise Refuse(f"dims must be different axes of rank {rank}; they are {list(given or ())}")

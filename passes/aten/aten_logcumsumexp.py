@@ -4,7 +4,7 @@ What it does: Adds to each element, in the log domain, its neighbour 1, then 2, 
     before: after log2 of the size steps each holds the logarithm of the sum of all exponentials up
     to it. One step is max(a, b) + log1p(exp(-|a - b|)), which never overflows.
 Why engines need it: ONNX has no such operator, and PyTorch's exporter writes an ATen node. A
-    cumulated sum of exponentials would lose whatever is small beside the largest element.
+    cumulated sum of exponentials would lose whatever is small next to the largest element.
 Before: y = org.pytorch.aten.ATen <operator = "logcumsumexp"> (x, 1)     # x: float[2, 5]
 After:
     a, b = Slice <axis 1, from 1> (x), Slice <axis 1, to 4> (x)
@@ -105,7 +105,7 @@ def _clipped(build: Builder, x: Value) -> Value:
 
 
 def _log1p(build: Builder, x: Value) -> Value:
-    """Return log(1 + x) of numbers from 0 to 1, without losing those beside which 1 is large.
+    """Return log(1 + x) of numbers from 0 to 1, without losing those next to which 1 is large.
 
     log(u) / (u - 1) with u = 1 + x rounded, times x; and 1 times x where u is 1.
     """

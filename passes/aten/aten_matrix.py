@@ -1,7 +1,7 @@
 """Replace trace and the matrix of Vandermonde.
 
-What it does: Adds up what stands on the diagonal of a matrix, which a comparison of rows with
-    columns picks, and writes the powers of a vector beside one another.
+What it does: Adds up what is on the diagonal of a matrix, which a comparison of rows with
+    columns picks, and writes the powers of a vector next to one another.
 Why engines need it: The exporter has no symbolic for these, and no engine an importer for ATen.
 Before: y = org.pytorch.aten.ATen <operator = "trace"> (x)                  # x: float[2, 2]
 After: y = ReduceSum (Where (Equal ([[0], [1]], [[0, 1]]), x, 0))

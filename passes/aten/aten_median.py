@@ -1,7 +1,7 @@
 """Replace median, nanmedian and mode by sorting and counting.
 
 What it does: Takes the lower middle of the sorted numbers for median, the middle of those that are
-    numbers for nanmedian (the others are sorted behind as infinities), and for mode the least of
+    numbers for nanmedian (the others are sorted after as infinities), and for mode the least of
     those that are equal to most others.
 Why engines need it: ONNX has none of them, and PyTorch's exporter writes ATen nodes.
 Before: m = org.pytorch.aten.ATen <operator = "median"> (x)              # x: float[2, 3]

@@ -48,7 +48,7 @@ def _tensors(call: Call, names: tuple[str, ...]) -> list[Value]:
 
 
 def _constants(call: Call, names: tuple[str, ...]) -> ArrayCall:
-    """Return the call with its numbers, and nothing in the place of tensors."""
+    """Return the call with its values, and nothing in the place of tensors."""
     inputs: list[Any] = [None] * len(call.schema)
     for at, name in enumerate(call.schema):
         if name in names:
@@ -62,7 +62,7 @@ def _constants(call: Call, names: tuple[str, ...]) -> ArrayCall:
 
 
 def _place_numbers(call: Call, names: tuple[str, ...], move: Move) -> tuple[list[Value], Array]:
-    """Return the tensors, and for each element of the result where it stands in all of them."""
+    """Return the tensors, and for each element of the result where it is in all of them."""
     values = _tensors(call, names)
     arrays: list[Array] = []
     count = 0

@@ -78,7 +78,7 @@ def _slices(build: Builder, x: Value, windows: tuple[Windows, ...], mode: str) -
 
 
 def _end(start: int, window: Windows) -> int:
-    """Return where the elements of all windows end that stand at a place; from behind if open."""
+    """Return where the elements of all windows end that be at a place; from the end if open."""
     if window.count is not None:
         return start + (window.count - 1) * window.stride + 1
     return start + 1 - window.reach if start + 1 < window.reach else FAR

@@ -8,7 +8,7 @@ Why engines need it: Exporters that are told to write ATen nodes (OperatorExport
     write these too, and no engine has an importer for them.
 Before: y = org.pytorch.aten.ATen <operator = "sum"> (x, [-1], 1)           # x: int32[2, 3]
 After: y = ReduceSum <keepdims = 1> (Cast <to = 7> (x), [1])
-When it refuses: A rank or type is unknown, axes or other numbers are computed at run time, or
+When it refuses: A rank or type is unknown, axes or other values are computed at run time, or
     PyTorch does not take the type either.
 Accuracy: Exact up to the order of sums. Which of equal elements has the index is not specified.
 References: pytorch/pytorch aten/src/ATen/native/ReduceOps.cpp, LinearAlgebra.cpp

@@ -105,7 +105,7 @@ def _reduced(
 
 
 def _cleared(build: Builder, call: Call, x: Value, places: Value, axis: int) -> Value:
-    """Return a tensor without what stands at places, where that does not count."""
+    """Return a tensor without what is at places, where that does not count."""
     if "include_self" not in call.schema or bool(call.number("include_self", 1)):
         return x
     nothing = build.constant(np.array(_nothing(call.text("reduce", ""), x.dtype), x.dtype))

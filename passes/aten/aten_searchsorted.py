@@ -11,7 +11,7 @@ After:
     i = Cast (ReduceSum <axes = [1]> (Cast (past)))
 When it refuses: A rank or type is unknown, a sorter is given, the types differ, the opset is below
     12 (for GreaterOrEqual; 11 for Range in bincount), or more than 2^28 comparisons would be made.
-Accuracy: Exact for sequences that are sorted, as PyTorch asks for; NaN is sorted behind everything.
+Accuracy: Exact for sequences that are sorted, as PyTorch asks for; NaN is sorted after everything.
     bincount is exact for counts, and for weights up to the order of the sum; PyTorch raises an
     error at a negative number, which is not counted here.
 References: pytorch/pytorch aten/src/ATen/native/Bucketization.cpp (`!(mid_val >= val)`),

@@ -77,7 +77,7 @@ def _casting(name: str, *schema: str) -> Function:
 
 
 def _own_dtype(call: Call) -> np.dtype[Any]:
-    """Return the type of a tensor of one number."""
+    """Return the type of a tensor of one element."""
     dtype = asked_dtype(call)
     if dtype is not None:
         if "size" in call.schema:

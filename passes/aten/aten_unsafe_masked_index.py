@@ -1,7 +1,7 @@
-"""Replace _unsafe_masked_index by Gather on flat data, behind which the other number stands.
+"""Replace _unsafe_masked_index by Gather on flat data, after which the other number is.
 
-What it does: Adds the indices up to places in the flat data, picks the place behind the last one
-    where the mask is not set, and gathers from the data with the number for such places put behind
+What it does: Adds the indices up to places in the flat data, picks the place after the last one
+    where the mask is not set, and gathers from the data with the number for such places put after
     it.
 Why engines need it: No engine has an importer for it, and what PyTorch's exporter makes of it does
     not run.

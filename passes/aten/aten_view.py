@@ -75,7 +75,7 @@ def _flatten_parts(call: Call, rank: int) -> Parts:
     if "start_dim" in call.schema:
         first, last = axis_in(call, "start_dim", rank, 0), axis_in(call, "end_dim", rank, -1)
     if first > last % max(rank, 1):
-        raise Refuse(f"the first axis must not be behind the last; they are {first} and {last}")
+        raise Refuse(f"the first axis must not be after the last; they are {first} and {last}")
     if not rank:
         return [("size", 1)]
     x = call.need("self")

@@ -1,6 +1,6 @@
 """Remove nodes whose results nothing uses.
 
-What it does: Removes every node none of whose outputs is used by another node or given out by a
+What it does: Removes every node none of whose outputs is used by another node or returned by a
     graph or body, and then those that only fed it. The measure that it lowers is the number of
     nodes.
 Why engines need it: A parser imports dead nodes as well, and rejects a model for an operator that

@@ -1,9 +1,9 @@
-"""Remove Identity, and the operators that do nothing at the place where they stand.
+"""Remove Identity, and the operators that do nothing at the place where they are.
 
 What it does: Connects the consumers to the input of an Identity, of a Dropout that does not train,
     and of a Cast to the type that its input already has. The measure that it lowers is the number
     of nodes.
-Why engines need it: TensorRT's parser looks for initializers behind an input and does not see them
+Why engines need it: TensorRT's parser looks for initializers after an input and does not see them
     through an Identity ("Resize scales must be an initializer!", NVIDIA/TensorRT issue 2803).
 Before:
     a = Identity (w)

@@ -36,7 +36,7 @@ def _is_misjudged(node: Node) -> bool:
 
 
 def _forget(proto: GraphProto) -> None:
-    """Drop what a graph and its bodies declare of all but their inputs."""
+    """Drop what a graph and its subgraphs declare of all but their inputs."""
     del proto.value_info[:]
     for info in proto.output:
         info.ClearField("type")

@@ -1,12 +1,12 @@
 """Rename constants whose numbered copies would bear names that others have.
 
 What it does: Renames every constant with several readers where another tensor bears its name and a
-    number below that of the readers: ``two`` beside ``two_1``. Names of inputs, outputs and other
+    number below that of the readers: ``two`` next to ``two_1``. Names of inputs, outputs and other
     tensors stay.
 Why engines need it:
     rknn-toolkit2 copies a constant for each reader but the first and calls the copies ``two_1``,
     ``two_2``. Where such a name is taken it mixes the tensors: it refuses the file with an error
-    that names neither, or computes other numbers.
+    that names neither, or computes other values.
 Before:
     a = Add (x, two)
     b = Mul (a, two)
@@ -15,8 +15,8 @@ After:
     a = Add (x, two.shared)
     b = Mul (a, two.shared)
     y = Sub (b, two_1)
-When it refuses: Never. Inputs and outputs of the graph keep their names, and bodies are not looked
-    at.
+When it refuses: Never. Inputs and outputs of the graph keep their names, and subgraphs are not
+    looked at.
 Accuracy: Exact: names of constants mean nothing.
 References: measured in the simulator of rknn-toolkit2 2.3.2
 """
@@ -32,5 +32,5 @@ def constants_named_apart(editor: Editor) -> None:
         old = value.name
         value.tensor.name = editor.workspace.tensor_name(f"{old}.shared")
         where = NodeRef(outputs=(old,), scope=graph.scope)
-        said = f"the constant {old} is called {value.name} now, beside {other}"
+        said = f"the constant {old} is called {value.name} now, next to {other}"
         editor.record_number(where, said)

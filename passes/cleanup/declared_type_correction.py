@@ -1,6 +1,6 @@
 """Correct what a file says of tensors inside it where its nodes prove another type.
 
-What it does: Infers all types anew from inputs, weights and nodes alone. A `value_info` entry with
+What it does: Infers all types again from inputs, weights and nodes alone. A `value_info` entry with
     another element type, rank or size than a node gives is dropped. Of entries of one name the last
     one stays; entries that give an input, an initializer or an output a second type go. The output
     of a body of If, Loop or Scan is declared as what it is.

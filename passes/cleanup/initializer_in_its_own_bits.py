@@ -1,13 +1,13 @@
-"""Store the numbers of an initializer as bytes of their own type, where 32 bits are for each.
+"""Store the values of an initializer as bytes of their own type, where 32 bits are for each.
 
 What it does: Writes ``raw_data`` in place of ``int32_data``, of which ONNX allows both. Names and
     types stay.
-Why engines need it: MNN reads other numbers of bools and int8, and dies of 16 bits; OpenCV 5 dies
+Why engines need it: MNN reads other values of bools and int8, and dies of 16 bits; OpenCV 5 dies
     of bools.
 Before: k = bool[2], int32_data {0, 1}                # initializer
 After: k = bool[2], raw_data of 2 bytes              # initializer
 When it refuses: Never. Constants that are nodes are left alone: they are initializers by then.
-Accuracy: Exact: the same numbers.
+Accuracy: Exact: the same values.
 References: https://onnx.ai/onnx/repo-docs/IR.html; TensorProto in onnx/onnx.proto; measured on MNN
     3.6.1 and OpenCV 5.0.0
 """

@@ -18,7 +18,7 @@ _GIVEN = 2  # the number of the round and the condition
 
 @graph_pass(removes="form:Loop.untyped-state")
 def loop_state_declaration(editor: Editor) -> None:
-    """Look at the bodies of loops."""
+    """Look at the subgraphs of loops."""
     for graph in editor.graphs():
         loop = graph.parent
         if loop is None or loop.op != "Loop":

@@ -1,4 +1,4 @@
-"""Rename what a Loop gives that stands in a body of another whose output bears the same name.
+"""Rename what a Loop gives that is in a body of another whose output bears the same name.
 
 What it does: Renames the first output of the inner Loop. Names of inputs and outputs of the model
     stay.
@@ -19,7 +19,7 @@ from graphfix.authoring import Editor, NodeRef, graph_pass, outer_namesake
 
 @graph_pass(removes="form:Loop.namesake")
 def loops_named_apart(editor: Editor) -> None:
-    """Look at all bodies, the outer ones first."""
+    """Look at all subgraphs, the outer ones first."""
     for graph in list(editor.model.graphs()):
         for node in graph.nodes:
             if outer_namesake(node) is None:

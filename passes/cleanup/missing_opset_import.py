@@ -42,7 +42,9 @@ def missing_opset_import(editor: Editor) -> None:
         for domain, node in missing.items():
             version = _oldest_fit(root) if domain == "" else 1
             if version is None:
-                editor.refuse(NodeView(node), "no opset has all the operators of the graph")
+                editor.refuse(
+                    NodeView(node), "one opset must define all operators of the graph; none does"
+                )
                 continue
             root.opsets[domain] = version
             editor.record(NodeView(node).ref(), f"{domain or 'ai.onnx'} {version} is imported")

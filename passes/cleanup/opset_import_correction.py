@@ -36,7 +36,7 @@ from graphfix.authoring import (
     verdict_of,
 )
 
-# A node that lacks an attribute would get the default of a form that nobody had in mind.
+# A node that lacks an attribute would get the default of a form that no one had in mind.
 _MENDED = ("unknown-attribute", "input-count", "deprecated-operator")
 _SAME = Verdict()
 

@@ -1,8 +1,8 @@
 """Declare an output of the model with the element type that its nodes give.
 
-What it does: Infers all types anew from inputs, weights and nodes alone. An output that is declared
-    with another element type is declared with that; what the file says of its shape stays. It runs
-    only with --allow-io-change, and the report names each change as old -> new.
+What it does: Infers all types again from inputs, weights and nodes alone. An output that is
+    declared with another element type is declared with that; what the file says of its shape stays.
+    It runs only with --allow-io-change, and the report names each change as old -> new.
 Why engines need it: onnxruntime refuses the file ("Type (tensor(int64)) of output arg (y) of node
     () does not match expected type (tensor(float))").
 Before:

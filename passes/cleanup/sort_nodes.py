@@ -1,7 +1,7 @@
 """Put the nodes of every graph in an order in which each comes after what it uses.
 
 What it does: Sorts the nodes of each scope; nodes that need not move keep their order. What the
-    bodies of a node capture counts as used by the node.
+    subgraphs of a node capture counts as used by the node.
 Why engines need it: ONNX asks for sorted nodes; onnxruntime and most converters refuse a file
     without.
 Before:

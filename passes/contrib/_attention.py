@@ -118,7 +118,7 @@ def padding(
         batch: B.
         keys: T.
         lengths: Where the lengths are.
-        starts: Whether the entries of a mask of rank 1 behind the ends are starts; else they are
+        starts: Whether the entries of a mask of rank 1 after the ends are starts; else they are
             not looked at.
 
     Raises:
@@ -161,7 +161,7 @@ def _by_length(build: Builder, mask: Value, batch: Dim, lengths: Lengths, *, sta
     seen = build.Less(places, build.Unsqueeze(ends, axes=[1]))
     if starts:
         if not known:
-            # Where there are ends alone, zeros stand behind them: every key is past its start.
+            # Where there are ends alone, zeros are after them: every key is past its start.
             bounds = build.Concat(bounds, build.Mul(ends, 0), axis=0)
         begun = build.Slice(bounds, starts=count, ends=build.Add(count, count), axes=[0])
         hidden = build.Less(places, build.Unsqueeze(begun, axes=[1]))

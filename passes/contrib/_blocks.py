@@ -36,7 +36,7 @@ def weights_of(
             for the middle.
         bits: Of a number.
         sizes: N, K and the size of a block.
-        order: The block that each column belongs to, [K]; None where they stand in order.
+        order: The block that each column belongs to, [K]; None where they are in order.
 
     Raises:
         ValueError: The sizes do not fit.
@@ -67,7 +67,7 @@ def read_weights(
     Args:
         node: The node.
         build: The builder.
-        places: Where the bytes, the scales, the zero points and the order stand.
+        places: Where the bytes, the scales, the zero points and the order are.
         sizes: N, K and the size of a block.
         bits: Of a number.
 

@@ -2,7 +2,7 @@
 
 What it does: Computes queries, keys and values with one product, takes the heads apart, and writes
     the scaled products, the mask, the softmax and the weighted sum. Past keys and values are put in
-    front, and both are given out as the present. QAttention multiplies whole numbers first.
+    front, and both are returned as the present. QAttention multiplies integers first.
 Why engines need it: It is an operator of onnxruntime's optimiser; other engines do not know it.
 Before:
     y, present = com.microsoft.Attention <num_heads = N, unidirectional = 1> (x, w, b, mask, past)
@@ -52,7 +52,7 @@ _NAME, _QUANTIZED = "com.microsoft::Attention", "com.microsoft::QAttention"
 
 
 class _Places(Struct, frozen=True):
-    """Where operands stand; None for what the operator does not have."""
+    """Where operands are; None for what the operator does not have."""
 
     mask: int
     past: int
@@ -113,7 +113,7 @@ def attention_to_matmul(node: NodeView, build: Builder) -> tuple[Value | None, .
 
 @rewrite(_QUANTIZED, removes=f"op:{_QUANTIZED}", emits=(EMITS, "Add MatMulInteger"), infer=infer)
 def q_attention_to_matmul(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Take QAttention apart: projections of whole numbers, scaled, and then Attention."""
+    """Take QAttention apart: projections of integers, scaled, and then Attention."""
     need_rank_of(node.need(0), 3)
     sizes = _sizes(node)
     zeros = [node.input(place) for place in (6, 7)]
@@ -132,14 +132,14 @@ def _attended(
     places: _Places,
     typed: Value,
 ) -> tuple[Value | None, ...]:
-    """Return result and present of projections that stand side by side.
+    """Return result and present of projections that be side by side.
 
     Args:
         node: The node.
         build: The builder.
         joined: Queries, keys and values, [B, S, N H + N H + N H_v].
         sizes: Their sizes.
-        places: Where mask, past and bias of the scores stand.
+        places: Where mask, past and bias of the scores are.
         typed: What has the type of the results.
     """
     if node.attr("do_rotary", 0) or node.attr("past_present_share_buffer", 0):

@@ -156,6 +156,6 @@ def _no_bits(node: NodeView) -> None:
     mask = node.output(1)
     if mask is not None and mask.is_used:
         raise Refuse(
-            f"the mask {mask.name}, packed into bits, is read by a node or given out: export the "
+            f"the mask {mask.name}, packed into bits, is read by a node or returned: export the "
             "model in evaluation mode, in which nothing reads it"
         )

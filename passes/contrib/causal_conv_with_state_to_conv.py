@@ -10,8 +10,8 @@ After:
     all = Concat <axis = 2> (s0, x)
     y = Conv <group = C> (all, w, b), times its Sigmoid
     s = Slice (all, the last K - 1 of axis 2)
-When it refuses: It has more than one axis beside the channels, a window of states, or what only the
-    kernel for CUDA has; a rank, a dtype or a size of the weights is unknown.
+When it refuses: It has more than one axis next to the channels, a window of states, or what only
+    the kernel for CUDA has; a rank, a dtype or a size of the weights is unknown.
 Accuracy: Exact up to the order of summation; float16 is computed in float32.
 References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.CausalConvWithState; the
     numbers were held to the kernel of onnxruntime 1.31
@@ -94,13 +94,13 @@ def _need_one_axis(node: NodeView) -> tuple[int, int]:
     """Return how many channels there are, and the length of the kernel.
 
     Raises:
-        Refuse: There is not one axis beside the channels, or a size is not known.
+        Refuse: There is not one axis next to the channels, or a size is not known.
     """
     x, weights = node.need(0), node.need(1)
     beyond = [name for name in _CUDA if int(node.attr(name, 0))]
     if x.rank != 3 or int(node.attr("ndim", 1)) != 1 or beyond:
         raise Refuse(
-            f"there must be one axis beside the channels, and one state; {x.name} has "
+            f"there must be one axis next to the channels, and one state; {x.name} has "
             f"{x.rank or 'unknown'} dimensions{' and ' + beyond[0] if beyond else ''}"
         )
     channels, kernel = (weights.dim(0), weights.dim(2)) if weights.rank == 3 else (None, None)

@@ -1,6 +1,6 @@
 """Write the gradient of SoftmaxCrossEntropyLoss as the chances less the right class.
 
-What it does: Takes the chances, less 1 at the class that is right, times what comes from behind,
+What it does: Takes the chances, less 1 at the class that is right, times what comes from the end,
     which a mean shares out among the labels (or their weights) that count. Labels that are to be
     ignored get 0. Of the internal form, which takes the label to ignore as an input, a bias is
     added.

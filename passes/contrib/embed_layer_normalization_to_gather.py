@@ -94,7 +94,7 @@ def q_embed_layer_normalization_to_gather(
 
 
 def _real(node: NodeView, build: Builder, place: int) -> Value | None:
-    """Return what the numbers of a constant table stand for."""
+    """Return what the values of a constant table stand for."""
     table = node.input(2 + place)
     if table is None:
         return None

@@ -2,8 +2,8 @@
 
 What it does: Writes com.microsoft::FusedMatMul (and TransposeMatMul, its older name) as Transpose
     of the operands that it transposes, MatMul, and Mul by alpha where that is not 1;
-    FusedMatMulActivation with its activation behind it. Where batch axes are transposed, the first
-    axis goes behind them first.
+    FusedMatMulActivation with its activation after it. Where batch axes are transposed, the first
+    axis goes after them first.
 Why engines need it: They are operators of onnxruntime's optimiser; other engines do not know them.
 Before: y = com.microsoft.FusedMatMul <alpha = 0.125, transB = 1> (a, b)
 After: y = Mul (MatMul (a, Transpose (b)), 0.125)
@@ -121,7 +121,7 @@ def _product(node: NodeView, build: Builder) -> Value:
 
 
 def _order(rank: int, turned: object, batches: object) -> list[int]:
-    """Return the order of axes: the first goes behind the batches, the last two change places."""
+    """Return the order of axes: the first goes after the batches, the last two change places."""
     order = list(range(rank))
     if batches and rank > 2:
         order = [*range(1, rank - 1), 0, rank - 1]

@@ -46,7 +46,7 @@ class _Sizes(Struct, frozen=True):
 
     Attributes:
         front: How many sequences and tokens a tensor of tokens has: 1 and all where the tokens of
-            the sequences follow one another, with their bounds beside them.
+            the sequences follow one another, with their bounds next to them.
         heads: Heads of queries and keys.
         group: Heads of values for each of these.
         key: Size of a head of queries and keys.
@@ -121,7 +121,7 @@ def gated_delta_net_to_matmul(node: NodeView, build: Builder) -> tuple[Value | N
 
 
 def _next(build: Builder, state: Value, here: dict[int, Value], sizes: _Sizes) -> Value:
-    """Return the state behind a token: [B, heads, size of values, size of keys]."""
+    """Return the state after a token: [B, heads, size of values, size of keys]."""
     heads = sizes.heads * sizes.group
     key = build.Reshape(here[1], np.array([0, heads, 1, sizes.key]))
     new = build.Reshape(here[2], np.array([0, heads, sizes.value, 1]))

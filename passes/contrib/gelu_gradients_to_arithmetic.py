@@ -1,7 +1,7 @@
 """Write the gradients of Gelu as the arithmetic that they are.
 
 What it does: Writes out the derivative of the curve (by erf or by tanh) at x, or at x with a bias,
-    times what comes from behind.
+    times what comes from the end.
 Why engines need it: onnxruntime's training writes these operators into the models that it makes;
     only a build of onnxruntime for training has kernels for them.
 Before: dx = com.microsoft.GeluGrad (dy, x)

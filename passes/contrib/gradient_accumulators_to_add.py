@@ -9,7 +9,7 @@ Before: flag, sum = com.microsoft.InPlaceAccumulatorV2 (buffer, gradient, overwr
 After:
     sum = Where (overwrite, gradient, Add (buffer, gradient))
     flag = True
-When it refuses: Nothing gives out what is written: gradient-accumulators-to-outputs does, by
+When it refuses: Nothing outputs what is written: gradient-accumulators-to-outputs does, by
     consent. Buffer and gradient are not known to be of one rank and of floats, or their sizes
     differ. The shape of what is set to zero is unknown.
 Accuracy: Exact: the same sum of two numbers.
@@ -73,7 +73,7 @@ def gradient_accumulators_to_add(node: NodeView, build: Builder) -> tuple[Value 
         return (accumulated(node, build),)
     if node.output(SUM) is None:
         raise Refuse(
-            f"something must give out what is written into {node.need(0).name}; nothing does "
+            f"something must output what is written into {node.need(0).name}; nothing does "
             "(--allow-io-change lets the output that says it was done hold it)"
         )
     flag = build.constant(np.array([True])) if node.output(0) is not None else None

@@ -1,4 +1,4 @@
-"""Give out the sums that accumulators write into inputs, by consent.
+"""Output the sums that accumulators write into inputs, by consent.
 
 What it does:
     Lets the output that says that an accumulator has done its work, which is always True, hold the

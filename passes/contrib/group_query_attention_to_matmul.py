@@ -1,8 +1,8 @@
 """Take onnxruntime's GroupQueryAttention apart.
 
 What it does: Cuts packed queries, keys and values apart, turns queries and keys by their positions,
-    puts keys and values behind those of the cache, and writes the scaled products, the mask (no
-    later key, none behind a local window), the softmax and the weighted sum. Heads of keys and
+    puts keys and values after those of the cache, and writes the scaled products, the mask (no
+    later key, none after a local window), the softmax and the weighted sum. Heads of keys and
     values are shared by groups of heads of queries.
 Why engines need it: It is how exporters of language models (ONNX Runtime GenAI, Olive, Optimum)
     write attention; other engines do not know it.
@@ -16,7 +16,7 @@ After:
     y = MatMul (Softmax (Where (place <= past + query, s, lowest)), pv)
 When it refuses: A rank, a dtype or the size of a head is unknown; the cache is quantized or slides;
     queries and keys are normalised; keys are looked at that come later (causal = 0); the scores are
-    given out; lengths of queries are given; a soft cap stands beside a bias of the scores.
+    returned; lengths of queries are given; a soft cap is next to a bias of the scores.
 Accuracy: Exact up to the order of summation; float16 is computed in float32. What the cache has
     beyond its last key is 0 in the present, as onnxruntime has it where past and present are
     different buffers. A local window has as many keys as it says, that of the query among them, as
@@ -128,7 +128,7 @@ def _refuse_what_differs(node: NodeView) -> None:
     scores = node.output(3)
     if scores is not None and scores.is_used:
         raise Refuse(
-            f"the scores {scores.name} are read by a node or given out, and are not computed here"
+            f"the scores {scores.name} are read by a node or returned, and are not computed here"
         )
     if int(node.attr("causal", 1)) != 1:
         raise Refuse("each query must see no later key; causal is 0")
@@ -137,7 +137,7 @@ def _refuse_what_differs(node: NodeView) -> None:
     if (node.input(_PAST[0]) is None) != (node.input(_PAST[1]) is None):
         raise Refuse("past keys and past values must both be given or none; one is")
     if float(node.attr("softcap", 0.0)) and node.input(_BIAS) is not None:
-        raise Refuse("a soft cap must not stand beside a bias of the scores; it does")
+        raise Refuse("a soft cap must not be next to a bias of the scores; it does")
 
 
 def _operands(node: NodeView, build: Builder, form: _Form) -> tuple[Value, Value, Value]:
@@ -192,10 +192,10 @@ def _angles(node: NodeView, build: Builder, past: Value, source: Value) -> tuple
 def _cached(
     node: NodeView, build: Builder, new: tuple[Value, Value], past: Value
 ) -> tuple[Value, Value]:
-    """Return the present: the keys of the cache, the new ones behind them, and zeros.
+    """Return the present: the keys of the cache, the new ones after them, and zeros.
 
     Place j of it comes from the cache while j is below `past`, and then from what is new, which
-    stands behind all P rows of the cache in what is gathered from.
+    is after all P rows of the cache in what is gathered from.
     """
     before = [node.need(place) for place in _PAST]
     for cache in before:
@@ -271,7 +271,7 @@ def _hidden(node: NodeView, build: Builder, past: Value, sizes: tuple[Size, Size
     places = build.Unsqueeze(keys, axes=[0, 1])
     hidden = build.Less(own, places)
     if sizes[0] != 1:
-        # Queries behind the end of a shorter prompt see no key behind it either.
+        # Queries past the end of a shorter prompt see no key after it either.
         last = build.Reshape(build.Cast(node.need(_LENGTHS), to=TensorProto.INT64), _LAST)
         hidden = build.Or(hidden, build.Less(last, places))
     window = int(node.attr("local_window_size", -1))

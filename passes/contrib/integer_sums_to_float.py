@@ -96,7 +96,7 @@ def average(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Arr
 
 @rewrite(_PRODUCT, removes=f"op:{_PRODUCT}", emits="Cast Mul Sub", infer=whole, evaluate=multiply)
 def mul_integer_to_mul(node: NodeView, build: Builder) -> Value:
-    """Take MulInteger apart: a product of whole numbers, which float32 holds."""
+    """Take MulInteger apart: a product of integers, which float32 holds."""
     parts: list[Value] = []
     for place in (0, 2):
         x, zero = node.need(place), node.input(place + 1)

@@ -1,6 +1,6 @@
 """Write the gradients of LayerNormalization as sums and products.
 
-What it does: Scales what comes from behind, takes off its mean and its share of the normalised
+What it does: Scales what comes from the end, takes off its mean and its share of the normalised
     numbers, and sums over the rows for scale and bias. SimplifiedLayerNormalizationGrad has no mean
     and no bias.
 Why engines need it: onnxruntime's training writes these operators into the models that it makes;

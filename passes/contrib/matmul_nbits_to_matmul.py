@@ -69,7 +69,7 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
 def matmul_nbits_to_matmul(node: NodeView, build: Builder) -> Value:
     """Unpack and multiply, see the module."""
     if int(node.attr("weight_prepacked", 0)):
-        raise Refuse("the weights must stand as the schema says; they are packed for one processor")
+        raise Refuse("the weights must be as the schema says; they are packed for one processor")
     sizes = (int(node.attr("N")), int(node.attr("K")), int(node.attr("block_size")))
     weights = read_weights(node, build, (1, 2, 3, 4), sizes, int(node.attr("bits", 4)))
     if int(node.attr("accuracy_level", 0)) == _BYTES:

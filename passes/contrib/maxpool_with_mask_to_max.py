@@ -1,7 +1,7 @@
 """Take MaxpoolWithMask apart.
 
 What it does: Takes the largest of the places of a window, without those that are masked and those
-    behind a masked one in the same line, as onnxruntime's kernel does, by Max over Slices.
+    after a masked one in the same line, as onnxruntime's kernel does, by Max over Slices.
 Why engines need it: It is an operator of onnxruntime alone; other engines do not know it.
 Before: y = com.microsoft.MaxpoolWithMask <kernel_shape = [2, 2]> (x, mask)
 After:

@@ -10,7 +10,7 @@ After:
     y = Transpose <perm = [0, 2, 3, 1]> (c)
 When it refuses: The rank of the input is unknown, the activation of NhwcFusedConv is none that
     onnxruntime fuses, or lacks a parameter.
-Accuracy: Exact up to the order of summation; whole numbers exactly.
+Accuracy: Exact up to the order of summation; integers exactly.
 References: microsoft/onnxruntime onnxruntime/core/graph/contrib_ops/nhwc_schema_defs.cc,
     onnxruntime/contrib_ops/cpu/nhwc_max_pool.cc, onnxruntime/core/providers/cpu/fp16/fp16_conv.cc,
     onnxruntime/python/tools/transformers/fusion_nhwc_conv.py

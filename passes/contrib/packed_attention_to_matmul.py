@@ -221,7 +221,7 @@ def restore_padding_to_gather(node: NodeView, build: Builder) -> Value:
     flat = build.Cast(build.Reshape(offsets, np.array([-1])), to=TensorProto.INT64)
     count = size(build, x, 0)
     ends = [count] if isinstance(count, int) else build.Unsqueeze(count, axes=[0])
-    taken = build.Slice(flat, starts=[0], ends=ends, axes=[0])  # behind them are the paddings
+    taken = build.Slice(flat, starts=[0], ends=ends, axes=[0])  # after them are the paddings
     every = size(build, flat, 0)
     rows = build.Unsqueeze(numbered(build, every), axes=[1])
     there = build.Equal(rows, build.Unsqueeze(taken, axes=[0]))

@@ -10,7 +10,7 @@ After:
     bucket = Gather (buckets, Add (Clip (key - query, -128, 128), 128))
     y = Unsqueeze (Gather <axis = 1> (Reshape (table, [heads, buckets]), bucket), 0)
 When it refuses: A size of the table or of a head is unknown, or tokens are packed (token_offset).
-Accuracy: Exact: buckets are whole numbers. The gates up to the order of summation; float16 is
+Accuracy: Exact: buckets are integers. The gates up to the order of summation; float16 is
     computed in float32.
 References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.RelativePositionBias (its
     table lies in memory by heads, whatever its shape says),

@@ -1,6 +1,6 @@
 """Write ReluGrad as a choice.
 
-What it does: Lets through what comes from behind where the activation was positive, and gives 0
+What it does: Lets through what comes from the end where the activation was positive, and gives 0
     elsewhere.
 Why engines need it: onnxruntime's training writes this operator into the models that it makes; only
     a build of onnxruntime for training has a kernel for it.

@@ -3,7 +3,7 @@
 What it does: Divides the trailing axes by their root mean square and multiplies by the scale. The
     reciprocal of the root is given where it is used.
 Why engines need it: onnxruntime writes it into the standard domain, where ONNX has no such
-    operator; the types behind it are worked out here.
+    operator; the types after it are worked out here.
 Before: y = SimplifiedLayerNormalization <axis = -1, epsilon = 1e-5> (x, scale)
 After: y = Mul (Div (x, Sqrt (Add (ReduceMean (Mul (x, x)), 1e-5))), scale)
 When it refuses: The rank or the dtype is unknown, the scale has another dtype, or a size that is

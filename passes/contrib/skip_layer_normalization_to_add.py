@@ -56,7 +56,7 @@ def skip_layer_normalization_to_add(node: NodeView, build: Builder) -> tuple[Val
         stats = node.output(place)
         if stats is not None and stats.is_used:
             raise Refuse(
-                f"the statistics {stats.name} are read by a node or given out, and are not "
+                f"the statistics {stats.name} are read by a node or returned, and are not "
                 "computed here"
             )
     low = x.elem_type in LOW_PRECISION

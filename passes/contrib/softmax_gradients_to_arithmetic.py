@@ -1,7 +1,7 @@
 """Write the gradients of Softmax and LogSoftmax as sums and products.
 
-What it does: Of Softmax takes what comes from behind, less its sum weighted by the chances, times
-    the chances; of LogSoftmax what comes from behind, less the chances times its sum. The forms
+What it does: Of Softmax takes what comes from the end, less its sum weighted by the chances, times
+    the chances; of LogSoftmax what comes from the end, less the chances times its sum. The forms
     without _13 sum over all axes from theirs on, as Softmax did up to opset 12.
 Why engines need it: onnxruntime's training writes these operators into the models that it makes;
     only a build of onnxruntime for training has kernels for them.

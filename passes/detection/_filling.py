@@ -78,7 +78,7 @@ def _gathered(build: Builder, what: Suppression, boxes: Value, valid: Value) -> 
     ones = build.Cast(build.Reshape(valid, [what.rows]), to=TensorProto.FLOAT)
     count = build.Cast(build.ReduceSum(ones, axes=[0], keepdims=1), to=TensorProto.INT32)
     if len(groups) > 1:
-        # Whole numbers up to 2^24 are exact: no two of these are the same.
+        # Integers up to 2^24 are exact: no two of these are the same.
         falling = np.arange(what.rows, 0, -1, dtype=np.float32)
         keys = build.Add(build.Mul(ones, np.float32(what.rows)), falling)
         _, order = build.multi("TopK", keys, np.array([what.rows]), outputs=2, axis=0)

@@ -40,16 +40,14 @@ def outputs_of_rows(node: NodeView) -> dict[Variable, int]:
     if start is None:
         raise Refuse("something must use it; nothing does")
     if graph.parent is not None or graph.scope != "main":
-        raise Refuse("it must stand in the main graph; a body or a function has no declared rows")
+        raise Refuse("it must be in the main graph; a body or a function has no declared rows")
     trail = _Trail(graph, {id(start.tensor): 0})
     for other in graph.nodes:
         if any(id(tensor) in trail.fates for tensor in other.inputs):
             _step(NodeView(other), trail)
         for tensor in other.outputs:
             if id(tensor) in trail.fates and any(u.graph is not graph for u in tensor.outputs):
-                raise Refuse(
-                    f"{tensor.name} is read inside of a body, where its readers are not followed"
-                )
+                raise Refuse(f"{tensor.name} must be read in its own graph; a subgraph reads it")
     found: dict[Variable, int] = {}
     for tensor in graph.outputs:
         fate = trail.fates.get(id(tensor))

@@ -107,7 +107,7 @@ def stacked(build: Builder, parts: list[Value]) -> Value:
 def located(
     build: Builder, what: Suppression, boxes: Value, scores: Value, found: tuple[Value, Value]
 ) -> Value:
-    """Return which boxes a plugin gave back, int64[images, limit]: those with the same numbers.
+    """Return which boxes a plugin gave back, int64[images, limit]: those with the same values.
 
     Of several that are alike, the first detection is the first box, the second the second. Where
     there is no such box the result is that of some box.

@@ -58,7 +58,7 @@ def read(node: NodeView) -> Suppression:
     sizes, others = boxes.static_shape, scores.static_shape
     if sizes is None or others is None:
         what = boxes if sizes is None else scores
-        raise Refuse(f"the sizes of {what.name} must all be known, for the number of rows to be")
+        raise Refuse(f"the shape of {what.name} must be static; it is {list(what.shape or ())}")
     fits = len(sizes) == len(others) == 3 and sizes[::2] == (others[0], 4)
     if not fits or sizes[1] != others[2]:
         raise Refuse(

@@ -6,7 +6,7 @@ What it does:
     number of rows of the result depends on values, which older engines cannot express; so that
     the outputs get all rows there may be, those that count first and in their order, and a further
     output num_detections says how many these are. The rows after it are filling. Which outputs are
-    filled stands in the metadata of the file (graphfix_padded_outputs). It runs only with
+    filled is in the metadata of the file (graphfix_padded_outputs). It runs only with
     --allow-io-change, and the report names each change as old -> new.
 Why engines need it: TensorRT before 8.0 has no NonMaxSuppression; from 8.0 to 8.4 it computes
     something else (its rows are filled with copies of the last one, classes share one limit, and

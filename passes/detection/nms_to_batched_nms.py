@@ -1,9 +1,9 @@
 """Give NonMaxSuppression to TensorRT's plugin BatchedNMSDynamic_TRT, or BatchedNMS_TRT.
 
 What it does: Replaces the node by the plugin, one for each class, and finds out which boxes it gave
-    back: those with the same numbers. It runs only when it is named, and with --allow-io-change:
+    back: those with the same values. It runs only when it is named, and with --allow-io-change:
     outputs get all rows there may be, those that count first and in the order of onnxruntime, and a
-    further output num_detections says how many these are. Which outputs are filled stands in the
+    further output num_detections says how many these are. Which outputs are filled is in the
     metadata of the file (graphfix_padded_outputs). The engine needs libnvinfer_plugin, which
     trtexec loads. Boxes are given as corners, whatever they are in the file, without clipping and
     without the added ones of Caffe (isNormalized is 1, clipBoxes is 0); topK is the number of

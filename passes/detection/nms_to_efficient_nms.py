@@ -2,9 +2,9 @@
 
 What it does:
     Replaces the node by the plugin, one for each class, and finds out which boxes it gave back:
-    those with the same numbers. It runs only when it is named, and with --allow-io-change: outputs
+    those with the same values. It runs only when it is named, and with --allow-io-change: outputs
     get all rows there may be, those that count first and in the order of onnxruntime, and a further
-    output num_detections says how many these are. Which outputs are filled stands in the metadata
+    output num_detections says how many these are. Which outputs are filled is in the metadata
     of the file (graphfix_padded_outputs). The engine needs libnvinfer_plugin, which trtexec loads.
     What is changed so that the plugin does what onnxruntime does:
     - corners are put in order before, for the plugin would round while it does so; boxes given by
@@ -76,7 +76,7 @@ def nms_to_efficient_nms(editor: Editor) -> None:
         threshold = what.score
         if (threshold is None or threshold < 0) and not not_negative(what.scores):
             raise Refuse(
-                "scores or their threshold must not be below zero, which the plugin does not take"
+                f"score_threshold must be at least 0 or scores be known to be; it is {threshold}"
             )
         build.declare(APPROXIMATE, _NOTE)
         boxes = _plugins.corners(build, what)

@@ -1,11 +1,11 @@
 """Give NonMaxSuppression to TensorRT's plugin EfficientNMS_ONNX_TRT.
 
 What it does:
-    Replaces the node by the plugin, one for each image and class, which gives the numbers of the
+    Replaces the node by the plugin, one for each image and class, which gives the values of the
     boxes, filled up with the last one (-1 where there is none); rows count up to the first that is
     repeated. It runs only when it is named, and with --allow-io-change: outputs get all rows there
     may be, those that count first and in the order of onnxruntime, and a further output
-    num_detections says how many these are. Which outputs are filled stands in the metadata of the
+    num_detections says how many these are. Which outputs are filled is in the metadata of the
     file (graphfix_padded_outputs). The engine needs libnvinfer_plugin, which trtexec loads.
     What is changed so that the plugin does what onnxruntime does:
     - corners are put in order before, for the plugin would round while it does so; boxes given by

@@ -60,7 +60,7 @@ _ERRORS: dict[int, str] = {
 
 
 def _rounds(view: NodeView, types: frozenset[int]) -> bool:
-    """Say whether float32 gives other numbers than a shorter type does."""
+    """Say whether float32 gives other values than a shorter type does."""
     if view.domain or view.op in _KEEPING:
         return False
     result = view.output(0)
@@ -75,7 +75,7 @@ def compute_in_float32(editor: Editor, narrow: int, inexact: Accuracy = APPROXIM
     Args:
         editor: What to edit with.
         narrow: The type that goes.
-        inexact: The label of what is rounded otherwise.
+        inexact: The label of what is rounded differently.
     """
     types = frozenset({narrow})
     forms: dict[str, Written] = {

@@ -36,7 +36,7 @@ class Retyping(Struct, frozen=True):
         wrapped: Bring a result into the range of the narrow type; the operator tells whether it
             can leave it.
         constant: Write constants in the wide type.
-        rounds: Say whether a node rounds otherwise in the wide type.
+        rounds: Say whether a node rounds differently in the wide type.
         inexact: The label of a group with such a node.
         said: What is said of each place of such a group: the error and where it is one.
         kept: The places of the operands of a node that keep their type where they are constants,
@@ -104,7 +104,7 @@ def _obstacle(view: NodeView, plan: Retyping) -> str:
             passed = _connecting(view, plan)
             if not passed:
                 return told(view, plan.narrow)
-            return f"the bodies of {view.op} get or give {passed[0].type_name}"
+            return f"the subgraphs of {view.op} get or give {passed[0].type_name}"
         for name in view.attributes:
             view.attr(name)
         return plan.refused(view)

@@ -15,7 +15,7 @@ _KEEPING = MOVES_FIRST | {"ReduceMax", "ReduceMin", "ReduceMean"}
 _LIMITING = frozenset({"Atan", "Erf", "Sigmoid", "Tanh"})
 _PASSING = frozenset({"Add", "Mul", "Neg", "Sub"})
 _FAR = 64  # nodes that are looked at
-_DEEP = 12  # operators one behind the other whose sign is asked
+_DEEP = 12  # operators one after the other whose sign is asked
 
 
 def leak(value: Value) -> NodeView | None:
@@ -40,7 +40,7 @@ def gives_nan_alike(one: Value, other: Value) -> bool:
     """Say whether what leaks before two tensors gives both NaN at the same places, and no infinity.
 
     Between a quotient and both of them is one node that makes numbers of infinities, and what adds
-    to it, multiplies or chooses among such tensors: NaN comes out of all of these.
+    to it, multiplies or chooses among such tensors: NaN is the output of all of these.
     """
     first, second = _sources(one), _sources(other)
     return bool(first) and first == second

@@ -1,7 +1,7 @@
-"""Quotients and remainders of whole numbers that float32 holds.
+"""Quotients and remainders of integers that float32 holds.
 
 All numbers are below 2^24. A quotient of floats is off by less than one, as long as the engine's
-division has 22 bits, so that the nearest whole number is the quotient or next to it; the product
+division has 22 bits, so that the nearest integer is the quotient or next to it; the product
 with it is exact, or so far beyond the dividend that rounding does not bring it back.
 """
 
@@ -13,7 +13,7 @@ def divided(build: Builder, over: Value, under: Value) -> Value:
 
     Args:
         build: The builder.
-        over: Whole numbers from 0 on, float32.
+        over: Integers from 0 on, float32.
         under: The same; 0, for which integers have no quotient, counts as 1.
     """
     under = build.Max(under, 1.0)

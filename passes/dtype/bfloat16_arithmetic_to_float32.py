@@ -1,4 +1,4 @@
-"""Compute in float32 what stands between nodes as bfloat16, though other numbers come out.
+"""Compute in float32 what is between nodes as bfloat16, though other values come out.
 
 What it does: All nodes that pass bfloat16 tensors to each other are written in float32, constants
     included; what the model gets and gives as bfloat16 is cast at its ends.

@@ -1,4 +1,4 @@
-"""Compute in float32 what stands between nodes as bfloat16.
+"""Compute in float32 what is between nodes as bfloat16.
 
 What it does: All nodes that pass bfloat16 tensors to each other are written in float32, constants
     included; what the model gets and gives as bfloat16 is cast at its ends.
@@ -7,8 +7,8 @@ Why engines need it: TensorRT before 9.0 has no bfloat16 ("Unsupported data type
 Before: y = Cast <to = 1> (Gather (table, i))       # table: bfloat16
 After: y = Gather (table, i)                       # table: float32
 When it refuses: One of the nodes has a body, is of another domain, or handles sequences: then all
-    that are connected with it stay as they are. Where the whole model gives other numbers than
-    rounding explains it is taken back; bfloat16-arithmetic-to-float32 does the same by consent.
+    that are connected with it stay as they are. Where the whole model gives other values than
+    rounding explains it is rolled back; bfloat16-arithmetic-to-float32 does the same by consent.
 Accuracy: Exact where the nodes move and compare elements only: float32 holds every number of
     bfloat16. Else approximate: what the model rounds to 8 bits after every operator (a relative
     error of 2^-9) is rounded to 24 bits, so that the result is nearer to the exact one.

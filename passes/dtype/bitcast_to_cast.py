@@ -1,4 +1,4 @@
-"""Write BitCast between whole numbers of one width as Cast.
+"""Write BitCast between integers of one width as Cast.
 
 What it does: Signed and unsigned integers of one width lie in the same bits, which a Cast keeps: it
     drops higher bits and takes the rest as two's complement. A bool is 0 or 1.

@@ -1,4 +1,4 @@
-"""Compute with the floats 0 and 1 what stands between nodes as bools.
+"""Compute with the floats 0 and 1 what is between nodes as bools.
 
 What it does: All nodes that pass bools to each other are written in float32: x < y is the positive
     part of the sign of y - x, And a product, Or a maximum, Xor the amount of a difference, Not what
@@ -13,7 +13,7 @@ Before:
 After:
     c = Relu (Sign (Sub (y, x)))
     z = Add (Mul (c, x), Mul (Sub (1, c), 0.5))
-When it refuses: One of the nodes is none that is listed here, or compares or chooses other numbers
+When it refuses: One of the nodes is none that is listed here, or compares or chooses other values
     than float32: then all that are connected with it stay as they are, and the refusal names it. A
     constant that is compared or chosen is not finite; a tensor is compared with itself; what is
     chosen is computed by an operator that gives infinities or NaN for some numbers, which times 0
@@ -124,7 +124,7 @@ def _not_finite(value: Value) -> str:
 def _is_guarded(view: NodeView) -> bool:
     """Say whether the third operand is a quotient that is chosen where its divisor is not 0.
 
-    Nothing that leaks may stand before it.
+    Nothing that leaks may be before it.
     """
     condition, quotient = view.need(0).producer, view.need(2).producer
     if condition is None or quotient is None:

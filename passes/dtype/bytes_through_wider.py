@@ -46,7 +46,7 @@ _TAKEN = (*_WHOLE, "Where", *sorted(COMPARISONS))
 )
 def bytes_through_wider(node: NodeView, build: Builder) -> Value:
     """Cast there and back, see the module."""
-    first = int(node.op == "Where")  # behind the condition
+    first = int(node.op == "Where")  # after the condition
     x = node.need(first)
     moved = (*_BYTES, TensorProto.INT32) if node.op in _PLACES else _BYTES
     need_type(x, moved if node.op in _FLOATS else _NARROW)

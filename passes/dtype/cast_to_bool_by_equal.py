@@ -27,7 +27,9 @@ def cast_to_bool_by_equal(node: NodeView, build: Builder) -> Value:
     """Compare with zero, see the module."""
     x = node.need(0)
     if node.attr("to") != TensorProto.BOOL:
-        raise Refuse("the result must be bools")
+        raise Refuse(
+            f"the result must be bool; it is {TensorProto.DataType.Name(node.attr('to')).lower()}"
+        )
     need_elem_type(x)
     if x.elem_type not in (*_FLOATS, *_INTEGERS):
         raise Refuse(f"{x.name} must be floats, int32 or int64; it is {x.type_name}")

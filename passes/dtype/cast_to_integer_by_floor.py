@@ -1,4 +1,4 @@
-"""Cut the digits behind the point before floats become integers.
+"""Cut the digits after the point before floats become integers.
 
 What it does: Takes the floor of numbers from 0 on and the ceiling of those below, and casts that.
 Why engines need it: OpenCV 4 computes all in float32 and leaves numbers alone that are cast: what
@@ -10,8 +10,8 @@ After:
     s = Sign (x)
     t = Mul (s, f)
     i = Cast <to = 7> (t)
-When it refuses: The input is no float, the result no integer; the number already comes out of Floor
-    or Ceil.
+When it refuses: The input is no float, the result no integer; the number already is the output of
+    Floor or Ceil.
 Accuracy: Exact for all numbers that the integer type holds; ONNX leaves open what others become.
 References: https://onnx.ai/onnx/operators/onnx__Cast.html
 """
@@ -31,9 +31,11 @@ def cast_to_integer_by_floor(node: NodeView, build: Builder) -> Value:
     if x.dtype is None or x.dtype.kind != "f":
         raise Refuse(f"{x.name} must be floats; it is {x.type_name}")
     if to not in _INTEGERS:
-        raise Refuse("the result must be int32 or int64")
+        raise Refuse(
+            f"the result must be int32 or int64; it is {TensorProto.DataType.Name(int(to)).lower()}"
+        )
     if _is_whole(x):
-        raise Refuse(f"{x.name} must have digits behind the point; it is whole")
+        raise Refuse(f"{x.name} must have digits after the point; it is whole")
     return build.Cast(build.Mul(build.Sign(x), build.Floor(build.Abs(x))), to=to)
 
 

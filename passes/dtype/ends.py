@@ -3,7 +3,7 @@
 What it does: Declares inputs and outputs of bfloat16, float16 and float64 as float32, of uint8,
     int16 and uint16 as int32, of uint32 as int64, and of bool, int32 and int64 as float32, one pass
     for each (and one for int32 and int64 that leaves alone inputs that are indices of stored
-    tables), and casts behind inputs and before outputs, so that the model computes as before; what
+    tables), and casts after inputs and before outputs, so that the model computes as before; what
     is computed in between is for bfloat16-to-float32 and its like. Inputs of uint8 that are only
     cast are left to uint8-input-by-cast. It runs only with --allow-io-change (float64, int32 and
     int64 with --allow-lossy as well), and the report names each change as old -> new.
@@ -18,10 +18,10 @@ After:
     x: int32[4]
     y = Cast <to = 6> (Add (Cast <to = 4> (x), Cast <to = 4> (x)))
 When it refuses: Without --allow-io-change, and without --allow-lossy for float64, int32 and int64;
-    an output that is given out twice, or by a node with bodies.
-Accuracy: Exact for the values that the old type can have, which is what the caller has to go on
+    an output that is returned twice, or by a node with subgraphs.
+Accuracy: Exact for the values that the old type can have, which is what the caller has to continue
     feeding. float64 is lossy: inputs and outputs are rounded to 24 bits, and so is what is computed
-    in between. int32 and int64 as float32 are, too: whole numbers are told apart up to 2^24.
+    in between. int32 and int64 as float32 are, too: integers are distinguished up to 2^24.
 References: convertDtype in onnx2trt_utils.cpp of onnx-tensorrt, releases 7.2, 8.0, 8.6 (line 346)
     and 9.3; NVIDIA/TensorRT issues 1022, 2592; pnnx 20261020 binds no bools
 """
@@ -77,7 +77,9 @@ def _retype_ends(
             continue
         uses = Value(tensor).consumers
         if any(any(True for _ in use.node.graphs()) for use in uses):
-            editor.refuse(uses[0], f"a node with bodies reads input {tensor.name}")
+            editor.refuse(
+                uses[0], f"no node with subgraphs may read input {tensor.name}; {uses[0].op} does"
+            )
             continue
         plain = all(use.op == "Cast" and not use.domain for use in uses)
         if tensor.output_count or (but_for_casts and uses and plain):
@@ -89,10 +91,16 @@ def _retype_ends(
         if not isinstance(tensor, Variable) or tensor.elem_type not in wider or maker is None:
             continue
         if tensor.output_count > 1 or maker.graph is not graph:
-            editor.refuse(maker, f"output {tensor.name} is given out twice")
+            editor.refuse(
+                maker,
+                f"output {tensor.name} must be listed once and computed in its graph; it is not",
+            )
             continue
         if any(True for _ in maker.node.graphs()):
-            editor.refuse(maker, f"the bodies of {maker.op} give output {tensor.name}")
+            editor.refuse(
+                maker,
+                f"a node without subgraphs must compute output {tensor.name}; {maker.op} has some",
+            )
             continue
         _read_by_casts(editor, tensor)
         wide = wider[tensor.elem_type]
@@ -123,14 +131,14 @@ def _read_by_casts(editor: Editor, tensor: Variable) -> None:
 
 def _reading(use: NodeView, tensor: Variable, build: Builder) -> tuple[Value, ...]:
     if any(True for _ in use.node.graphs()):
-        raise Refuse(f"what uses it must have no bodies; {use.op} has")
+        raise Refuse(f"what uses it must have no subgraphs; {use.op} has")
     cast = build.Cast(Value(tensor), to=tensor.elem_type)
     operands = [cast if v is not None and v.tensor is tensor else v for v in use.inputs]
     return unchanged(use, operands, build)
 
 
 def _given_by_cast(maker: NodeView, tensor: Variable, build: Builder) -> tuple[Value | None, ...]:
-    """Write the node that computes an output with a cast behind it."""
+    """Write the node that computes an output with a cast after it."""
     results = unchanged(maker, list(maker.inputs), build)
     return tuple(
         build.Cast(new, to=tensor.elem_type) if old is not None and old.tensor is tensor else new

@@ -1,4 +1,4 @@
-"""Compute in float32 what stands between nodes as float16.
+"""Compute in float32 what is between nodes as float16.
 
 What it does: All nodes that pass float16 tensors to each other are written in float32, constants
     included; what the model gets and gives as float16 is cast at its ends.
@@ -7,8 +7,8 @@ Why engines need it: ncnn has float32 alone: pnnx leaves a Conv of float16 as it
 Before: y = Relu (Conv (x, w))             # float16
 After: y = Cast <to = 10> (Relu (Conv (Cast <to = 1> (x), w)))
 When it refuses: One of the nodes has a body, is of another domain, or handles sequences: then all
-    that are connected with it stay as they are. Where the whole model gives other numbers than
-    rounding explains it is taken back.
+    that are connected with it stay as they are. Where the whole model gives other values than
+    rounding explains it is rolled back.
 Accuracy: Exact where the nodes move and compare elements only: float32 holds every number of
     float16. Else approximate: what the model rounds to 11 bits after every operator (a relative
     error of 2^-12), and lets become infinite beyond 65504, is rounded to 24 bits.

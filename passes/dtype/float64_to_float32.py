@@ -1,4 +1,4 @@
-"""Compute in float32 what stands between nodes as float64.
+"""Compute in float32 what is between nodes as float64.
 
 What it does: All nodes that pass float64 tensors to each other are written in float32, constants
     included; what the model gets and gives as float64 is cast at its ends.

@@ -7,7 +7,7 @@ Why engines need it: OpenCV 4 computes all in floats and leaves the fraction: 7 
 Before: y = Div (a, b)                   # int32
 After: y = Cast <to = 6> (Div (Cast <to = 11> (a), Cast <to = 11> (b)))
 When it refuses: The operands are no integers.
-Accuracy: Exact for integers of up to 32 bits, whose quotients differ from whole numbers by more
+Accuracy: Exact for integers of up to 32 bits, whose quotients differ from integers by more
     than float64 rounds. Approximate for 64 bits: a dividend or a divisor beyond 2^53 is rounded. An
     engine that computes in float32 does so beyond 2^23. A division by 0 is not defined.
 References: https://onnx.ai/onnx/operators/onnx__Div.html; measured on OpenCV 4.8.1 and 4.10.0

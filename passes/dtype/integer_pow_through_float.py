@@ -1,7 +1,7 @@
 """Compute powers of integers in floats.
 
 What it does: Casts base and exponent to float32, takes the power, and rounds it to the nearest
-    whole number.
+    integer.
 Why engines need it: TensorRT refuses Pow of integers up to 10.11.
 Before: y = Pow (x, n)            # int32
 After: y = Cast <to = 6> (Round (Pow (Cast <to = 1> (x), Cast <to = 1> (n))))
@@ -23,7 +23,7 @@ _MOST = 2.0**24
 
 
 def _is_whole(exponents: np.ndarray[Any, Any] | None) -> bool:
-    """Say whether constants are whole numbers that float32 holds: no fraction is cut off then."""
+    """Say whether constants are integers that float32 holds: no fraction is cut off then."""
     if exponents is None or exponents.dtype not in (np.float32, np.float64):
         return False
     wide = exponents.astype(np.float64)
@@ -43,9 +43,7 @@ def integer_pow_through_float(node: NodeView, build: Builder) -> Value:
     if x.dtype is None or x.dtype.kind not in "iu":
         raise Refuse(f"{x.name} must be an integer; it is {x.type_name}")
     if (n.dtype is None or n.dtype.kind not in "iu") and not _is_whole(build.const(n)):
-        raise Refuse(
-            f"{n.name} must be whole numbers; it is {n.type_name}, and not known to be whole"
-        )
+        raise Refuse(f"{n.name} must be integers; it is {n.type_name}, and not known to be whole")
     build.declare(APPROXIMATE, "powers beyond 2^24 in size are rounded")
     power = build.Pow(build.Cast(x, to=TensorProto.FLOAT), build.Cast(n, to=TensorProto.FLOAT))
     return build.Cast(build.Round(power), to=x.elem_type)

@@ -42,6 +42,8 @@ def integer_resize_through_float(node: NodeView, build: Builder) -> Value:
     x = node.need(0)
     need_type(x, _SOURCES)
     if not samples_linearly(node):
-        raise Refuse("the mode must be linear, without antialias")
+        raise Refuse(
+            f"the mode must be linear, without antialias; it is {node.attr('mode', 'nearest')}"
+        )
     build.declare(APPROXIMATE, "one less where a whole mean is rounded to less than it is")
     return resized_in_float(node, list(node.inputs), x.elem_type, build)

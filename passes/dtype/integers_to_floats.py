@@ -1,4 +1,4 @@
-"""Compute in float32 what stands between nodes as int32 and int64.
+"""Compute in float32 what is between nodes as int32 and int64.
 
 What it does: All nodes that pass such tensors to each other are written in float32, constants
     included. A quotient is rounded, and set right by what is left over; a remainder is what is left
@@ -52,7 +52,7 @@ from ._wholes import divided, left_over, product, rest_of
 _TYPES = (TensorProto.INT32, TensorProto.INT64)
 _NARROW = frozenset(map(int, _TYPES))
 _FLOAT = int(TensorProto.FLOAT)
-_LIMIT = 1 << 24  # from here on float32 leaves whole numbers out
+_LIMIT = 1 << 24  # from here on float32 leaves integers out
 _SIGN = 9  # the opset that has it first
 _EQUAL = 11  # the opset from which on it takes floats
 _COMPUTING = (*WRAPPING, *SUMS, "Sign", "Sum")

@@ -1,7 +1,7 @@
-"""Compute in int32 what stands between nodes as 8 or 16 bit integers.
+"""Compute in int32 what is between nodes as 8 or 16 bit integers.
 
 What it does: All nodes that pass such tensors to each other are written in int32: data is moved as
-    int32, sums and products wrap around as before, and what the model gives out is cast back.
+    int32, sums and products wrap around as before, and what the model outputs is cast back.
 Why engines need it: TensorRT takes uint8 from 8.5 on, as input and output alone ("TensorRT does not
     support UINT8 types for intermediate tensors!"), and has no other narrow integers.
 Before:
@@ -16,7 +16,7 @@ When it refuses: One of the nodes is none that is listed here: then all that are
     stay as they are, and the refusal names it. A product of uint16 needs more than 31 bits.
 Accuracy: Exact: int32 holds every value, and what would wrap around is taken modulo its range.
     Floats outside the range have no defined result before, and another one after. A linear Resize
-    cuts fractions off as onnxruntime does; an engine that rounds otherwise may be one less:
+    cuts fractions off as onnxruntime does; an engine that rounds differently may be one less:
     approximate.
 References: ModelImporter.cpp:243 of onnx-tensorrt, release 8.6; NvInfer.h 8.6.1, DataType::kUINT8;
     NVIDIA/TensorRT issues 1775, 2809

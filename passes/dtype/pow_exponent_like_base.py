@@ -1,7 +1,7 @@
 """Give the exponent of Pow the element type of its base.
 
 What it does: Casts an exponent of another type to that of a floating point base; a constant is
-    written anew.
+    written again.
 Why engines need it: TensorRT wants both operands of Pow to have one type ("[ElementWise]: operation
     has incompatible input types"); onnxruntime 1.10 takes no unsigned exponents.
 Before: y = Pow (x, n)            # x: float, n: int64
@@ -9,9 +9,9 @@ After: y = Pow (x, Cast <to = 1> (n))
 When it refuses: The base is no float16, float32 or float64; the exponent is no number, or a
     constant that the base's type does not hold.
 Accuracy: Exact where the base's type holds every exponent: a constant, whose numbers are looked at,
-    or one of a type that is a part of it, such as int16 beside float32. The last place of the power
-    may be another one. Approximate elsewhere: computed integers beyond 2^24 (2^11 beside float16)
-    are rounded.
+    or one of a type that is a part of it, such as int16 next to float32. The last place of the
+    power may be another one. Approximate elsewhere: computed integers beyond 2^24 (2^11 next to
+    float16) are rounded.
 References: NVIDIA/TensorRT issue 1872; https://onnx.ai/onnx/operators/onnx__Pow.html;
     onnxruntime/core/providers/cpu/math/element_wise_ops.cc: PowImpl
 """

@@ -2,7 +2,7 @@
 
 What it does: Casts the integers to float32, ranks them there, and casts the values back. The place
     of the largest or smallest of wider integers than 16 bits is sought digit by digit, of 16 bits
-    each: what is behind in one digit gets so much less in the next that it stays behind.
+    each: what is after in one digit gets so much less in the next that it stays after.
 Why engines need it: TensorRT 7 ranks floats only; TopK, ArgMax and ArgMin of integers stop its
     parser.
 Before: values, indices = TopK (x, k)        # x: int32
@@ -65,7 +65,7 @@ def topk_of_integers_through_float(node: NodeView, build: Builder) -> tuple[Valu
 
 
 def _ranked_by_digits(node: NodeView, x: Value, digits: int, build: Builder) -> Value:
-    """Return floats whose largest, or smallest, stands where that of the integers does.
+    """Return floats whose largest, or smallest, is where that of the integers does.
 
     Digits of a division that truncates may be negative; they order numbers all the same, the first
     one before the second.

@@ -1,7 +1,7 @@
-"""Compute in int64 what stands between nodes as uint32.
+"""Compute in int64 what is between nodes as uint32.
 
 What it does: All nodes that pass uint32 tensors to each other are written in int64: data is moved
-    as int64, sums and products are taken modulo 2^32, and what the model gives out is cast back.
+    as int64, sums and products are taken modulo 2^32, and what the model outputs is cast back.
 Why engines need it: TensorRT has no unsigned integers but uint8 ("Unsupported data type for the
     Cast operator!", "Found unsupported datatype when importing initializer").
 Before:

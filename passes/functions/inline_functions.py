@@ -1,4 +1,4 @@
-"""Replace calls of local functions by the bodies of the functions.
+"""Replace calls of local functions by the subgraphs of the functions.
 
 What it does: Inlines every local function of the model into its call sites, nested calls included,
     and drops the functions. Attributes that a call leaves out get the defaults of the function. A
@@ -51,11 +51,11 @@ def inline_functions(editor: Editor) -> None:
     try:
         inlined = inline(_levelled(model))
     except (RuntimeError, ValueError, onnx.checker.ValidationError) as error:
-        raise Refuse(f"the inliner of onnx fails: {error}") from error
+        raise Refuse(f"onnx must be able to inline the functions; it fails: {error}") from error
     if len(inlined.functions):
-        raise Refuse("the inliner of onnx left functions behind")
+        raise Refuse(f"onnx must inline all functions; {len(inlined.functions)} are left")
     if calls:
-        editor.replace_file(inlined, calls, "the body of the function stands here now")
+        editor.replace_file(inlined, calls, "the body of the function is here now")
     else:
         editor.reload(inlined)
         editor.record(NodeRef(), "functions that nothing calls went")

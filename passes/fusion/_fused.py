@@ -56,9 +56,7 @@ def held(x: Value, epsilon: float) -> float:
         Refuse: It is of float64, and no float32 is equal to it.
     """
     if x.elem_type == TensorProto.DOUBLE and float(np.float32(epsilon)) != epsilon:
-        raise Refuse(
-            f"the attribute holds a float32, and the epsilon {epsilon:g} of float64 is none"
-        )
+        raise Refuse(f"the epsilon must be a float32, as the attribute is; {epsilon:g} is not")
     return epsilon
 
 

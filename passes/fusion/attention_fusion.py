@@ -1,6 +1,6 @@
 """Fuse two products around a softmax into Attention.
 
-What it does: Replaces softmax(q @ k' * scale + mask) @ v by Attention. The scale may stand at the
+What it does: Replaces softmax(q @ k' * scale + mask) @ v by Attention. The scale may be at the
     product, as a factor or a divisor, or at q and at k', as PyTorch writes it; the mask is
     optional. The keys are transposed back, which undoes the Transpose before. It runs only when it
     is named. With the option contrib, MultiHeadAttention of com.microsoft is emitted below opset
@@ -100,17 +100,23 @@ def _check_shapes(q: Value, keys: Value, v: Value, mask: Value | None) -> None:
     shapes = [value.shape for value in (q, keys, v)]
     four = [shape for shape in shapes if shape is not None and len(shape) == 4]
     if len(four) < 3:
-        raise Refuse("queries, keys and values must have four dimensions")
+        raise Refuse(f"queries, keys and values must have rank 4; {3 - len(four)} of them do not")
     if None in four[0][:2] or any(shape[:2] != four[0][:2] for shape in four):
-        raise Refuse("queries, keys and values must be of the same batch and heads")
+        raise Refuse(
+            "queries, keys and values must have the same batch and heads;"
+            f" their shapes are {', '.join(str(list(shape)) for shape in four)}"
+        )
     if mask is None:
         return
     if mask.shape is None or len(mask.shape) > 4:
-        raise Refuse("the mask must have at most four dimensions")
+        raise Refuse(f"the mask must have at most rank 4; its shape is {mask.shape}")
     scores = (*four[0][:3], four[1][3])
     for size, whole in zip(reversed(mask.shape), reversed(scores), strict=False):
         if size != 1 and (size is None or size != whole):
-            raise Refuse("the mask must be broadcast to the scores, and not these to it")
+            raise Refuse(
+                "the mask must broadcast to the scores;"
+                f" its shape is {list(mask.shape)}, and theirs {list(scores)}"
+            )
 
 
 def _with_rows(build: Builder, mask: Value, q: Value) -> Value:
@@ -119,7 +125,7 @@ def _with_rows(build: Builder, mask: Value, q: Value) -> Value:
     if (mask.dim(-2) != 1 and rank > 1) or q.dim(2) == 1:
         return mask
     if rank < 2:
-        raise Refuse("the mask must have rows")
+        raise Refuse(f"the mask must have at least rank 2; it has {rank}")
     length = q.dim(2)
     if length is not None:
         return build.Expand(mask, [*[1] * (rank - 2), length, 1])
@@ -167,7 +173,7 @@ def _multi_head(
     if heads is None or size is None or given != size:
         raise Refuse("the number of heads must be known, and queries and values of one known size")
     if mask is not None and mask.rank != 4:
-        raise Refuse("the mask of MultiHeadAttention must have four dimensions")
+        raise Refuse(f"the mask of MultiHeadAttention must have rank 4; it has {mask.rank}")
     joined = build.Reshape(build.Transpose(q, perm=[0, 2, 1, 3]), [0, 0, heads * size])
     y = build.node(
         "com.microsoft::MultiHeadAttention",

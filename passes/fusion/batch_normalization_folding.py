@@ -68,7 +68,9 @@ def batch_normalization_folding(match: Match, build: Builder) -> Value:
         or norm.attr("spatial", 1) != 1
         or not norm.attr("is_test", norm.opset >= _PREDICTS)
     ):
-        raise Refuse("it must normalize by its parameters, by channel")
+        raise Refuse(
+            "the node must use its statistics, by channel; it is in training or not spatial"
+        )
     rounds_less(build, x)
     scale, offset, mean, variance = (
         match.array(name).astype(np.float64) for name in ("scale", "offset", "mean", "variance")
@@ -76,7 +78,9 @@ def batch_normalization_folding(match: Match, build: Builder) -> Value:
     with np.errstate(divide="ignore", invalid="ignore"):
         factor = scale / np.sqrt(variance + norm.attr("epsilon", 1e-5))
     if not np.isfinite(factor).all():
-        raise Refuse("the variance must be positive")
+        raise Refuse(
+            f"variance plus epsilon must be positive; the least variance is {variance.min():g}"
+        )
     weights = match.array("weights")
     attributes = {name: linear.attr(name) for name in linear.attributes}
     before = match.array("bias").astype(np.float64) if match.has("bias") else np.zeros(1)

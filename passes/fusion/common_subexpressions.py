@@ -13,8 +13,8 @@ Before:
 After:
     m = ReduceMean (x)
     y = Add (m, m)
-When it refuses: Never; what may draw at random, what has bodies, calls of functions and operators
-    that ONNX does not know stay as they are.
+When it refuses: Never; what may draw at random, what has subgraphs, calls of functions and
+    operators that ONNX does not know stay as they are.
 Accuracy: exact: one node computes what both did.
 References: https://en.wikipedia.org/wiki/Common_subexpression_elimination
 """

@@ -1,6 +1,6 @@
-"""Fuse a Pad of zeros into the convolution behind it.
+"""Fuse a Pad of zeros into the convolution after it.
 
-What it does: Adds what Pad puts before and behind the spatial axes to the pads of Conv. It runs
+What it does: Adds what Pad puts before and after the spatial axes to the pads of Conv. It runs
     only when it is named.
 Why engines need it: The padded copy is never written; some engines have no Pad that a convolution
     may follow.

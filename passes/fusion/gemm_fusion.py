@@ -33,9 +33,11 @@ def gemm_fusion(match: Match, build: Builder) -> Value:
     """Emit one node, see the module."""
     x, weights, bias = match["x"], match["weights"], match.array("bias")
     if x.rank != 2 or weights.rank != 2:
-        raise Refuse("both operands of the product must be matrices")
+        raise Refuse(
+            f"both operands of the product must have rank 2; they have {x.rank} and {weights.rank}"
+        )
     if bias.dtype.kind in "iub":
-        raise Refuse("integers must not be multiplied: engines take Gemm of floats")
+        raise Refuse(f"the operands must be floats, which engines support; they are {bias.dtype}")
     columns = weights.dim(1)
     if bias.size not in (1, columns):
         raise Refuse(f"what is added must be one number for each column; it has {bias.size}")

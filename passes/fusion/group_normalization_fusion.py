@@ -64,9 +64,14 @@ def group_normalization_fusion(match: Match, build: Builder) -> Value:
     groups = int(match.array("grouping")[1])
     channels = channels_of(x)
     if channels % groups:
-        raise Refuse(f"{channels} channels must divide into {groups} groups")
+        raise Refuse(
+            f"the channels must be a multiple of the {groups} groups; there are {channels}"
+        )
     if match.has("back") and tuple(match.array("back").tolist()) != x.static_shape:
-        raise Refuse("the second Reshape must go back to the shape of the input")
+        raise Refuse(
+            f"the second Reshape must restore the shape {x.static_shape};"
+            f" it makes {match.array('back').tolist()}"
+        )
     scale, bias = by_channel(match, "scale", x), by_channel(match, "bias", x)
     epsilon = match.attribute("eps", 1e-5)
     op = "GroupNormalization"

@@ -5,7 +5,7 @@ What it does: Replaces x * HardSigmoid(x) with alpha 1/6 and beta 1/2, and x * c
 Why engines need it: One kernel instead of two to four, in every block of MobileNetV3.
 Before: y = Mul (x, HardSigmoid <alpha = 0.16666667> (x))
 After: y = HardSwish (x)
-When it refuses: Below opset 14. Other numbers, and inner values with other readers, are no match.
+When it refuses: Below opset 14. Other values, and inner values with other readers, are no match.
 Accuracy: Exact up to rounding; approximate for float16 and bfloat16, which are rounded less often.
 References: https://onnx.ai/onnx/operators/onnx__HardSwish.html; what PyTorch 2.13 writes at opset
     13
@@ -17,7 +17,7 @@ from ._fused import fused
 
 
 def _is_sixth(alpha: object) -> bool:
-    """Say whether a float32 attribute is 1/6, or one of the two numbers beside the nearest."""
+    """Say whether a float32 attribute is 1/6, or one of the two numbers next to the nearest."""
     return isinstance(alpha, float) and abs(alpha - 1 / 6) < 3e-8
 
 

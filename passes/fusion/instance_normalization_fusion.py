@@ -1,6 +1,6 @@
 """Fuse the arithmetic of instance normalization into one node.
 
-What it does: Replaces (x - mean) / sqrt(variance + epsilon), with means over all axes behind the
+What it does: Replaces (x - mean) / sqrt(variance + epsilon), with means over all axes after the
     channels, times a scale by channel where one follows, by InstanceNormalization without a bias.
     It runs only when it is named.
 Why engines need it: One kernel instead of nine; in float16 the sum of squares of the parts
@@ -13,7 +13,7 @@ After: y = InstanceNormalization <epsilon = 1e-05> (x, scale, zeros)
 When it refuses: Means over other axes; a number of channels that is not known; a scale that is not
     one constant number for each channel; an epsilon of float64 that no float32 is equal to.
 Accuracy: Exact up to rounding; approximate for float16 and bfloat16, which are rounded less often.
-    A bias that follows stays behind the node: kernels compute x * f + (bias - mean * f), as
+    A bias that follows stays after the node: kernels compute x * f + (bias - mean * f), as
     onnxruntime 1.32 does, and lose the bias where f is large.
 References: https://onnx.ai/onnx/operators/onnx__InstanceNormalization.html
 """
@@ -38,7 +38,7 @@ def instance_normalization_fusion(match: Match, build: Builder) -> Value:
     x = match["x"]
     axes, rank = match.attribute("axes"), x.rank
     if rank is None or rank < 3 or axes != list(range(2, rank)):
-        raise Refuse(f"the means must be over all axes behind the channels; they are over {axes}")
+        raise Refuse(f"the means must be over all axes after the channels; they are over {axes}")
     scale = by_channel(match, "scale", x, 1)
     zeros, epsilon = np.zeros_like(scale), held(x, match.number("eps"))
     return fused(build, "InstanceNormalization", 6, x, scale, zeros, epsilon=epsilon)

@@ -43,7 +43,7 @@ def layer_normalization_fusion(match: Match, build: Builder) -> Value:
     scale, bias = match.get("scale"), match.get("bias")
     row, inner = row_of(scale, sizes), row_of(bias, sizes)
     if scale is not None and row is None:
-        inner = None  # the scale stays behind the node, and so does what is added to it
+        inner = None  # the scale stays after the node, and so does what is added to it
     given = np.ones(sizes, x.dtype) if row is None else row
     epsilon = held(x, match.number("eps"))
     y = fused(build, "LayerNormalization", 17, x, given, inner, axis=axis, epsilon=epsilon)

@@ -4,7 +4,7 @@ What it does: Computes the length, counts to it in int32, and multiplies and shi
     counted.
 Why engines need it: Up to 8.2 TensorRT takes int32 only for bounds that are computed ("For range
     operator with dynamic inputs, this version of TensorRT only supports INT32!"), later ones
-    float32 besides.
+    float32 as well.
 Before: y = Range (start, limit, 1.0)
 After:
     n = Cast <to = 6> (Ceil (Div (Sub (limit, start), 1.0)))

@@ -4,7 +4,7 @@ What it does: A grid of GridSample that is a sum with a constant, multiplied, di
     taken from by constants, becomes a product and a sum with one constant each: the places are
     scaled before the model is run.
 Why engines need it: In float16 a place such as 200.3 pixels is rounded by up to 0.06 pixels, before
-    it is made a place from -1 to 1. The simulator of rknn-toolkit2 gives other numbers from 18
+    it is made a place from -1 to 1. The simulator of rknn-toolkit2 gives other values from 18
     pixels on.
 Before:
     g = Sub (Mul (Div (Add (pixels, flow), [22, 16]), 2), 1)
@@ -52,7 +52,7 @@ class _Affine:
             self.factor = self.factor * number
         elif maker.op == "Div":
             if not number.all():
-                raise Refuse("what a grid is divided by must not be 0")
+                raise Refuse("the divisor of a grid must not be 0; it is")
             self.factor = self.factor / number
         else:
             negative = maker.op == "Sub" and other is not None
@@ -75,10 +75,16 @@ def grid_in_pixels_apart(node: NodeView, build: Builder) -> tuple[Value | None, 
         pass
     sums = [place for place, op in enumerate(affine.ops) if op in ("Add", "Sub")]
     if not sums or not {"Div", "Mul"} & set(affine.ops[: sums[-1]]):
-        raise Refuse("the grid must be a sum with a constant that is multiplied or divided by one")
+        raise Refuse(
+            "the grid must be computed by Add or Sub and then Mul or Div of constants;"
+            f" it is by {', '.join(affine.ops) or 'none of them'}"
+        )
     if affine.value.shape != grid.shape or grid.dtype is None or grid.dtype.kind != "f":
-        raise Refuse("what is added to the places must be of the shape of the grid")
+        raise Refuse(
+            f"the first operand must have the shape {grid.shape} of the grid; it has"
+            f" {affine.value.shape}"
+        )
     constants = [array.astype(grid.dtype) for array in (affine.factor, affine.added)]
     if not all(np.isfinite(array).all() and array.size <= _MOST for array in constants):
-        raise Refuse("the places and their scales must be finite")
+        raise Refuse("constants of the grid must be finite and small; one is not")
     return respell(node, build, grid=build.Add(build.Mul(affine.value, constants[0]), constants[1]))

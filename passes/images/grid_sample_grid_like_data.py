@@ -35,7 +35,7 @@ def grid_sample_grid_like_data(node: NodeView, build: Builder) -> Value:
     if x.dtype.kind != "f" or x.dtype.itemsize < _WIDE:
         raise Refuse(f"the data must be float32 or float64; they are {x.type_name}")
     if node.attr("mode", "linear") == "nearest":
-        raise Refuse("the mode must not be nearest")
+        raise Refuse("the mode must be linear or cubic; it is nearest")
     build.declare(APPROXIMATE, "places are rounded by 6e-8 of the side of the image at most")
     attributes = {name: node.attr(name) for name in node.attributes}
     return build.GridSample(x, build.Cast(grid, to=x.elem_type), **attributes)

@@ -26,7 +26,7 @@ def grid_sample_nan_to_corner(node: NodeView, build: Builder) -> tuple[Value | N
         raise Refuse("the type of the grid must be known")
     chosen = grid.producer
     if chosen is not None and chosen.op == "Where" and _asks_for_nan(chosen):
-        raise Refuse("the grid must not be one in which NaN is replaced already")
+        raise Refuse("NaN of the grid must not be replaced yet; a Where does so")
     corner = np.array(-1, grid.dtype)
     return respell(node, build, grid=build.Where(build.IsNaN(grid), corner, grid))
 

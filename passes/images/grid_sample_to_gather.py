@@ -9,11 +9,11 @@ Before: y = GridSample <mode = "bilinear", padding_mode = "border"> (x, grid)
 After:
     place = Clip (((grid_x + 1) * W - 1) / 2, 0, W - 1) ...
     y = Transpose (sum of Gather (rows of x, floor (place) or floor (place) + 1) * share)
-When it refuses: A rank is unknown, both batches and channels of x are, or one of them is besides a
-    spatial size; reflection at a size that is unknown.
+When it refuses: A rank is unknown, both batches and channels of x are, or one of them is apart from
+    a spatial size; reflection at a size that is unknown.
 Accuracy: Exact up to the order of summation. float16 and bfloat16 are computed in float32. Infinite
     coordinates read what lies outside, and so do those that are not numbers, where the opset has
-    Max of integers (12). Where pixels are summed, one that is NaN or infinite beside a share of 0
+    Max of integers (12). Where pixels are summed, one that is NaN or infinite next to a share of 0
     gives NaN, and a coordinate that is not a number may give another result than before.
 References: https://onnx.ai/onnx/operators/onnx__GridSample.html; microsoft/onnxruntime
     onnxruntime/core/providers/cpu/tensor/grid_sample.cc

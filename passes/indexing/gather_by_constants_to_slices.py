@@ -1,7 +1,7 @@
 """Write a Gather by several constant indices as slices that are joined.
 
 What it does: Indices that follow each other become one Slice, and the slices are joined along the
-    axis in the order of the indices. Indices of another rank than one are laid out behind it by a
+    axis in the order of the indices. Indices of another rank than one are laid out after it by a
     Reshape.
 Why engines need it: ncnn takes the first of several indices alone, and says nothing.
 Before: y = Gather <axis = 1> (x, {0, 1, 4})

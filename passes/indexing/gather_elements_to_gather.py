@@ -1,7 +1,7 @@
 """Replace GatherElements by Gather over flattened data.
 
 What it does: The data is laid out as one vector; each index becomes the number of an element of it,
-    by adding where the other axes stand. Negative indices count from the end.
+    by adding where the other axes are. Negative indices count from the end.
 Why engines need it: TensorRT has an importer for GatherElements from 8.0 on, with sizes known.
 Before: y = GatherElements <axis = 1> (x, i)        x: [3, 4], i: [3, 2]
 After: y = Gather (Reshape (x, {-1}), Add (i, {{0, 0}, {4, 4}, {8, 8}}))
@@ -47,7 +47,7 @@ def gather_elements_to_gather(node: NodeView, build: Builder) -> Value:
     if rank is None or index.rank is None or index.dtype is None:
         raise Refuse("the ranks and the dtype of the index must be known")
     if not rank or index.rank != rank:
-        raise Refuse("the index must have the rank of the data")
+        raise Refuse(f"the index must have the rank {rank} of the data; it has {index.rank}")
     if prod(index.dim(axis) or 1 for axis in range(rank)) > _MAX_OFFSETS:
         raise Refuse(f"the index must have at most {_MAX_OFFSETS} elements; it has more")
     chosen = int(node.attr("axis", 0)) % rank

@@ -49,7 +49,10 @@ def gathernd_to_gather(node: NodeView, build: Builder) -> Value:
         raise Refuse("the length of the index tuples must be known")
     batch = int(node.attr("batch_dims", 0))
     if batch + length > data.rank or batch >= indices.rank:
-        raise Refuse("the index tuples must be no longer than the data has axes")
+        raise Refuse(
+            f"batch_dims and index tuples must fit the rank {data.rank} of the data;"
+            f" they are {batch} and {length}"
+        )
     rows: Value | None = None
     for axis in range(batch + length):
         if axis < batch:

@@ -3,7 +3,7 @@
 What it does: Where several Gathers read the same indices from different tensors, or along different
     axes, the second reads ``Max (i, i)``, the third that of these, and so on.
 Why engines need it: rknn-toolkit2 takes Gathers of the same indices for one if a constant is among
-    what they read from, and gives the numbers of one for both, without a word.
+    what they read from, and gives the values of one for both, without a word.
 Before:
     a = Gather (words, i)
     b = Gather (places, i)

@@ -4,7 +4,7 @@ What it does: Gives the elements that are not zero falling scores by their place
     by falling score, keeps as many as there are, and takes each place apart into indices. How many
     there are is counted by a convolution.
 Why engines need it: TensorRT for RTX leaves NonZero to a plugin that it does not ship. It takes a
-    size that is computed from floats where a layer such as a convolution stands before it; the
+    size that is computed from floats where a layer such as a convolution is before it; the
     versions of TensorRT that lack NonZero do not, so that they are no better off.
 Before: i = NonZero (x)                    x: [2, 3]
 After:
@@ -15,7 +15,7 @@ After:
     i = Concat (Div (p, 3), Mod (Div (p, 1), 3))
 When it refuses: A size is unknown or 0; the rank is 0; there are more elements than TopK takes in
     any engine (3840).
-Accuracy: Exact: places and counts are whole numbers below 2**24, which float32 holds, and no two
+Accuracy: Exact: places and counts are integers below 2**24, which float32 holds, and no two
     scores of what is kept are equal.
 References: https://onnx.ai/onnx/operators/onnx__NonZero.html; measured with tensorrt-rtx 1.7.1
 """

@@ -1,4 +1,4 @@
-"""Give OneHot its constant depth as a whole number without axes.
+"""Give OneHot its constant depth as an integer without axes.
 
 What it does: Writes the depth as a number of rank 0; floats, which ONNX cuts off, become int64.
 Why engines need it: TVM takes the depth for a number of Python, which a vector and a float are not.
@@ -23,7 +23,7 @@ def one_hot_depth_as_number(node: NodeView, build: Builder) -> Value:
         raise Refuse(f"the depth must be one number; it has the shape {list(known.shape)}")
     whole = known.dtype in (np.int32, np.int64)
     if not known.ndim and whole:
-        raise Refuse(f"the depth must be a vector or no whole number; it is {depth.type_name}")
+        raise Refuse(f"the depth must be a vector or not an integer; it is {depth.type_name}")
     kind = known.dtype if whole else np.int64
     number = build.constant(np.array(int(known.reshape(-1)[0]), kind))
     axis = int(node.attr("axis", -1))

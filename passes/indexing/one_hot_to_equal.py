@@ -1,4 +1,4 @@
-"""Replace OneHot by a comparison with the numbers of the classes.
+"""Replace OneHot by a comparison with the values of the classes.
 
 What it does: Compares the index with 0, 1, ... along a new axis; negative indices count from the
     end.
@@ -8,7 +8,7 @@ After:
     n = Where (Less (index, 0), Add (index, depth), index)
     y = Where (Equal (Unsqueeze (n), constant {0, 1, ...}), on, off)
 
-    A depth that is computed gives the numbers of the classes by Range.
+    A depth that is computed gives the values of the classes by Range.
 When it refuses: The rank of the index is unknown, or a computed depth is no number of known rank.
 Accuracy: Exact; an index outside the range gives a row that is off, as ONNX says. Indices and
     depths of a floating point type are cut to integers first.

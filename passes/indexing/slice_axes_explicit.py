@@ -3,7 +3,7 @@
 What it does: A Slice without axes cuts the leading axes, as many as it has starts; they are written
     as a constant.
 Why engines need it: TensorRT takes omitted axes for all axes and refuses fewer starts; with steps
-    behind the omitted axes its parser crashes.
+    after the omitted axes its parser crashes.
 Before: y = Slice (x, [1], [3])                  x: rank 2
 After: y = Slice (x, [1], [3], axes = [0])
 When it refuses: The axes are given, or the number of starts is not known.

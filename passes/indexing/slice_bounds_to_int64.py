@@ -1,12 +1,12 @@
 """Compute the bounds of a Slice in int64.
 
-What it does: Converts starts, ends, axes and steps that are of int32: constants are written anew,
-    and a Cast is put behind what is computed.
+What it does: Converts starts, ends, axes and steps that are of int32: constants are written again,
+    and a Cast is put after what is computed.
 Why engines need it: onnx2tf puts computed bounds into a tensor of int64, which takes no int32:
     "Input 'updates' of 'TensorScatterUpdate' Op has type int32 that does not match type int64".
 Before: y = Slice (x, starts, ends, axes)        starts: int32[1]
 After: y = Slice (x, Cast (starts), Cast (ends), axes)
-When it refuses: No input beside the data is of int32.
+When it refuses: No input next to the data is of int32.
 Accuracy: Exact: each number of int32 is one of int64.
 References: https://onnx.ai/onnx/operators/onnx__Slice.html
 """

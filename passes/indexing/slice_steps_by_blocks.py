@@ -1,7 +1,7 @@
 """Take each n-th element as the first of each block of n.
 
 What it does: Slices the neighbours that hold what is wanted, splits the axis into blocks as long as
-    the step, and slices one place out of each block. Several axes are taken one behind the other.
+    the step, and slices one place out of each block. Several axes are taken one after the other.
 Why engines need it: ncnn's Slice takes neighbours alone: "layer Tensor.slice not exists or
     registered". Patches of transformers are merged so.
 Before: y = Slice (x, [1], [8], [2], [2])              # x: [1, 3, 8]; axis 2, step 2
@@ -11,7 +11,7 @@ After:
     y = Reshape <[1, 3, 4]> (t)
 When it refuses: Sizes are unknown, a step is negative, starts, ends, axes or steps are computed,
     nothing is taken, or the axis ends so soon that there is no block for each element.
-Accuracy: Exact: the same numbers.
+Accuracy: Exact: the same values.
 References: https://onnx.ai/onnx/operators/onnx__Slice.html
 """
 

@@ -1,4 +1,4 @@
-"""Let an output that is constant hang on an input.
+"""Let an output that is constant depend on an input.
 
 What it does: Compares one element of an input with itself, s < s, which is false whatever it is,
     and adds the 0 that this is as a number to the constant; to bools it is joined by Or.
@@ -85,7 +85,7 @@ def _is_known(end: Value) -> bool:
             continue
         if maker is None or len(seen) > _MOST or maker.op in MAY_DRAW:
             return False
-        if any(True for _ in maker.node.graphs()):  # bodies read tensors around them
+        if any(True for _ in maker.node.graphs()):  # subgraphs read tensors around them
             return False
         if maker.op in _SIZES:
             if maker.need(0).static_shape is None:

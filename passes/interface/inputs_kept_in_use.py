@@ -1,4 +1,4 @@
-"""Let an output hang on an input that nothing reads.
+"""Let an output depend on an input that nothing reads.
 
 What it does: Compares one element of the input with itself, s < s, which is false whatever it is,
     and adds the 0 that this is as a number to an output.

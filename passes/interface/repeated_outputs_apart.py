@@ -3,14 +3,14 @@
 What it does: Replaces the Identity that makes an output of what another output is already by ``Max
     (x, x)``, or ``And (x, x)`` of bools.
 Why engines need it: rknn-toolkit2 takes Identity out, gives such outputs once, and moves those
-    behind them up. It takes factors of 1 out as well, and Max not.
+    after them up. It takes factors of 1 out as well, and Max not.
 Before:
     y = Relu (x)
     z = Identity (y)                 # y and z are outputs
 After:
     y = Relu (x)
     z = Max (y, y)
-When it refuses: The tensor has other numbers than floats, int32 and int64, or the opset lacks Max
+When it refuses: The tensor has other values than floats, int32 and int64, or the opset lacks Max
     of them.
 Accuracy: Exact: the larger of two equal numbers is that number, NaN and infinities included.
 References: https://onnx.ai/onnx/operators/onnx__Max.html; rknn-toolkit2 2.3.2, measured

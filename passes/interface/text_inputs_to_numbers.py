@@ -1,8 +1,8 @@
 """Take the number of a text where the model takes the text, by consent.
 
 What it does: Numbers the texts that the readers of an input tell apart, in their order, and lets
-    the input take these numbers as int64: categories of OneHotEncoder, keys of LabelEncoder and
-    CategoryMapper, constants of Equal. Any other text has a number of its own behind those of the
+    the input take these values as int64: categories of OneHotEncoder, keys of LabelEncoder and
+    CategoryMapper, constants of Equal. Any other text has a number of its own after those of the
     list. Inputs whose texts meet, in a Concat or an Equal, share one list. An output that gives
     texts of inputs gives their numbers. The lists are in the report, and in the metadata of the
     file (graphfix_labels). It runs only with --allow-io-change.
@@ -11,8 +11,8 @@ Why engines need it: No engine but onnxruntime has texts; pipelines of scikit-le
 Before:
     y = ai.onnx.ml.OneHotEncoder <cats_strings = ["diesel", "petrol"]> (fuel)   # fuel: string[N]
 After: y = ai.onnx.ml.OneHotEncoder <cats_int64s = [0, 1]> (fuel)                  # fuel: int64[N]
-When it refuses: Without --allow-io-change. Where a text is read otherwise than by these operators:
-    cut into words, normalised, parsed as a number, or read in a body.
+When it refuses: Without --allow-io-change. Where a text is read differently from how by these
+    operators: cut into words, normalised, parsed as a number, or read in a body.
 Accuracy: Exact: the list and the number tell the text. A Gather moves all texts, as its page says;
     onnxruntime's moves some (`graphfix.proving.runners.texts`).
 References: https://onnx.ai/onnx/operators/onnx_aionnxml_OneHotEncoder.html,
@@ -56,7 +56,7 @@ class _Texts(Struct):
         inputs: The inputs that give them.
         moved: What nodes make of them.
         movers: The nodes that move them.
-        readers: The nodes that tell them apart.
+        readers: The nodes that distinguishes them.
         labels: The texts that these know, in the order in which they were met.
     """
 
@@ -151,7 +151,7 @@ def _joined(texts: _Texts, node: NodeView, editor: Editor) -> Iterator[Value]:
         return
     if not _tells_apart(node):
         what = f"{node.op} reads them" if node.op != "Cast" else "a Cast parses them"
-        raise _Unread(node, f"texts must only be told apart and moved; {what}: do that before")
+        raise _Unread(node, f"texts must only be compared and moved; {what}: do that before")
     texts.readers.append(accounted(node))
     if not node.domain:
         yield from (node.need(0), node.need(1))
@@ -221,7 +221,7 @@ def _give_numbers(editor: Editor, texts: _Texts) -> None:
 
 
 def _constants(node: NodeView, texts: _Texts) -> dict[int, Array]:
-    """Return the numbers of the constant texts that a node reads, by their places."""
+    """Return the values of the constant texts that a node reads, by their places."""
     found: dict[int, Array] = {}
     for place, value in enumerate(node.inputs):
         array = value.array() if value is not None and _is_text(value) else None

@@ -1,6 +1,6 @@
 """Give a column for each class where the model gives a map for each row, by consent.
 
-What it does: Gives out the scores that ZipMap reads, a row of numbers for each row, instead of a
+What it does: Outputs the scores that ZipMap reads, a row of numbers for each row, instead of a
     sequence of maps from labels to scores. Which label each column stands for is in the report, and
     in the metadata of the file (graphfix_labels). It runs only with --allow-io-change.
 Why engines need it: TensorRT has no maps and no ai.onnx.ml; classifiers of skl2onnx and onnxmltools
@@ -10,7 +10,7 @@ Before:
 After: y = Identity (scores)                                                   # float[N, 2]
 When it refuses: Without --allow-io-change. Where something reads the maps, the scores are no matrix
     of float32 with a column for each label, or a label is there twice.
-Accuracy: Exact: the same numbers in the same order.
+Accuracy: Exact: the same values in the same order.
 References: https://onnx.ai/onnx/operators/onnx_aionnxml_ZipMap.html;
     onnxruntime/core/providers/cpu/ml/zipmap.cc
 """

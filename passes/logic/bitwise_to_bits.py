@@ -22,7 +22,7 @@ from onnx import TensorProto
 from graphfix.authoring import Builder, NodeView, Refuse, Value, combined_bits, rewrite
 
 Array = np.ndarray[tuple[int], np.dtype[np.int32]]
-# Element type -> bits beside the sign.
+# Element type -> bits next to the sign.
 _BITS: dict[int, int] = {
     TensorProto.INT32: 31,
     TensorProto.INT16: 15,
@@ -88,7 +88,7 @@ def _narrow(value: Value, like: Value, build: Builder) -> Value:
 def _bits(
     value: Value, powers: np.ndarray[tuple[int], np.dtype[np.int32]], build: Builder
 ) -> Value:
-    """Return the bits beside the sign along a new last axis, as 0 and 1."""
+    """Return the bits next to the sign along a new last axis, as 0 and 1."""
     assert value.rank is not None
     apart = build.Unsqueeze(value, axes=[value.rank])
     whole = build.Sub(apart, build.Mod(apart, powers))  # a multiple, so that Div is exact

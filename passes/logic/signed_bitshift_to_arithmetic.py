@@ -62,7 +62,7 @@ def _as(kind: int, value: Value, build: Builder) -> Value:
 
 
 def _places(by: Value, bits: int, build: Builder) -> Value:
-    """Return where in the tables a shift stands: the last place is for all beyond the bits."""
+    """Return where in the tables a shift is: the last place is for all beyond the bits."""
     beyond = np.array(bits, by.dtype)
     known = build.const(by)
     if known is not None:

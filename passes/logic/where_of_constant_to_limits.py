@@ -37,7 +37,7 @@ def where_of_constant_to_limits(node: NodeView, build: Builder) -> Value:
     if constant is None:
         kept, chosen, constant = ~mask, other, build.const(chosen)
     if constant is None or build.const(chosen) is not None:
-        raise Refuse("one choice must be a constant and the other not")
+        raise Refuse("one choice must be a constant and the other not; both or none are")
     infinity = constant.dtype.type(np.inf)
     if np.isnan(constant).any():
         raise Refuse("the constant must be numbers; it holds NaN")

@@ -4,7 +4,7 @@ What it does: A Loop whose body reads the number of the round carries a number o
     at first, one more after each round, and has the shape that the body declares for the counter,
     which nothing reads any more.
 Why engines need it: TensorRT 7.0 gives the body the trip count for it, 7.1 gives it none, 7.2 to
-    8.5 a vector of one number where ONNX has a scalar, and later ones a scalar where a file
+    8.5 a vector of one element where ONNX has a scalar, and later ones a scalar where a file
     declares such a vector.
 Before: y = Loop (n, c, x) <body (i, c, s) => (c, r) { row = Gather (t, i) r = Add (s, row) }>
 After:
@@ -42,10 +42,13 @@ def loop_counter_to_state(node: NodeView, build: Builder) -> tuple[Value | None,
     assert isinstance(body, Graph)  # the checker wants one
     counter = body.inputs[0]
     if not Value(counter).is_used:
-        raise Refuse("the body must read the number of the round; it does not")
+        raise Refuse("the body must read the iteration number; it does not")
     shape = counter.shape or ()
     if counter.elem_type != TensorProto.INT64 or shape not in ((), (1,)):
-        raise Refuse("the number of the round must be an int64 scalar, or a vector of one number")
+        raise Refuse(
+            "the iteration number must be int64 and a scalar or a vector of one element;"
+            f" its shape is {list(shape)}"
+        )
     sizes: tuple[int, ...] = (1,) if shape else ()
     carried = [node.need(place) for place in range(2, len(node.inputs))]
     states = len(carried)

@@ -2,7 +2,7 @@
 
 What it does: A Loop that is given an empty sequence and appends one tensor to it in each round
     becomes a Loop that gives these tensors out as a scan output, and SplitToSequence makes the
-    sequence of it behind the loop; what uses the sequence is then rewritten by other passes.
+    sequence of it after the loop; what uses the sequence is then rewritten by other passes.
 Why engines need it: PyTorch's scripted loops append to lists. Engines have loops with scan outputs,
     not sequences.
 Before: s = Loop (n, c, SequenceEmpty ()) <body (i, c, t) => (c, SequenceInsert (t, row)) {...}>

@@ -1,4 +1,4 @@
-"""Write a Loop that counts as a Scan over the numbers of its rounds.
+"""Write a Loop that counts as a Scan over the values of its rounds.
 
 What it does: Where a Loop ends after its trip count alone, the same body runs as a Scan along Range
     (0, trip count): what is carried is the state, the number of the round is the element that is
@@ -9,7 +9,7 @@ After: h, y = Scan <num_scan_inputs = 1, body (h, i) => (h_new, row) { ... }> (h
 When it refuses: The body may end the loop by its condition, there is no trip count, what is carried
     is no tensor, or its shape is not known to be the same before and after a round, as a Scan has
     it.
-Accuracy: Exact: the same operators on the same numbers.
+Accuracy: Exact: the same operators on the same values.
 References: https://onnx.ai/onnx/operators/onnx__Scan.html,
     https://onnx.ai/onnx/operators/onnx__Loop.html; measured on tract 0.23.9: Translating node ...
     Unimplemented(Loop)
@@ -38,7 +38,7 @@ from graphfix.authoring import (
 
 @rewrite("Loop", removes="op:Loop", emits="*::*", since=11)
 def loop_to_scan(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Scan the numbers of the rounds, see the module."""
+    """Scan the values of the rounds, see the module."""
     body = node.attr("body")
     assert isinstance(body, Graph)  # the checker wants one
     count = node.input(0)
@@ -49,9 +49,9 @@ def loop_to_scan(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     carried = [node.need(place) for place in range(2, len(node.inputs))]
     for value in carried:
         if value.tensor.opaque is not None or value.shape is None:
-            raise Refuse(f"{value.name}, which is carried, must be a tensor of known rank")
+            raise Refuse(f"the rank of the loop-carried {value.name} must be known; it is not")
     if len(body.inputs[0].shape or ()) > 0:
-        raise Refuse("the number of the round must be a scalar in the body")
+        raise Refuse(f"the iteration number must be a scalar; its shape is {body.inputs[0].shape}")
 
     def make(inner: Builder, *given: Value) -> list[Value]:
         values: Values = {}

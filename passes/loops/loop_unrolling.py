@@ -13,7 +13,7 @@ Before: y = Loop (2, true) <body (i, c) => (c, r) { r = Slice (x, starts[i], end
 After: y = Concat <axis = 0> (Unsqueeze (Slice (x, [0], [2])), Unsqueeze (Slice (x, [2], [4])))
 When it refuses: Trip count or condition are computed at run time, there is no round at all, there
     are more rounds than max_rounds or more nodes than max_nodes, or a body cannot be copied.
-Accuracy: Exact: the same operators on the same numbers.
+Accuracy: Exact: the same operators on the same values.
 References: https://onnx.ai/onnx/operators/onnx__Loop.html
 """
 
@@ -171,7 +171,8 @@ class _Rounds(Struct):
             number += 1
             if len(self.build.nodes) > self.editor.option("max_nodes"):
                 raise Refuse(
-                    f"there must be at most max_nodes = {self.editor.option('max_nodes')} nodes"
+                    f"there must be at most {self.editor.option('max_nodes')} nodes (max_nodes);"
+                    " there are more"
                 )
         if not number:
             raise Refuse("the loop must have a round; it has none")

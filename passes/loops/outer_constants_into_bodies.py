@@ -1,15 +1,15 @@
-"""Give bodies the constants that they read of the scopes around them.
+"""Give subgraphs the constants that they read of the scopes around them.
 
 What it does: Writes a constant of an outer scope that a node of a body reads among the initializers
-    of the body. What else reads it goes on reading the outer one.
+    of the body. What else reads it continues reading the outer one.
 Why engines need it: onnx2tf knows in the body of an If or Loop what that computes and stores alone:
     "KeyError: 'l.weight'".
 Before:
     k = initializer {2}
     y = If (c) <then_branch = { a = Mul (x, k) }, ...>
 After: y = If (c) <then_branch = { k_1 = initializer {2}, a = Mul (x, k_1) }, ...>
-When it refuses: A node that has bodies of its own reads the constant, or it is of strings.
-Accuracy: Exact: the same numbers.
+When it refuses: A node that has subgraphs of its own reads the constant, or it is of strings.
+Accuracy: Exact: the same values.
 References: measured on onnx2tf 1.29.24
     https://github.com/onnx/onnx/blob/main/docs/IR.md#names-within-a-graph
 """
@@ -47,7 +47,7 @@ def _with_its_own(
 ) -> tuple[Value | None, ...]:
     if any(True for _ in node.node.graphs()):
         raise Refuse(
-            f"{node.op}, which has bodies of its own, reads {min(c.name for c in constants)}"
+            f"{node.op}, which has subgraphs of its own, reads {min(c.name for c in constants)}"
         )
     operands = [
         _copied(value, build) if value is not None and value in constants else value
@@ -64,5 +64,5 @@ def _with_its_own(
 def _copied(value: Value, build: Builder) -> Value:
     array = value.array()
     if array is None or array.dtype.kind in "OUS":
-        raise Refuse(f"{value.name} must be numbers that are known")
+        raise Refuse(f"{value.name} must be a numeric constant; it is not")
     return build.constant(array)

@@ -40,7 +40,7 @@ def recurrent_state_from_outputs(node: NodeView, build: Builder) -> tuple[Value 
         raise Refuse("the hidden state must be read where the cell state is; it is not")
     unread = not _is_read(given, 0) if node.op != "LSTM" else given[0] is None
     if not hidden or not unread:
-        raise Refuse("a state must be read, and what is computed before it not")
+        raise Refuse("a state must be read, and the output before it not; that is not so here")
     attributes = node.written()
     made = build.multi(node.op, *node.inputs, outputs=len(given), **attributes)
     state = made[_HIDDEN] if len(made) > _HIDDEN else None

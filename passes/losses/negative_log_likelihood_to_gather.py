@@ -9,7 +9,7 @@ After:
     w = Gather (weight, target)
     y = Div (ReduceSum (Mul (loss, w)), ReduceSum (w))
 When it refuses: The element type is unknown, or the reduction is none of those that ONNX has.
-Accuracy: Exact up to the order of summation; what stands at an ignored target may be infinite.
+Accuracy: Exact up to the order of summation; what is at an ignored target may be infinite.
     Targets outside the classes are errors, before and after.
 References: https://onnx.ai/onnx/operators/onnx__NegativeLogLikelihoodLoss.html; operators.md of
     onnx-tensorrt, release 8.6

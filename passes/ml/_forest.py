@@ -1,4 +1,4 @@
-"""A forest as arrays, however the file writes it: branches first, leaves behind them."""
+"""A forest as arrays, however the file writes it: branches first, leaves after them."""
 
 from typing import Any
 
@@ -109,7 +109,7 @@ def depth_of(branches: Branches, roots: Array) -> int:
 
 
 def with_leaves(branches: Branches, leaves: int) -> Branches:
-    """Let leaves stand behind the branches, each leading to itself."""
+    """Let leaves are over the branches, each leading to itself."""
     own = np.arange(leaves, dtype=np.int32) + np.int32(len(branches.columns))
 
     def behind(array: Array, filled: Any) -> Array:

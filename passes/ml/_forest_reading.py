@@ -51,7 +51,7 @@ def of_lists(node: NodeView, kind: np.dtype[Any], votes: str) -> Forest:
         raise Refuse("the lists of nodes must have one length, which is not 0; they differ")
     is_leaf = np.array([mode == "LEAF" for mode in modes])
     names_of_trees, tree = np.unique(trees, return_inverse=True)
-    # Branches first, leaves behind; `place` says where a node of the file stands.
+    # Branches first, leaves after; `place` says where a node of the file is.
     place = np.empty(len(ids), np.int64)
     place[~is_leaf] = np.arange((~is_leaf).sum())
     place[is_leaf] = np.arange(is_leaf.sum()) + (~is_leaf).sum()
@@ -114,7 +114,7 @@ def _roots(children: Array, trees: Array, count: int) -> Array:
     top[children] = False
     starts = np.concatenate([[0], np.flatnonzero(trees[1:] != trees[:-1]) + 1])
     if len(starts) != count:
-        raise Refuse("the nodes of a tree must stand together; they do not")
+        raise Refuse("the nodes of a tree must be together; they do not")
     if not np.array_equal(np.flatnonzero(top), starts):
         raise Refuse("each tree must begin with its one root; one does not")
     return starts
@@ -187,7 +187,7 @@ def _with_members(
 
 
 def _sets(node: NodeView, count: int, kind: np.dtype[Any]) -> list[list[Any]]:
-    """Return the members of each set: the list has a NaN behind each of them."""
+    """Return the members of each set: the list has a NaN after each of them."""
     given = node.attr("membership_values")
     if given is None or not count:
         if count:

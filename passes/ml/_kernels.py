@@ -38,7 +38,7 @@ def vectors_of(node: NodeView, count: int, x: Value) -> Array:
     """Return the support vectors: [vectors, columns].
 
     Raises:
-        Refuse: Their numbers are no whole number of vectors, or not of the columns of the rows.
+        Refuse: Their numbers are no integer of vectors, or not of the columns of the rows.
     """
     given = np.array(node.attr("support_vectors", []), np.float32)
     if count <= 0 or given.size % count or x.dim(1) not in (None, given.size // count):

@@ -63,8 +63,8 @@ def transformed_targets(
     """
     if targets == 1 and how not in ("NONE", "PROBIT"):
         raise Refuse(
-            f"a single target must not be transformed by {how}: onnxruntime leaves it as it is, "
-            "ONNX does not"
+            f"post_transform of a single target must be NONE or PROBIT; it is {how},"
+            " which onnxruntime ignores"
         )
     return transformed(build, total, how, at_once=at_once)
 
@@ -147,7 +147,9 @@ def rows_of_numbers(build: Builder, x: Value, kind: TensorProto.DataType) -> Val
         Refuse: They are no matrix of numbers.
     """
     if x.rank != 2 or x.dtype is None or x.dtype.kind not in "fiu":
-        raise Refuse(f"the rank of {x.name} must be 2 and its elements numbers")
+        raise Refuse(
+            f"{x.name} must be numeric and of rank 2; it is {x.type_name} of rank {x.rank}"
+        )
     return x if x.elem_type == kind else build.Cast(x, to=kind)
 
 

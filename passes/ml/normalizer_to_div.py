@@ -1,6 +1,6 @@
 """Replace Normalizer by a division by what each row comes to.
 
-What it does: Divides each row by its greatest number, by the sum of what its numbers are in size,
+What it does: Divides each row by its greatest number, by the sum of what its values are in size,
     or takes the root of its squares as parts of their sum, with the sign that the number had. A row
     that comes to 0 stays as it is.
 Why engines need it: TensorRT has no operator of ai.onnx.ml.

@@ -29,7 +29,7 @@ def one_hot_encoder_to_equal(node: NodeView, build: Builder) -> Value:
     x = node.need(0)
     categories = np.array(node.attr("cats_int64s", []), np.int64)
     if not categories.size:
-        raise Refuse("the categories must be numbers")
+        raise Refuse("the categories must be integers (cats_int64s); they are strings or none")
     if len(set(categories.tolist())) < categories.size:
         raise Refuse("each category must be named once; one is named twice")
     if x.rank is None or x.dtype is None or x.dtype.kind not in "fi":

@@ -79,7 +79,7 @@ def svm_regressor_to_matmul(node: NodeView, build: Builder) -> Value:
     rho = np.array(node.attr("rho", []), np.float32)
     count = int(node.attr("n_supports", 0))
     if node.attr("post_transform", "NONE") != "NONE":
-        raise Refuse("the result must not be transformed: onnxruntime leaves it as it is")
+        raise Refuse("post_transform must be NONE, as onnxruntime ignores it; it is another")
     if rho.size < 1 or coefficients.size != (count or x.dim(1)):
         raise Refuse(
             f"there must be rho, and as many coefficients as support vectors, or as columns where "
@@ -158,7 +158,7 @@ def _classified(
 
 
 def _in_turn(per_class: list[int]) -> list[int]:
-    """Return the numbers of the vectors, which lie class by class, spread evenly over each other.
+    """Return the values of the vectors, which lie class by class, spread evenly over each other.
 
     Class by class the sum of a pair rises as far as one class reaches (to 19 of a result of 0.3,
     measured on 97 vectors), and falls again: float32 rounds each step at that size.

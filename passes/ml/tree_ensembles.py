@@ -2,8 +2,8 @@
 
 What it does: Keeps all trees in tables of one entry for each node, and for each row and tree the
     node that it has come to. A level looks up the column and the threshold of that node, compares,
-    and looks up where it goes on; leaves lead to themselves. Then what the leaves say is looked up
-    and added. There is a pass for each of TreeEnsembleRegressor, TreeEnsembleClassifier and
+    and looks up where it continues; leaves lead to themselves. Then what the leaves say is looked
+    up and added. There is a pass for each of TreeEnsembleRegressor, TreeEnsembleClassifier and
     TreeEnsemble.
 Why engines need it: TensorRT has no operator of ai.onnx.ml.
 Before: y = ai.onnx.ml.TreeEnsembleRegressor <...> (x)
@@ -17,8 +17,8 @@ When it refuses: The nodes form no trees, or deeper ones than 2048 levels; the l
     are texts that are read; a leaf votes several times for one target, or for less than a 16th of
     several targets; the least or greatest is asked for and a leaf has no vote. Where onnxruntime
     and ONNX disagree: base values of a target that a row may reach no vote for, one target that is
-    transformed otherwise than by PROBIT, and one score for two classes that may be negative, where
-    onnxruntime gives two losing scores.
+    transformed differently from how by PROBIT, and one score for two classes that may be negative,
+    where onnxruntime gives two losing scores.
 Accuracy: Exact up to the order of summation; thresholds and weights keep their type. A label is
     that of the highest sum, so it may be another where two sums are equal but for their rounding.
     NaN goes where nodes_missing_value_tracks_true says.
@@ -138,7 +138,7 @@ def tree_ensemble_classifier_to_gather(
     numbered = node.attr("classlabels_int64s", [0, 1])
     if count == 2 and len(set(forest.target.tolist())) == 2 and list(numbered) != [0, 1]:
         raise Refuse(
-            f"with votes for both of two classes onnxruntime labels them 0 and 1, not {numbered}"
+            f"labels of two classes with votes for both must be 0 and 1; they are {numbered}"
         )
     if count == 2:
         scores, won = _of_two(build, x, forest, base, after)
@@ -152,7 +152,7 @@ def tree_ensemble_classifier_to_gather(
 def _of_many(
     build: Builder, x: Value, forest: Forest, base: Array, after: str, count: int
 ) -> tuple[Value, Value]:
-    """Return scores and the numbers of the classes with the highest."""
+    """Return scores and the values of the classes with the highest."""
     if base.size not in (0, count):
         raise Refuse(f"there must be a base value for each of {count} classes; there are others")
     if not base.size and not _is_decided(forest, count):
@@ -177,7 +177,9 @@ def _of_two(
             f"{'both, where onnxruntime goes by the sign of the second' if voted else 'none'}"
         )
     if base.size > 1 or (base.size and voted == {1}):
-        raise Refuse("with two classes there must be one base value at most, of the first")
+        raise Refuse(
+            f"two classes must have at most one base value, of the first; they have {base.size}"
+        )
     forest.target[:] = 0
     total = _summed(build, x, forest, 1, "SUM")
     if base.size:

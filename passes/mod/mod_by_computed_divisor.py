@@ -14,7 +14,7 @@ After:
 When it refuses: The operands are not int32 or int64, or the divisor is a constant.
 Accuracy: Exact wherever Mod gives a number, and the site says so. Mod follows the operator of
     Python, which gives none for a divisor 0; onnxruntime stops there ("Integer modulo by zero"), as
-    it does at the Div that stands there now.
+    it does at the Div that is there now.
 References: https://onnx.ai/onnx/operators/onnx__Mod.html;
     onnxruntime/core/providers/cpu/math/element_wise_ops.cc (Mod, Div)
 """

@@ -1,7 +1,7 @@
 """Write BatchNormalization as arithmetic.
 
 What it does: Writes out (x - mean) / sqrt (variance + epsilon) * scale + bias, with the parameters
-    reshaped so that they stand along axis 1. In training mode, mean and variance are those of x,
+    reshaped so that they are along axis 1. In training mode, mean and variance are those of x,
     and the running ones, which are outputs too, go towards them by 1 - momentum.
 Why engines need it: tract and other engines take parameters that are constants alone: "Params are
     not const"; TensorRT refuses training mode. Exporters of TensorFlow write the layer
@@ -29,10 +29,13 @@ def batch_normalization_to_arithmetic(node: NodeView, build: Builder) -> Value:
     """Subtract, divide, scale and shift, see the module."""
     x = node.need(0)
     if node.attr("training_mode", 0) or any(value is not None for value in node.outputs[1:]):
-        raise Refuse("it must give what it normalizes alone; it gives statistics as well")
+        raise Refuse("the node must have one output; it returns statistics as well")
     parameters = [node.need(place) for place in range(1, 5)]
     if x.dtype is None or any(value.dtype != x.dtype for value in parameters):
-        raise Refuse("all element types must be the same and known")
+        raise Refuse(
+            "all element types must be the same and known; they are"
+            f" {', '.join(value.type_name for value in (x, *parameters))}"
+        )
     rank = need_rank(x)
     if rank < 2:
         raise Refuse(f"the input must have channels; its rank is {rank}")
@@ -55,7 +58,10 @@ def batch_normalization_by_its_own_mean(node: NodeView, build: Builder) -> tuple
         raise Refuse("it must be in training mode; it is not")
     scale, bias, mean, variance = (node.need(place) for place in range(1, 5))
     if x.dtype is None or any(v.dtype != x.dtype for v in (scale, bias, mean, variance)):
-        raise Refuse("all element types must be the same and known")
+        raise Refuse(
+            "all element types must be the same and known; they are"
+            f" {', '.join(value.type_name for value in (x, scale, bias, mean, variance))}"
+        )
     rank = need_rank(x)
     if rank < 2:
         raise Refuse(f"the input must have channels; its rank is {rank}")
@@ -76,5 +82,5 @@ def batch_normalization_by_its_own_mean(node: NodeView, build: Builder) -> tuple
 
 
 def _of_channels(rank: int) -> Array:
-    """Return the sizes of parameters beside channels, of the same rank: ncnn repeats others."""
+    """Return the sizes of parameters next to channels, of the same rank: ncnn repeats others."""
     return np.array([1, -1, *[1] * (rank - 2)], np.int64)

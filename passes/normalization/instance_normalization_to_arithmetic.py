@@ -3,7 +3,7 @@
 What it does: Each channel of each image is centred, divided by its deviation, multiplied by its
     scale and added to its bias.
 Why engines need it: TensorRT 7.0 computes it with an epsilon of its own and ignores the one
-    written. OpenCV 5 refuses it behind a Conv that is not of images.
+    written. OpenCV 5 refuses it after a Conv that is not of images.
 Before: y = InstanceNormalization <epsilon = 1e-5> (x, scale, bias)        x: [N, C, H, W]
 After:
     away = Sub (x, ReduceMean <axes = {2, 3}> (x))

@@ -4,7 +4,7 @@ What it does: The trailing axes are centred, divided by their deviation, multipl
     added to the bias. Mean and reciprocal deviation are given where they are used.
 Why engines need it: LayerNormalization came with opset 17 and with TensorRT 8.6, which gives its
     first output only. onnxruntime writes it at older opsets too, where it has no schema: the types
-    behind it are worked out here.
+    after it are worked out here.
 Before: y = LayerNormalization <axis = -1, epsilon = 1e-5> (x, scale, bias)
 After:
     away = Sub (x, ReduceMean (x))
@@ -13,7 +13,7 @@ After:
 When it refuses: The rank or the dtype is unknown; from opset 18 on, a size of the axes too.
 Accuracy: Exact up to the order of summation; float16 and bfloat16 are computed in float32, as
     stash_type says. The variance is the mean of squared distances from the mean, so that infinite
-    numbers give NaN where onnxruntime's sums of squares may give another number.
+    numbers give NaN where onnxruntime's sums of squares may give another value.
 References: https://onnx.ai/onnx/operators/onnx__LayerNormalization.html; microsoft/onnxruntime
     onnxruntime/core/graph/contrib_ops/contrib_defs.cc
 """

@@ -14,7 +14,7 @@ When it refuses: The dtype is not float32 or float64.
 Accuracy: Exact up to the order of summation, but for constant tensors, where what is left of the
     mean by rounding is divided by 1e-9 or so, before opset 9 by 0.
 References: https://onnx.ai/onnx/operators/onnx__MeanVarianceNormalization.html;
-    onnx/defs/experiments/defs.cc of onnx 1.2; the numbers of the experiment were held to the kernel
+    onnx/defs/experiments/defs.cc of onnx 1.2; the values of the experiment were held to the kernel
     of onnxruntime 1.32
 """
 

@@ -3,7 +3,7 @@
 What it does: Moves the model to opset 11: TopK gets its K as an input, Upsample becomes Resize, and
     so on for every node, as `opset` does.
 Why engines need it: tract knows TopK with two inputs and Resize, and neither TopK of opset 9 nor
-    Upsample, which cannot be written otherwise where sizes are computed. TVM reads Slice with
+    Upsample, which cannot be written differently where sizes are computed. TVM reads Slice with
     inputs alone, of which unrolled recurrences are made, and no axis of ArgMax from the end below
     opset 11. The trees of ai.onnx.ml are walked with GatherElements, which came with opset 11.
     TensorRT takes a BatchNormalization with statistics of each channel, not of each place, as

@@ -1,9 +1,9 @@
 """Raise the opset of a model to 10 where scales of a nearest Upsample are computed.
 
 What it does: Moves the model from opset 9 to 10, where Upsample is called Resize and computes the
-    same. The Resize of opset 11, to which `opset-raising` goes, rounds otherwise by scales below 1,
-    which computed ones may be.
-Why engines need it: OpenVINO reads nearest Upsample as if pixels stood at halves, and Resize of
+    same. The Resize of opset 11, to which `opset-raising` goes, rounds differently by scales below
+    1, which computed ones may be.
+Why engines need it: OpenVINO reads nearest Upsample as if pixels was at halves, and Resize of
     opset 10 as it is.
 Before: opset 9: y = Upsample <mode = "nearest"> (x, Div (sizes of z, sizes of x))
 After: opset 10: y = Resize <mode = "nearest"> (x, Div (sizes of z, sizes of x))

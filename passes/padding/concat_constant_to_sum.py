@@ -1,13 +1,13 @@
 """Write a Concat with a constant at its ends as a sum with what is padded by zeros.
 
-What it does: The other operands are padded with zeros where a constant stands in front of them or
-    behind them, and the constant, of one batch and with zeros beside it, is added.
+What it does: The other operands are padded with zeros where a constant is in front of them or
+    after them, and the constant, of one batch and with zeros next to it, is added.
 Why engines need it: ncnn leaves the batch out of what a Conv makes, and not out of a constant that
     is joined with it, such as the class token of a vision transformer whose sizes are fixed. A
     constant of one batch that is added is taken.
 Before: y = Concat <axis = 1> (k, x)          # k: [2, 1, 16], twice the same; x: [2, 4, 16]
 After: y = Add (Pad (x, {0, 1, 0, 0, 0, 0}, 0.0), l)       # l: [1, 5, 16], k and then zeros
-When it refuses: No constant stands at an end, it is joined along the first axis, its batches
+When it refuses: No constant is at an end, it is joined along the first axis, its batches
     differ, a size of the others is not known, or the numbers are no floats.
 Accuracy: Exact for numbers; a zero may come with the other sign.
 References: measured on ncnn 1.0.20261020 and pnnx 20261020;
@@ -35,11 +35,11 @@ def concat_constant_to_sum(node: NodeView, build: Builder) -> Value:
         raise Refuse("the rank of the operands must be known")
     axis = int(node.attr("axis")) % rank
     if not axis:
-        raise Refuse("another axis than the first must be joined")
+        raise Refuse("the axis must not be the first; it is 0")
     front, behind = _batch(operands[0], build), _batch(operands[-1], build)
     rest = operands[front is not None : len(operands) - (behind is not None)]
     if (front is None and behind is None) or not rest:
-        raise Refuse("a constant must stand at an end, beside something else")
+        raise Refuse("the first or last operand, and not all, must be a constant; that is not so")
     length = sum(_size(value, axis) for value in rest)
     y = rest[0] if len(rest) == 1 else build.Concat(*rest, axis=axis)
     pads = np.zeros(2 * rank, np.int64)
@@ -73,7 +73,7 @@ def _size(value: Value, axis: int) -> int:
 
 
 def _beside_zeros(front: Array | None, behind: Array | None, axis: int, length: int) -> Array:
-    """Return constants of one batch with zeros between or beside them."""
+    """Return constants of one batch with zeros between or next to them."""
     given = front if front is not None else behind
     assert given is not None
     shape = [*given.shape]

@@ -1,14 +1,14 @@
-"""Write a Concat with constants of one number at its ends as a Pad.
+"""Write a Concat with constants of one element at its ends as a Pad.
 
-What it does: A constant in front of the other operands, or behind them, of which all numbers are
+What it does: A constant in front of the other operands, or after them, of which all numbers are
     the same, becomes padding by that number.
-Why engines need it: pnnx takes a constant of one number for a number, not for a tensor, and leaves
+Why engines need it: pnnx takes a constant of one element for a number, not for a tensor, and leaves
     it in its file: "layer pnnx.Expression not exists or registered".
 Before: y = Concat <axis = -1> (k, x)                  # k: [1, 1], a constant of 2.0; x: [1, 3]
 After: y = Pad <mode = "constant"> (x, {0, 1, 0, 0}, 2.0)
-When it refuses: No constant stands at an end, its numbers differ, or its size along the axis is not
+When it refuses: No constant is at an end, its values differ, or its size along the axis is not
     known; the type is one that Pad does not have in the opset.
-Accuracy: Exact: the same numbers.
+Accuracy: Exact: the same values.
 References: https://onnx.ai/onnx/operators/onnx__Pad.html
 """
 
@@ -24,7 +24,7 @@ _FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE)
     "Concat", removes="const:Concat.one-number", emits="Concat Pad", since=11, claims="nan inf"
 )
 def concat_number_to_pad(node: NodeView, build: Builder) -> Value:
-    """Pad by what stands at the ends, see the module."""
+    """Pad by what is at the ends, see the module."""
     operands = [value for value in node.inputs if value is not None]
     x = operands[0]
     need_type(x, _FLOATS)
@@ -35,7 +35,9 @@ def concat_number_to_pad(node: NodeView, build: Builder) -> Value:
     front, behind = _number(operands[0], build), _number(operands[-1], build)
     rest = operands[front is not None : len(operands) - (behind is not None)]
     if (front is None and behind is None) or not rest:
-        raise Refuse("a constant of one number must stand at an end, beside something else")
+        raise Refuse(
+            "the first or last operand, and not all, must repeat one value; that is not so"
+        )
     y = rest[0] if len(rest) == 1 else build.Concat(*rest, axis=axis)
     for place, constant in ((axis, front), (rank + axis, behind)):
         if constant is not None:

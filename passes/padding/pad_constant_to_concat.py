@@ -22,7 +22,7 @@ from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 _DEPTH = 8
 _END = int(np.iinfo(np.int64).max)
 _MAX_BLOCK = 1 << 20
-_MOST = 256  # elements of a vector that pads are told from: no tensor has more than 64 axes
+_MOST = 256  # elements of a vector that pads are reported from: no tensor has more than 64 axes
 
 
 class _Entry(Struct, frozen=True):

@@ -8,7 +8,7 @@ Why engines need it: SAME_LOWER is padded at the end by OpenCV and MNN, and not 
 Before: y = Conv <auto_pad = "SAME_LOWER", kernel_shape = [3, 2]> (x, w)
 After: y = Conv <kernel_shape = [3, 2], pads = [1, 1, 1, 0]> (x, w)
 When it refuses: The pads are written or left out; a size in space is not known that they depend on;
-    they would be negative. Beside auto_pad: pads, which onnxruntime drops and ONNX adds; windows
+    they would be negative. Next to auto_pad: pads, which onnxruntime drops and ONNX adds; windows
     that are dilated, which onnxruntime does not count for pools and refuses for Conv;
     output_padding, which ONNX's inference of shapes adds to the output and onnxruntime does not.
 Accuracy: Exact.
@@ -61,12 +61,15 @@ def window_pads_explicit(node: NodeView, build: Builder) -> tuple[Value | None, 
 def _need_nothing_beside(node: NodeView) -> None:
     if any(node.attr("pads", ())):
         raise Refuse(
-            "there must be no pads beside auto_pad; onnxruntime drops them, ONNX adds them"
+            "there must be no pads next to auto_pad; onnxruntime drops them, ONNX adds them"
         )
     if node.op != "ConvTranspose" and any(int(step) != 1 for step in node.attr("dilations", ())):
-        raise Refuse("no window must be dilated: onnxruntime has that not counted, or refuses it")
+        raise Refuse(
+            f"dilations must be 1 with auto_pad; they are {list(node.attr('dilations'))},"
+            " which onnxruntime ignores or refuses"
+        )
     if node.op == "ConvTranspose" and any(node.attr("output_padding", ())):
-        raise Refuse("output_padding must be 0 beside auto_pad: whether it counts is read two ways")
+        raise Refuse("output_padding must be 0 with auto_pad, which engines combine in two ways")
 
 
 def _none(node: NodeView) -> list[int]:

@@ -1,13 +1,13 @@
 """Average windows that ceil_mode adds over padding that does not count.
 
 What it does: Counts windows by rounding down, over pads that reach as far as the last window does,
-    and leaves them out of the count, as ceil_mode does with what lies behind the input.
+    and leaves them out of the count, as ceil_mode does with what lies after the input.
 Why engines need it: QNN divides windows that reach beyond the end by other counts, without a word.
 Before: y = AveragePool <kernel_shape = [3, 3], strides = [2, 2], ceil_mode = 1> (x)  # 8 by 8
 After: y = AveragePool <kernel_shape = [3, 3], strides = [2, 2], pads = [0, 0, 1, 1]> (x)
 When it refuses: ceil_mode is off; padding counts; pads are automatic; there are dilations; sizes
     are not known.
-Accuracy: Exact: the same numbers are averaged.
+Accuracy: Exact: the same values are averaged.
 References: https://onnx.ai/onnx/operators/onnx__AveragePool.html; measured with onnxruntime-qnn
     2.7.0
 """

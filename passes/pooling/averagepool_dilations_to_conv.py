@@ -47,7 +47,7 @@ def averagepool_dilations_to_conv(node: NodeView, build: Builder) -> Value:
     for axis in range(dims):
         starts = np.arange(counts[axis]) * strides[axis] - pads[axis]
         reads = starts[:, None] + np.arange(kernel[axis]) * gaps[axis]
-        # Padding counts where it is asked for, but not what ceil_mode reads behind it.
+        # Padding counts where it is asked for, but not what ceil_mode reads after it.
         wide = bool(node.attr("count_include_pad", 0))
         low = -pads[axis] if wide else 0
         high = sizes[axis] + (pads[dims + axis] if wide else 0)

@@ -65,7 +65,7 @@ def maxpool_dilations_to_max(node: NodeView, build: Builder) -> tuple[Value | No
     x = node.need(0)
     indices = node.output(1)
     if indices is not None and indices.is_used:
-        raise Refuse("the indices are read by a node or given out, and are not computed here")
+        raise Refuse("the Indices output must be unused; a node or the graph reads it")
     if x.type_name not in ("float32", "float64", "float16") or x.dtype is None:
         raise Refuse(f"the input must be float32, float64 or float16; it is {x.type_name}")
     windows = _windows(node, x)
@@ -89,7 +89,7 @@ def maxpool_dilations_to_max(node: NodeView, build: Builder) -> tuple[Value | No
 
 
 def _need_agreement(node: NodeView, windows: Sequence[Window]) -> None:
-    """Check that nobody counts a last window that starts behind the data, as onnx infers it.
+    """Check that no one counts a last window that starts after the data, as onnx infers it.
 
     Raises:
         Refuse: A size is known to be another one.
@@ -112,7 +112,7 @@ def _windows(node: NodeView, x: Value) -> list[Window]:
     kernel = [int(k) for k in node.attr("kernel_shape")]
     count = len(kernel)
     if x.rank != count + 2:
-        raise Refuse("the rank of the input must be that of the kernel and 2")
+        raise Refuse(f"the rank of the input must be {count + 2}; it is {x.rank}")
     dilations = [int(d) for d in node.attr("dilations", [1] * count)]
     if all(d == 1 for d in dilations):
         raise Refuse("there must be dilations; there are none")
@@ -123,7 +123,7 @@ def _windows(node: NodeView, x: Value) -> list[Window]:
         raise Refuse("the pads must be written; they are computed (auto_pad)")
     if automatic == "VALID" and any(pads):
         raise Refuse(
-            "there must be no pads beside auto_pad; onnxruntime drops them, ONNX adds them"
+            "there must be no pads next to auto_pad; onnxruntime drops them, ONNX adds them"
         )
     hangs = bool(node.attr("ceil_mode", 0))
     if any(p < 0 for p in pads):
@@ -147,7 +147,10 @@ def _sized(window: Window, length: int | None, *, hangs: bool) -> Window:
         if hangs:
             raise Refuse("the sizes must be known where windows hang over the edge (ceil_mode)")
         if max(window.before, window.after) > span // 2:
-            raise Refuse("at most half of a window must be padding where a size is not known")
+            raise Refuse(
+                f"pads of an axis of unknown size must be at most {span // 2};"
+                f" they are {window.before} and {window.after}"
+            )
         return window
     room = length + window.before + window.after - span
     size = room // window.stride + 1

@@ -28,6 +28,6 @@ def maxpool_drop_indices(node: NodeView, build: Builder) -> tuple[Value | None, 
         raise Refuse("there must be an Indices output; there is none")
     indices = node.output(1)
     if indices is not None and indices.is_used:
-        raise Refuse("the indices are read by a node or given out, so that they cannot be dropped")
+        raise Refuse("the Indices output must be unused; a node or the graph reads it")
     attributes = {name: node.attr(name) for name in node.attributes if name != "storage_order"}
     return build.MaxPool(node.need(0), **attributes), None

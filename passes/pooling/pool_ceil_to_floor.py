@@ -1,7 +1,7 @@
 """Count the windows of a pool by rounding down, where that gives the same ones.
 
 What it does: Leaves out ceil_mode where the sizes of the output are those without it.
-Why engines need it: OpenCV and TensorRT count a window that begins behind the input, which ONNX
+Why engines need it: OpenCV and TensorRT count a window that begins after the input, which ONNX
     leaves out: their output is larger by one, without a word.
 Before:
     y = MaxPool <kernel_shape = [2, 2], strides = [3, 3], ceil_mode = 1> (x)      # x: [1, 1, 9, 9]

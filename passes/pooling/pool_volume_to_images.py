@@ -3,7 +3,7 @@
 What it does: A pool of five axes lays channels and depth together and pools [n, c * d, h, w], then
     lays height and width together and pools [n, c, d, h * w] along the third axis alone. A global
     pool lays depth and height together and pools once.
-Why engines need it: MNN computes other numbers for all batches but the first, and where a pool over
+Why engines need it: MNN computes other values for all batches but the first, and where a pool over
     three dimensions is padded unevenly or rounds up. QNN's HTP has no MaxPool of five axes.
 Before:
     y = MaxPool <kernel_shape = [2, 3, 3], pads = [0, 1, 1, 0, 1, 1]> (x)    # x: [n, 2, 4, 8, 9]

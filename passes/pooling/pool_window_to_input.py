@@ -40,11 +40,14 @@ def pool_window_to_input(node: NodeView, build: Builder) -> Value:
     if x.shape is None or len(x.shape) != count + 2:
         raise Refuse("the sizes must be known")
     if len(node.outputs) > 1:
-        raise Refuse("it must not give indices; it does")
+        raise Refuse("the node must have no Indices output; it has one")
     if any(int(gap) != 1 for gap in node.attr("dilations", [])):
         raise Refuse("it must have no dilations; it has")
     if node.attr("auto_pad", "NOTSET") != "NOTSET" or min(pads) < 0:
-        raise Refuse("the pads must be written and not negative")
+        raise Refuse(
+            f"the pads must be explicit and not negative; they are {list(pads)}"
+            f" with auto_pad {node.attr('auto_pad', 'NOTSET')}"
+        )
     shrunk: list[int] = []
     for axis, width in enumerate(kernel):
         size = x.shape[2 + axis]

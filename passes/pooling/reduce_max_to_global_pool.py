@@ -1,6 +1,6 @@
 """Take the largest number of an image by a GlobalMaxPool.
 
-What it does: Writes ReduceMax over all axes behind the first two as GlobalMaxPool, and drops these
+What it does: Writes ReduceMax over all axes after the first two as GlobalMaxPool, and drops these
     axes with Reshape where they are not kept.
 Why engines need it: pnnx makes no layer of ReduceMax over two axes, and does not read axes that are
     an input.
@@ -37,7 +37,7 @@ def reduce_max_to_global_pool(node: NodeView, build: Builder) -> Value:
     given = node.input(1)
     axes = node.attr("axes", ()) if given is None else build.need_const(given, "the axes")
     if sorted(int(axis) % _RANK for axis in np.reshape(axes, -1)) != [2, 3]:
-        raise Refuse("the axes must be those of height and width")
+        raise Refuse(f"the axes must be 2 and 3; they are {np.reshape(axes, -1).tolist()}")
     pooled = build.GlobalMaxPool(x)
     if node.attr("keepdims", 1):
         return pooled

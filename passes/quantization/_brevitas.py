@@ -50,12 +50,12 @@ def bits_at(node: NodeView, build: Builder, place: int) -> int:
     """Return a bit width.
 
     Raises:
-        Refuse: It is computed, or no whole number from 1 to 24.
+        Refuse: It is computed, or no integer from 1 to 24.
     """
     given = build.need_const(node.need(place), "the bit width").reshape(-1)
     most = _WIDEST if build.opset >= 11 else _WIDEST_BEFORE_ROUND
     if given.size != 1 or given[0] != int(given[0]) or not 1 <= given[0] <= most:
-        raise Refuse(f"the bit width must be one whole number from 1 to {most}; it is {given}")
+        raise Refuse(f"the bit width must be one integer from 1 to {most}; it is {given}")
     return int(given[0])
 
 

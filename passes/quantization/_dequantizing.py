@@ -34,7 +34,7 @@ def constant_as_float(node: NodeView, build: Builder, most: int) -> Value:
         zero = build.need_const(node.input(2), f"the zero point of {node.op}").astype(np.float64)
         whole = whole - by_element(node, zero, array.shape)
     output = node.output(0)
-    # An output of the graph keeps its name by an Identity behind the constant.
+    # An output of the graph keeps its name by an Identity after the constant.
     name = "" if output is None or output.is_graph_output else output.name
     scaled = whole.astype(np.float32) * by_element(node, scale, array.shape)
     return build.constant(scaled, replaces=name)

@@ -17,7 +17,7 @@ FEW_EMITS = "Abs Add Cast Ceil Clip Div Floor Less Max Mul Not Round Sub"
 
 
 class FewBits(NamedTuple):
-    """The numbers of a floating point format; the largest is what others become that are larger."""
+    """The values of a floating point format; the largest is what others become that are larger."""
 
     exponent: int
     mantissa: int
@@ -32,7 +32,7 @@ FEW_BITS = {
 
 
 def rounded_to_few_bits(build: Builder, x: Value, form: FewBits, mode: str) -> Value:
-    """Return the numbers of a format that are next to those of x."""
+    """Return the values of a format that are next to those of x."""
     size = build.Abs(x)
     lowest = 1 - form.bias
     step: Value = build.constant(np.array(2.0 ** (lowest - form.mantissa), np.float32))

@@ -12,7 +12,7 @@ def broadcast_late(node: NodeView, build: Builder, value: Value, number: Value) 
         node: The QuantizeLinear or DequantizeLinear.
         build: The builder.
         value: The scale or zero point.
-        number: The same numbers in the element type that is computed in.
+        number: The same values in the element type that is computed in.
 
     Raises:
         Refuse: A rank or, by blocks, a size is not known, or they do not fit.

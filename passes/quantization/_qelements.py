@@ -98,7 +98,7 @@ _FUSED = (("float32", "float32"), ("float64", "float32"), ("float32", "float64")
 
 
 def _as(number: Any, kind: str) -> Array:
-    """Round to a type, and go on in float64."""
+    """Round to a type, and continue in float64."""
     return np.asarray(number).astype(kind).astype(np.float64)
 
 

@@ -36,8 +36,8 @@ def average_pool(node: NodeView, build: Builder) -> Value:
     """
     if node.attr("ceil_mode", 0) and node.attr("count_include_pad", 0):
         raise Refuse(
-            "ceil_mode and count_include_pad must not both be set: what is counted behind the "
-            "border differs between versions"
+            "ceil_mode and count_include_pad must not both be 1, where versions count "
+            "differently; they are"
         )
     kept = {name: node.attr(name) for name in node.attributes if name != "channels_last"}
     real, turned = _channels_first(node, build, real_of(node, build, 0))

@@ -28,7 +28,7 @@ _WRITERS: dict[str, Callable[[NodeView, Builder], Value]] = {
     "QLinearWhere": elements.where,
 }
 STANDARD = ("QLinearConv", "QLinearMatMul")
-# com.microsoft has a QLinearConv of its own besides.
+# com.microsoft has a QLinearConv of its own as well.
 _BOTH = "QLinearConv"
 OPERATORS = (
     *STANDARD,

@@ -1,4 +1,4 @@
-"""Reading whole numbers as they were before a cast to 8 bits."""
+"""Reading integers as they were before a cast to 8 bits."""
 
 from functools import partial
 
@@ -26,7 +26,7 @@ def leave_out_round_trips(editor: Editor) -> None:
 
 
 def reads_round_trip(view: NodeView) -> bool:
-    """Say whether a node casts or dequantizes bytes that were whole numbers in floats before."""
+    """Say whether a node casts or dequantizes bytes that were integers in floats before."""
     if view.domain or view.op not in ("Cast", "DequantizeLinear"):
         return False
     value = view.input(0)
@@ -47,7 +47,7 @@ def reads_round_trip(view: NodeView) -> bool:
 
 
 def _reaches(value: Value, depth: int) -> bool:
-    """Say whether what is behind some moves of bytes is a cast of whole numbers."""
+    """Say whether what is after some moves of bytes is a cast of integers."""
     maker = value.producer
     if maker is None or maker.domain or not depth or value.elem_type not in _BYTES:
         return False

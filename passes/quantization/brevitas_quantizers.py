@@ -244,7 +244,7 @@ def _channels(rank: int, layout: str) -> int:
 
 
 def _spread(thresholds: Array, rank: int, axis: int) -> Array:
-    """Return thresholds as they broadcast: one more axis for them, behind the others."""
+    """Return thresholds as they broadcast: one more axis for them, after the others."""
     shape = [1] * rank
     shape[axis] = thresholds.shape[0]
     return thresholds.reshape(*shape, thresholds.shape[1])

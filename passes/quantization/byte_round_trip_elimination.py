@@ -1,10 +1,10 @@
-"""Leave out casts of whole numbers to 8 bits and back.
+"""Leave out casts of integers to 8 bits and back.
 
 What it does: Where numbers that were rounded and limited to the range of int8 or uint8 are cast to
     it, and perhaps moved about, before something casts or dequantizes them again, the latter reads
     the numbers as they were. They are moved as float32 then.
 Why engines need it: TensorRT has no uint8 inside of a graph, and int8 only next to QuantizeLinear.
-    What quantized operators become stands between two such casts.
+    What quantized operators become is between two such casts.
 Before:
     r = Clip (Add (Round (x), 128), 0, 255)
     y = Cast <to = 1> (MaxPool (Cast <to = 2> (r)))

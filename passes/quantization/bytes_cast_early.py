@@ -1,7 +1,7 @@
 """Cast bytes before they are moved.
 
 What it does: Where uint8 passes through Slice, Gather, Reshape and their like to a Cast, the bytes
-    are cast to int32 before that, moved as int32, and cast to the wanted type behind.
+    are cast to int32 before that, moved as int32, and cast to the wanted type after.
 Why engines need it: TensorRT before 10.0 has no uint8 inside of a graph, and later ones move it in
     few operators.
 Before: y = Cast <to = bool> (Slice (bytes, ...))

@@ -1,7 +1,7 @@
 """Dequantize constant bytes by a scale of one instead of casting them.
 
 What it does: Where weights are kept as int8 and cast to float32, DequantizeLinear with a scale of 1
-    and a zero point of 0 gives the same numbers, and the file does not grow.
+    and a zero point of 0 gives the same values, and the file does not grow.
 Why engines need it: TensorRT's builder takes a constant of int8 where DequantizeLinear reads it,
     and nowhere else.
 Before: y = Cast (w, float)                w: constant of int8

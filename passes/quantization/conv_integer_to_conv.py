@@ -1,4 +1,4 @@
-"""Convolve whole numbers in floats.
+"""Convolve integers in floats.
 
 What it does: Takes the zero points away, convolves in float32, and casts the sums to int32. Where a
     sum may exceed what float32 holds, the channels are cut into pieces whose sums do not, and these
@@ -10,7 +10,7 @@ After: y = Cast <to = 6> (Conv (Sub (Cast <to = 1> (x), x_zero), Sub (Cast <to =
 When it refuses: The sizes of the kernel are unknown; the sum over a single channel may be 2^24
     already, or all of them 2^31; channels would have to be cut that are in groups; zero points that
     differ by channel are computed at run time.
-Accuracy: Exact: every sum in float32 is a whole number below 2^24. With the option rounded,
+Accuracy: Exact: every sum in float32 is an integer below 2^24. With the option rounded,
     channels are never cut, and a sum above that is rounded to 24 bits.
 References: https://onnx.ai/onnx/operators/onnx__ConvInteger.html; operators.md of onnx-tensorrt,
     release 8.6

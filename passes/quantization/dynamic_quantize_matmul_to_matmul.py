@@ -1,6 +1,6 @@
 """Take DynamicQuantizeMatMul apart.
 
-What it does: Quantizes the first operand by the range of its numbers, multiplies float32 numbers
+What it does: Quantizes the first operand by the range of its values, multiplies float32 numbers
     that hold the same integers, and multiplies the sums by both scales.
 Why engines need it: It is an operator of onnxruntime's optimiser for dynamic quantization; other
     engines do not know it.

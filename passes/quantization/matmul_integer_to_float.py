@@ -1,6 +1,6 @@
 """Take MatMulIntegerToFloat apart.
 
-What it does: Multiplies whole numbers, turns the sums into float32, multiplies by both scales, and
+What it does: Multiplies integers, turns the sums into float32, multiplies by both scales, and
     adds the bias where there is one.
 Why engines need it: It is an operator of onnxruntime's optimiser for dynamic quantization; other
     engines do not know it.
@@ -23,7 +23,7 @@ _NAME = "com.microsoft::MatMulIntegerToFloat"
 
 @rewrite(_NAME, removes=f"op:{_NAME}", emits="Add Cast MatMulInteger Mul", infer=real_product)
 def matmul_integer_to_float(node: NodeView, build: Builder) -> Value:
-    """Multiply whole numbers and scale, see the module."""
+    """Multiply integers and scale, see the module."""
     product = build.MatMulInteger(node.need(0), node.need(1), node.input(4), node.input(5))
     scale = build.Mul(node.need(2), node.need(3))
     real, bias = build.Mul(build.Cast(product, to=TensorProto.FLOAT), scale), node.input(6)

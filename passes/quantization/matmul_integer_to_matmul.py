@@ -1,4 +1,4 @@
-"""Replace MatMulInteger by MatMul of whole numbers in float32.
+"""Replace MatMulInteger by MatMul of integers in float32.
 
 What it does: Takes the zero points off, multiplies as float32, and casts the sums to int32. Where a
     sum may exceed what float32 holds, the second operand is split in its lower four bits and the
@@ -56,7 +56,7 @@ _MOVES = tuple(sorted(moving(Motion.SAME) | {"Transpose"}))
     options={"rounded": _OPTION},
 )
 def matmul_integer_to_matmul(node: NodeView, build: Builder) -> Value:
-    """Multiply whole numbers, see the module."""
+    """Multiply integers, see the module."""
     a, b = node.need(0), node.need(1)
     count = a.dim(-1) if a.dim(-1) is not None else b.dim(-2)
     if not a.rank or not b.rank:
@@ -90,7 +90,7 @@ def matmul_integer_to_matmul(node: NodeView, build: Builder) -> Value:
 
 
 def _sum(build: Builder, left: Value, right: Value, count: int) -> Value:
-    """Multiply whole numbers; the second operand in two parts where the sums are large."""
+    """Multiply integers; the second operand in two parts where the sums are large."""
     if count * _LARGEST * _LARGEST < _INTEGERS:
         return build.Cast(build.MatMul(left, right), to=TensorProto.INT32)
     high = build.Floor(build.Mul(right, 1 / _HALF))
@@ -100,7 +100,7 @@ def _sum(build: Builder, left: Value, right: Value, count: int) -> Value:
 
 
 def _away(build: Builder, x: Value, zero: Value | None, *, column: bool) -> Value:
-    """Return an operand less its zero point as float32; that of a row stands in a column."""
+    """Return an operand less its zero point as float32; that of a row is in a column."""
     numbers = _early(build, x)
     if zero is None:
         return numbers

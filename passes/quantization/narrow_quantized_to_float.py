@@ -11,7 +11,7 @@ Before:
 After: y = Mul (Add (Clip (Round (Div (x, scale)), -32768, 32767), 0), scale)
 When it refuses: A scale or a zero point is computed at run time, or float8 has a zero point or does
     not saturate. What else has such types is left alone.
-Accuracy: Exact: float32 holds all of these numbers, and differences of 16 bits. NaN is left open.
+Accuracy: Exact: float32 holds all of these values, and differences of 16 bits. NaN is left open.
 References: https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html; convertDtype in
     onnx2trt_utils.cpp of onnx-tensorrt, release 8.6
 """

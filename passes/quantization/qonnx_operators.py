@@ -9,7 +9,7 @@ After: y = Mul (Add (MatMul (Sub (Mul (a, 2), 1), Sub (Mul (b, 2), 1)), 64), 0.5
 When it refuses: QuantAvgPool2d adds up more than 20 bits, or its opset is below 11, which has no
     Round; Im2Col reads a batch of more than one, an image whose sizes are not known, or fewer
     points than its kernel has; XnorPopcountMatMul reads rows whose size is not known.
-Accuracy: Exact: whole numbers that float32 holds. QONNX takes the mean and multiplies it as well.
+Accuracy: Exact: integers that float32 holds. QONNX takes the mean and multiplies it as well.
 References: https://github.com/fastmachinelearning/qonnx, src/qonnx/custom_op/general:
     quantavgpool2d.py, im2col.py, xnorpopcount.py, debugmarker.py
 """
@@ -107,7 +107,9 @@ def qonnx_xnor_to_matmul(node: NodeView, build: Builder) -> Value:
     x, other = need_floats(node), node.need(1)
     size = x.dim(-1) if x.dim(-1) is not None else other.dim(0)
     if other.rank != 2 or size is None:
-        raise Refuse("the rows must have a known size and the second operand rank 2")
+        raise Refuse(
+            f"the rows must be of known size and the second operand of rank 2; it has {other.rank}"
+        )
     signs = [build.Sub(build.Mul(bits, 2.0), 1.0) for bits in (x, other)]
     return build.Mul(build.Add(build.MatMul(*signs), float(size)), 0.5)
 

@@ -8,14 +8,14 @@ Why engines need it: TensorRT has no importer for QLinear operators, and no zero
     0.
 Before: r = QLinearConv (q, 0.1, 3, w, 0.2, 0, 0.5, 7)
 After:
-    sum = Conv (Sub (Cast <to = 1> (q), 3), w)           # whole numbers
+    sum = Conv (Sub (Cast <to = 1> (q), 3), w)           # integers
     r = Cast <to = 3> (Clip (Add (Round (Mul (sum, 0.04)), 7), -128, 127))
 When it refuses: A size that is summed over or a rank that is needed is unknown; scales differ by
     row; a scale or zero point of what is no product is computed at run time; a sum over a single
     channel may be 2**24, up to which float32 holds every integer. Longer sums are cut in pieces
     that float32 holds, and added as int32.
 Accuracy: Exact for products, QLinearMul, QLinearGlobalAveragePool, QLinearLeakyRelu,
-    QLinearSigmoid, QLinearConcat and QLinearWhere: sums are whole numbers, and they are scaled and
+    QLinearSigmoid, QLinearConcat and QLinearWhere: sums are integers, and they are scaled and
     rounded in the order in which onnxruntime does. QLinearAdd is exact where fusing a product with
     its sum changes none of the results that there can be, which is tried for every pair of bytes;
     QLinearAveragePool where the places of its window, at most 64, can be added in the kernel's

@@ -48,7 +48,7 @@ _OPERATORS = (
 @rewrite(
     _OPERATORS,
     removes=tuple(f"dtype:{op}.int8-constant" for op in _OPERATORS),
-    emits="*::*",  # the bodies of Loop and Scan are written again
+    emits="*::*",  # the subgraphs of Loop and Scan are written again
 )
 def quantized_constant_to_quantizelinear(
     node: NodeView, build: Builder
@@ -63,7 +63,7 @@ def quantized_constant_to_quantizelinear(
 
 @graph_pass(removes="io:int8-constant", emits="QuantizeLinear")
 def quantized_constant_output_to_quantizelinear(editor: Editor) -> None:
-    """Quantize the constants that the model gives out, see the module."""
+    """Quantize the constants that the model outputs, see the module."""
     for tensor in list(editor.model.graph.outputs):
         given = Value(tensor)
         maker = given.producer

@@ -2,7 +2,7 @@
 
 What it does: A QuantizeLinear and DequantizeLinear of uint8 around 128 become those of int8 around
     0. With another zero point the steps become as coarse as 127 of them on the wider side need,
-    behind a limit to the range that there was; that loses precision and wants consent.
+    after a limit to the range that there was; that loses precision and wants consent.
 Why engines need it: TensorRT quantizes to int8 without a zero point. Only such a pair lets it
     compute in int8; quantize-dequantize-to-clip keeps the numbers, and leaves the engine to floats.
 Before: y = DequantizeLinear (QuantizeLinear (x, scale, 128), scale, 128)          # uint8

@@ -7,7 +7,7 @@ Before: y = Bernoulli (p)
 After: y = Cast (Less (RandomUniformLike (p), p))
 When it refuses: The dtype of the probabilities is unknown.
 Accuracy: Exact as a distribution, up to the 2^-24 in which float32 draws: 1 has the probability
-    that the operator's page asks for. No two runs give the same numbers, before or after.
+    that the operator's page asks for. No two runs give the same values, before or after.
     onnxruntime and the function body of ONNX compare the other way round and give 1 with
     probability 1 - p, which is not what the page says.
 References: https://onnx.ai/onnx/operators/onnx__Bernoulli.html; Bernoulli-15 in

@@ -7,7 +7,7 @@ Why engines need it: TensorRT does not take the shape from a constant ("The inpu
 Before: y = RandomNormalLike <mean = 0.0> (zeros)        # zeros: float[2, 3], a constant
 After: y = RandomNormal <mean = 0.0, shape = [2, 3]>
 When it refuses: The shape is not static, or no element type is known.
-Accuracy: Exact: the distribution is the same; no two runs give the same numbers, before or after.
+Accuracy: Exact: the distribution is the same; no two runs give the same values, before or after.
 References: https://onnx.ai/onnx/operators/onnx__RandomNormalLike.html;
     builtin_op_importers.cpp:3499, 3562 of onnx-tensorrt, release 8.6; NVIDIA/TensorRT issue 3568
 """

@@ -11,7 +11,7 @@ After:
     y = m + s * Sqrt (-2 * Log (u)) * Cos (2 pi * v)
 When it refuses: The dtype is unknown or no floating point number.
 Accuracy: Approximate as a distribution: numbers beyond 5.8 standard deviations, of which one in
-    10^8 is, do not occur. No two runs give the same numbers, before or after.
+    10^8 is, do not occur. No two runs give the same values, before or after.
 References: https://onnx.ai/onnx/operators/onnx__RandomNormalLike.html; builtin_op_importers.cpp:
     importRandomNormalLike of onnx-tensorrt, release 8.5; Box and Muller, "A Note on the Generation
     of Random Normal Deviates", 1958
@@ -55,7 +55,7 @@ def random_normal_to_uniform(node: NodeView, build: Builder) -> Value:
 def _even(node: NodeView, number: int, low: float, build: Builder) -> Value:
     attributes: dict[str, Any] = {"dtype": TensorProto.FLOAT, "low": low, "high": 1.0}
     if node.has("seed"):
-        # With one seed both draws would be the same numbers.
+        # With one seed both draws would be the same values.
         attributes["seed"] = float(node.attr("seed")) + number
     if node.op == "RandomNormal":
         return build.RandomUniform(shape=list(node.attr("shape")), **attributes)

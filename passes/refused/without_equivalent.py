@@ -31,7 +31,7 @@ _REASONS: tuple[tuple[str, str, str, str], ...] = (
     (
         _MICROSOFT,
         "it takes texts apart, or works on the tokens that were found",
-        "compute it in the application, before or behind the network",
+        "compute it in the application, before or after the network",
         "Tokenizer BifurcationDetector NGramHashMapping VarlenNGramHashMapping "
         "SpeculativePrefixCommit",
     ),
@@ -43,8 +43,8 @@ _REASONS: tuple[tuple[str, str, str, str], ...] = (
     ),
     (
         _MICROSOFT,
-        "it gives the cheapest way through a matrix, whose length depends on its numbers",
-        "compute it in the application, behind the network",
+        "it gives the cheapest way through a matrix, whose length depends on its values",
+        "compute it in the application, after the network",
         "DynamicTimeWarping",
     ),
     (
@@ -82,13 +82,13 @@ _REASONS: tuple[tuple[str, str, str, str], ...] = (
     ),
     (
         _MICROSOFT,
-        "it looks at some blocks of keys alone, which tables that are computed beside it choose",
+        "it looks at some blocks of keys alone, which tables that are computed next to it choose",
         "export the model with full attention",
         "SparseAttention DynamicSparseAttention SparseAttentionIndexer LongformerAttention",
     ),
     (
         _MICROSOFT,
-        "its numbers lie in a layout of cuBLASLt",
+        "its values lie in a layout of cuBLASLt",
         _BEFORE + ", and quantize it with QuantizeLinear and DequantizeLinear",
         "QOrderedAttention QOrderedGelu QOrderedLayerNormalization QOrderedLongformerAttention "
         "QOrderedMatMul QuantizeWithOrder DequantizeWithOrder",
@@ -134,7 +134,7 @@ _REASONS: tuple[tuple[str, str, str, str], ...] = (
     (
         _ML,
         "texts are read or given, which no engine holds",
-        "look them up before or behind the model in cats_strings and cats_int64s" + _EDIT,
+        "look them up before or after the model in cats_strings and cats_int64s" + _EDIT,
         "CategoryMapper",
     ),
 )

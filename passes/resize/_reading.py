@@ -86,7 +86,7 @@ def form_of(node: NodeView) -> Form:
 
 
 def scales_input(node: NodeView) -> Value | None:
-    """Return the `scales` input; None for Upsample-7 and where an empty tensor stands there."""
+    """Return the `scales` input; None for Upsample-7 and where an empty tensor is there."""
     if node.op == "Upsample" or node.opset < 11:
         return node.input(1)
     return _unless_empty(node.input(2))
@@ -288,7 +288,10 @@ def _check(node: NodeView, form: Form, axes: Sequence[Axis], *, by_scales: bool)
         if form.coordinates == CROP and by_scales:
             wanted = scaled_size(axis.length, axis.scale * (axis.end - axis.start))
             if wanted != axis.size:
-                raise Refuse("the output size of a crop by scales must be the same for all engines")
+                raise Refuse(
+                    "the size of a crop by scales must be the same for all engines;"
+                    f" it is {axis.size} or {wanted}"
+                )
         if form.coordinates == CROP and axis.length == axis.size and axis.index < form.rank - 2:
             raise Refuse(
                 "a crop must not take part of leading axes; engines ignore their region of interest"

@@ -41,7 +41,7 @@ class Axis(Struct, frozen=True):
         end: Where it ends.
 
     Raises:
-        Refuse: The output has more positions than one would want to be told one by one.
+        Refuse: The output has more positions than `MAX_SIZE`.
     """
 
     index: int
@@ -54,7 +54,9 @@ class Axis(Struct, frozen=True):
     def __post_init__(self) -> None:
         """Refuse what would take gigabytes to write down."""
         if self.size > MAX_SIZE:
-            raise Refuse(f"axis {self.index} would have {self.size} positions")
+            raise Refuse(
+                f"axis {self.index} must have at most {MAX_SIZE} pixels; it has {self.size}"
+            )
 
 
 class Sampler(Struct, frozen=True):

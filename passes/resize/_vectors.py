@@ -40,7 +40,7 @@ def dim_element(value: Value, axis: int) -> Element:
     size = None if shape is None else shape[axis]
     if isinstance(size, int):
         return Fraction(size)
-    # What a graph gives out bears a symbol that the exporter's user chose; it may be wrong.
+    # What a graph outputs bears a symbol that the exporter's user chose; it may be wrong.
     trusted = isinstance(size, str) and not size.startswith("unk__") and not value.is_graph_output
     if size and trusted:
         return Multiple(Fraction(1), ("symbol", size))
@@ -116,7 +116,7 @@ def _cast(value: Value, first: Value, depth: int) -> Vector | None:
 
 
 def _held(element: Element, dtype: np.dtype[Any]) -> Element:
-    """Return a whole number or a multiple of a size where a type of integers holds it."""
+    """Return an integer or a multiple of a size where a type of integers holds it."""
     limits = np.iinfo(dtype)
     if isinstance(element, Fraction):
         return element if limits.min <= element <= limits.max else None

@@ -107,7 +107,9 @@ def _scale(form: Form, axis: Axis) -> float:
         raise Refuse(f"a scale must give axis {axis.index} its rounded size; none does")
     after = Axis(axis.index, axis.length, axis.size, given)
     if form.mode == "nearest" and not same_pixels(axis, after, form.coordinates, form.nearest_mode):
-        raise Refuse(f"the rounded scale of axis {axis.index} must pick the same pixels")
+        raise Refuse(
+            f"the rounded scale of axis {axis.index} must pick the same pixels; it does not"
+        )
     return float(given)
 
 

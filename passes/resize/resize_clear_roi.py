@@ -2,7 +2,7 @@
 
 What it does:
 The region of interest matters to tf_crop_and_resize alone. From opset 13 on it is left out, and so
-is an empty `scales` beside `sizes`, or an empty `sizes` beside `scales`. Opsets 11 and 12 demand
+is an empty `scales` next to `sizes`, or an empty `sizes` next to `scales`. Opsets 11 and 12 demand
 a `roi`: there a computed or empty one becomes the constant that covers the whole input.
 Why engines need it:
 TensorRT 7.0 does not know an empty Constant or initializer, and what it feeds fails ("Assertion
@@ -13,7 +13,7 @@ After:
     y = Resize <mode = "nearest"> (x, , scales)                            (opset 13)
     y = Resize <mode = "nearest"> (x, constant [0, 0, 1, 1], scales)       (opsets 11 and 12)
 When it refuses:
-tf_crop_and_resize; nothing to take away; an empty `scales` beside `sizes` in opsets 11 and 12,
+tf_crop_and_resize; nothing to take away; an empty `scales` next to `sizes` in opsets 11 and 12,
 where the schema demands it (resize-sizes-to-scales helps there).
 Accuracy: exact: nothing reads what is taken away.
 

@@ -18,7 +18,7 @@ time; more than one of the other axes of unknown length; another axis that is re
 input or output.
 Accuracy:
 exact up to the order of summation: the same pixels with the same shares, in the same memory. A
-pixel that is infinite or NaN beside a share of 0 gives NaN in some kernels of an engine and not in
+pixel that is infinite or NaN next to a share of 0 gives NaN in some kernels of an engine and not in
 others.
 
 References:

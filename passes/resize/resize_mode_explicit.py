@@ -29,5 +29,5 @@ def resize_mode_explicit(node: NodeView, build: Builder) -> tuple[Value | None, 
     rounds = mode == "nearest" and node.attr("nearest_mode", _DEFAULT) != _DEFAULT
     needless = node.has("nearest_mode") and not rounds
     if node.has("mode") and not needless:
-        raise Refuse("the mode must be left out, or a rounding be written that nothing needs")
+        raise Refuse("mode must be missing, or nearest_mode be unused; neither is so")
     return respell(node, build, drop=("nearest_mode",) if needless else (), mode=mode)

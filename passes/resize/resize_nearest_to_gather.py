@@ -49,7 +49,7 @@ def resize_nearest_to_gather(node: NodeView, build: Builder) -> Value:
     if form.mode != "nearest":
         raise Refuse(f"the mode must be nearest; it is {form.mode}")
     if form.antialias:
-        raise Refuse("nearest sampling must be without antialias, with which ONNX has none")
+        raise Refuse("antialias must be 0, as ONNX requires for nearest; it is 1")
     axes = resized_axes(node, form)
     value = form.x
     for axis in sorted(axes, key=lambda a: (a.size / a.length, a.index)):
@@ -68,13 +68,15 @@ def _indices(form: Form, axis: Axis) -> list[int]:
         )
     indices = nearest_indices(axis, form.coordinates, form.nearest_mode)
     if indices is None:
-        raise Refuse(f"the coordinates of axis {axis.index} must be the same in all engines")
+        raise Refuse(
+            f"the pixels of axis {axis.index} must be the same in all engines; they are not"
+        )
     if (
         form.implied
         and axis.scale < 1
         and indices != nearest_indices(axis, form.coordinates, "ceil")
     ):
         raise Refuse(
-            "nearest must not shrink before opset 11, where ONNX does not say how it rounds"
+            "nearest must not shrink before opset 11, where ONNX defines no rounding; it does"
         )
     return indices

@@ -15,7 +15,7 @@ Before:
 After: y = Resize <mode = "linear"> (x, , constant [1, 1, 2, 2])
 When it refuses: One element is known only at run time, or the input is constant already.
 Accuracy:
-exact: the same numbers, float arithmetic rounded after each step as the nodes do. Dimensions that
+exact: the same values, float arithmetic rounded after each step as the nodes do. Dimensions that
 cancel are taken to be below 2^24, where float32 holds them exactly.
 
 References:

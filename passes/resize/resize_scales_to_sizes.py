@@ -3,7 +3,7 @@
 What it does:
 Replaces the `scales` input by `sizes`, where the output comes out the same: the scale is the
 quotient of the two lengths, or the coordinates do not depend on it (align_corners). Axes of
-unknown length take their size from Shape where the scale is a whole number.
+unknown length take their size from Shape where the scale is an integer.
 Why engines need it:
 TensorRT 7.1 and 7.2 compute align_corners with sizes only ("TensorRT only supports half pixel,
 pytorch half_pixel, and asymmetric tranformation mode for linear resizes when scales are
@@ -11,7 +11,7 @@ provided!").
 Before: y = Resize <coordinate_transformation_mode = "align_corners", mode = "linear"> (x, , scales)
 After: y = Resize <coordinate_transformation_mode = "align_corners", mode = "linear"> (x, , , sizes)
 When it refuses:
-A scale is unknown, or is no whole number on an axis of unknown length; a scale that is not the
+A scale is unknown, or is no integer on an axis of unknown length; a scale that is not the
 quotient of the lengths, in modes that compute with it; tf_crop_and_resize; nearest where the
 quotient picks other pixels; opset 10, which has no sizes.
 Accuracy:

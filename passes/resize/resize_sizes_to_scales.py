@@ -6,7 +6,7 @@ out the same: lengths are known, or the size is a known multiple of the length. 
 cannot hold a quotient, the neighbour is taken whose product with the length is not below the size.
 Why engines need it:
 TensorRT 7.1 and 7.2 take linear asymmetric coordinates with scales only, trt8 skips `sizes` for
-tf_half_pixel_for_nn, and 7.0 cannot read the empty `scales` that opsets 11 and 12 demand beside
+tf_half_pixel_for_nn, and 7.0 cannot read the empty `scales` that opsets 11 and 12 demand next to
 `sizes`.
 Before: y = Resize <mode = "nearest"> (x, , , sizes)    with x [n, 3, 8, 8], sizes = [n, 3, 16, 16]
 After: y = Resize <mode = "nearest"> (x, , scales)     with scales = [1, 1, 2, 2]
@@ -93,5 +93,7 @@ def _scale(build: Builder, form: Form, index: int, size: Element) -> float:
         before = Axis(index, int(length), int(size), size / length)
         after = Axis(index, int(length), int(size), given)
         if not same_pixels(before, after, form.coordinates, form.nearest_mode):
-            raise Refuse(f"the rounded scale of axis {index} must pick the same pixels")
+            raise Refuse(
+                f"the rounded scale of axis {index} must pick the same pixels; it does not"
+            )
     return float(scale)

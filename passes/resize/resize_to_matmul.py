@@ -65,9 +65,7 @@ def _interpolate(
     """
     x = form.x
     if form.antialias and form.coordinates == CROP:
-        raise Refuse(
-            "a crop must be without antialias: ONNX does not say how it stretches the kernel"
-        )
+        raise Refuse("a crop must have antialias 0, as ONNX does not define its kernel; it has 1")
     axes = resized_axes(node, form)
     if not axes:
         return x

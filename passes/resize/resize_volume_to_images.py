@@ -3,7 +3,7 @@
 What it does: A nearest or linear Resize or Upsample of five axes lays channels and depth together
     and resizes [n, c * d, h, w], then lays height and width together and resizes [n, c, d, h * w]
     along the third axis alone.
-Why engines need it: ncnn gives volumes back as they are, QNN's HTP computes other numbers where it
+Why engines need it: ncnn gives volumes back as they are, QNN's HTP computes other values where it
     is linear, and MNN refuses it.
 Before: y = Resize <mode = "linear"> (x, , {1, 1, 2, 2, 2})      # x: [1, 2, 3, 4, 5]
 After:
@@ -41,7 +41,9 @@ def resize_volume_to_images(node: NodeView, build: Builder) -> Value:
     form = form_of(node)
     shape = form.x.static_shape
     if form.rank != _VOLUME or shape is None or 0 in shape:
-        raise Refuse("it must be of five known axes that are not empty")
+        raise Refuse(
+            f"the shape must be static, of rank 5 and not empty; it is {list(form.x.shape or ())}"
+        )
     plain = form.mode in ("linear", "nearest") and form.policy == "stretch" and not form.antialias
     if not plain or form.coordinates not in _PLACES:
         raise Refuse(
@@ -50,7 +52,7 @@ def resize_volume_to_images(node: NodeView, build: Builder) -> Value:
         )
     axes = {axis.index: axis for axis in resized_axes(node, form)}
     if not axes or min(axes) < 2 or any(axis.size < 1 for axis in axes.values()):
-        raise Refuse("depth, height or width alone must be resized")
+        raise Refuse(f"only depth, height or width must be resized; the axes are {sorted(axes)}")
     # By sizes wherever scales say the same: ncnn knows the batch then.
     whole = all(axis.scale == Fraction(axis.size, axis.length) for axis in axes.values())
     by_scale = scale_elements(node, form) is not None and not (whole and build.opset >= _SIZES)

@@ -10,7 +10,7 @@ Before: y = Upsample <mode = "nearest"> (x, scales)
 After:
     y = Resize <mode = "nearest", coordinate_transformation_mode = "asymmetric",
                 nearest_mode = "floor"> (x, , scales)
-When it refuses: Scales below 1, which Upsample does not define; an attribute `scales` beside an
+When it refuses: Scales below 1, which Upsample does not define; an attribute `scales` next to an
     input.
 Accuracy: exact: the same formula.
 References: https://onnx.ai/onnx/operators/onnx__Upsample.html;
@@ -52,7 +52,10 @@ def upsample_to_resize(node: NodeView, build: Builder) -> Value:
     if elements is None:
         raise Refuse("the node must have scales; it has none")
     if any(isinstance(scale, Fraction) and scale < 1 for scale in elements):
-        raise Refuse("the scales must be at least 1, below which Upsample does not define them")
+        raise Refuse(
+            "scales must be at least 1, as Upsample defines them; they are"
+            f" {[float(s) for s in elements if isinstance(s, Fraction)]}"
+        )
     scales = given if given is not None else np.array(node.attr("scales"), dtype=np.float32)
     attributes: dict[str, Any] = {"mode": form.mode}
     if build.opset >= 11:

@@ -85,7 +85,7 @@ def rounds_of(positions: Array, reduction: str) -> list[Array]:
         reduction: The reduction of the scatter.
 
     Returns:
-        Per round, the numbers of the updates in their old order; those that go to the same place
+        Per round, the values of the updates in their old order; those that go to the same place
         keep their order from round to round.
 
     Raises:
@@ -146,7 +146,9 @@ def normalised(index: Array, size: int | str | None) -> Array:
     index = index.astype(np.int64)
     if not isinstance(size, int):
         if index.size and index.min() < 0:
-            raise Refuse("indices must count from the front where the size of an axis is unknown")
+            raise Refuse(
+                f"indices must not be negative on an axis of unknown size; one is {index.min()}"
+            )
         return index
     if index.size and (index.min() < -size or index.max() >= size):
         raise Refuse(f"the indices must lie in an axis of {size}; one does not")
@@ -231,7 +233,7 @@ def regrouped(build: Builder, value: Value, lead: Sequence[int], data: Value, sk
     rest = build.Slice(build.Shape(data), starts=[skip], ends=[len(dims) + skip], axes=[0])
     sizes = build.Concat(list(lead), rest, axis=0) if lead else rest
     if have is not None and len(have) == len(wanted):
-        return build.Reshape(value, sizes)  # a size of 0 stands where it is copied from
+        return build.Reshape(value, sizes)  # a size of 0 is where it is copied from
     return reshaped(value, sizes, build)
 
 

@@ -8,7 +8,7 @@ Before: y = Scatter <axis = 1> (data, indices, updates)
 After: y = ScatterElements <axis = 1> (data, indices, updates)
 When it refuses: Below opset 11, where ScatterElements does not exist.
 Accuracy: Exact: ScatterElements of opset 11 takes all that Scatter took, and negative indices
-    besides.
+    as well.
 References: https://onnx.ai/onnx/operators/onnx__Scatter.html, onnx__ScatterElements.html.
 """
 

@@ -1,7 +1,7 @@
 """Leave out the attribute of a ScatterElements that says that nothing is reduced.
 
 What it does: Writes the same scatter without reduction = none, which is what ONNX means without it.
-Why engines need it: MNN forgets the axis where the attribute stands before it, as PyTorch's newer
+Why engines need it: MNN forgets the axis where the attribute is before it, as PyTorch's newer
     exporter writes them, and scatters along the first.
 Before: y = ScatterElements <reduction = "none", axis = 1> (x, i, u)
 After: y = ScatterElements <axis = 1> (x, i, u)

@@ -2,7 +2,7 @@
 
 What it does:
     Compares each index with every position along the axis, and chooses there between the update and
-    what stands there, for one place of the updates along the axis after the other. With a
+    what is there, for one place of the updates along the axis after the other. With a
     ``reduction`` it is what both make that is chosen.
 Why engines need it: ncnn has no scatter, no ArgMax and no Gather by several indices, which
     scatterelements-by-matching needs to find the last of two updates.

@@ -12,7 +12,7 @@ After:
     last = ArgMax <axis = 0> (Where (hits, {{1}, {2}}, 0))   # [6]
     hit = Equal (Gather (Squeeze (i), last), {0, 1, 2, 3, 4, 5})
     y = Where (Unsqueeze (hit), Gather (u, last), x)
-When it refuses: A size is unknown other than one that is addressed behind axes of size 1, more than
+When it refuses: A size is unknown other than one that is addressed after axes of size 1, more than
     2**24 pairs would be compared, or a ``reduction`` of other types than float and int32.
 Accuracy: Exact: elements are moved. ONNX leaves it open which of two updates of one row stays; it
     is the last, as in onnxruntime. A reduction of integers wraps around as in the scatter, one of

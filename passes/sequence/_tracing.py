@@ -53,7 +53,7 @@ def trace(sequence: Value) -> Listed | Pieces:
     """Return what a sequence was made of.
 
     Raises:
-        Refuse: It comes out of a Loop or an If, it is an input, or a position or a length is
+        Refuse: It is the output of a Loop or an If, it is an input, or a position or a length is
             computed at run time.
     """
     maker = sequence.producer
@@ -135,7 +135,7 @@ def _cut(node: NodeView) -> Pieces:
     sizes = None
     if length is not None:
         sizes = tuple(min(step, length - start) for start in range(0, length, step))
-    # ONNX would keep the axis beside a length; onnxruntime and PyTorch, who writes it, do not.
+    # ONNX would keep the axis next to a length; onnxruntime and PyTorch, who writes it, do not.
     return Pieces(x, axis, step, sizes, kept)
 
 
@@ -154,7 +154,9 @@ def taken(build: Builder, sequence: Listed | Pieces, index: int) -> Value:
         if sequence.step == 1:
             return _gathered(build, sequence, index)
         if index < 0:
-            raise Refuse("the position must count from the front where the end is not known")
+            raise Refuse(
+                f"the position must not be negative in a sequence of unknown length; it is {index}"
+            )
         return _sliced(build, sequence, index * sequence.step, (index + 1) * sequence.step)
     count = len(sequence.sizes)
     if not -count <= index < count:

@@ -11,8 +11,8 @@ Before:
     s = SequenceConstruct (a, b)
     y = ConcatFromSequence <axis = 0, new_axis = 1> (s)
 After: y = Concat <axis = 0> (Unsqueeze <axes = [0]> (a), Unsqueeze <axes = [0]> (b))
-When it refuses: The sequence is an input or comes out of a Loop or an If, is empty, has more than
-    256 tensors or an unknown number of them that is not joined as it was cut, or a position, a
+When it refuses: The sequence is an input or is the output of a Loop or an If, is empty, has more
+    than 256 tensors or an unknown number of them that is not joined as it was cut, or a position, a
     length or a rank is not known.
 Accuracy: Exact: no number changes.
 References: https://onnx.ai/onnx/operators/onnx__ConcatFromSequence.html;
@@ -41,7 +41,7 @@ def concat_from_sequence_to_concat(node: NodeView, build: Builder) -> Value:
         raise Refuse("the sequence must not be empty; it is")
     axis = node.attr("axis")
     if axis is None:
-        raise Refuse("the axis must be given")
+        raise Refuse("the node must have the attribute axis; it has none")
     stacked = bool(node.attr("new_axis", 0))
     if isinstance(sequence, Pieces):
         whole = _whole(build, sequence, int(axis), stacked)

@@ -10,9 +10,9 @@ Before:
     s = SplitToSequence <axis = 1, keepdims = 0> (x)
     y = SequenceAt (s, 2)
 After: y = Gather <axis = 1> (x, 2)
-When it refuses: The sequence is an input or comes out of a Loop or an If; a position, a length or a
-    rank is not known; a position is computed at run time among tensors of several shapes, or of
-    unknown ones.
+When it refuses: The sequence is an input or is the output of a Loop or an If; a position, a length
+    or a rank is not known; a position is computed at run time among tensors of several shapes, or
+    of unknown ones.
 Accuracy: Exact: no number changes.
 References: https://onnx.ai/onnx/operators/onnx__SequenceAt.html;
     https://onnx.ai/onnx/operators/onnx__SplitToSequence.html

@@ -7,8 +7,8 @@ Before:
     s = SplitToSequence <axis = 0, keepdims = 0> (x)
     n = SequenceLength (s)
 After: n = Gather (Shape (x), 0)
-When it refuses: The sequence is an input or comes out of a Loop or an If, or a position or a length
-    is not known.
+When it refuses: The sequence is an input or is the output of a Loop or an If, or a position or a
+    length is not known.
 Accuracy: Exact: integers.
 References: https://onnx.ai/onnx/operators/onnx__SequenceLength.html
 """

@@ -1,15 +1,15 @@
 """Give a tensor with the tensors of a list stacked where the model gives the list, by consent.
 
-What it does: Gives out the tensors of a sequence along a new first axis, in their order, instead of
+What it does: Outputs the tensors of a sequence along a new first axis, in their order, instead of
     the sequence. The metadata of the file says that the entries of the output are those of the list
     (graphfix_labels). It runs only with --allow-io-change.
 Why engines need it: TensorRT and most engines have no sequences; scripts that return a list of
     tensors (unbind, split, chunk) are exported with one.
 Before: y = SplitToSequence <axis = 1, keepdims = 0> (x)    # float[N, 3, 4] -> seq(float[N, 4])
 After: y = Transpose <perm = [1, 0, 2]> (x)                # float[3, N, 4]
-When it refuses: Without --allow-io-change. Where something reads the sequence, it comes out of a
-    Loop or an If, or its tensors are not all of one known shape.
-Accuracy: Exact: the same numbers in the same order.
+When it refuses: Without --allow-io-change. Where something reads the sequence, it is the output of
+    a Loop or an If, or its tensors are not all of one known shape.
+Accuracy: Exact: the same values in the same order.
 References: https://onnx.ai/onnx/operators/onnx__SplitToSequence.html
 """
 
@@ -87,7 +87,10 @@ def _stacked(sequence: Listed | Pieces) -> tuple[int, Shape]:
         count = inner.pop(sequence.axis)
         if sequence.step != 1:
             if sequence.sizes is None or len(set(sequence.sizes)) != 1:
-                raise Refuse(f"the pieces of {sequence.x.name} must be of one length")
+                raise Refuse(
+                    f"the pieces of {sequence.x.name} must have one length;"
+                    f" they have {sequence.sizes or 'unknown ones'}"
+                )
             count = len(sequence.sizes)
         if sequence.kept:
             inner.insert(sequence.axis, sequence.step or (sequence.sizes or (1,))[0])

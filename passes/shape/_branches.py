@@ -29,10 +29,10 @@ def counted_names(editor: Editor) -> Counter[str]:
 
 
 def misfit(editor: Editor, view: NodeView, branch: Graph) -> str:
-    """Return why a branch cannot stand where its If stands; empty where it can."""
+    """Return why a branch cannot be where its If is; empty where it can."""
     root = view.graph.root
     if branch.initializers and (isinstance(root, Function) or editor.model.ir_version < 4):
-        return "the branch has initializers, which cannot stand in the graph around it"
+        return "the branch has initializers, which cannot be in the graph around it"
     outputs = view.node.outputs
     if len(outputs) > len(branch.outputs):
         return "the branch gives fewer outputs than the If"
@@ -95,7 +95,7 @@ def inline(
 
 
 def _held(nodes: list[Node]) -> list[Node]:
-    """Turn nodes of a branch, those of their bodies included, into drafted ones; return them."""
+    """Turn nodes of a branch, those of their subgraphs included, into drafted ones; return them."""
     held: list[Node] = []
     for node in nodes:
         held.append(node)

@@ -5,7 +5,7 @@ What it does: Makes a matrix of each tensor by a Reshape, with the axes before t
 Why engines need it: onnx2tf tries along which axis tensors of one shape are to be joined, from the
     last one on, and takes the first whose result is the right one in another order of its axes: of
     several axes of size 1 that is the last. The last of two axes is tried first. Of three and more
-    tensors it also confuses the axes of one whose sizes behind the first are equal; a Reshape of it
+    tensors it also confuses the axes of one whose sizes after the first are equal; a Reshape of it
     is right.
 Before: y = Concat <axis = 0> (a, b)                   a, b: [1, 1, 5]
 After:
@@ -14,7 +14,7 @@ After:
     y = Reshape (Concat <axis = 1> (r, s), {2, 1, 5})
 When it refuses: The rank or a size before the axis is unknown, or two sizes of the result are, or
     one is 0, or the Concat goes along the last of two axes as it is.
-Accuracy: Exact: the same numbers in the same order.
+Accuracy: Exact: the same values in the same order.
 References: https://onnx.ai/onnx/operators/onnx__Concat.html; onnx2tf 1.29.24, ops/Concat.py;
     measured on it: graphfix/engines/tflite/facts/asked.json, joined-as-rows and
     joined-to-equal-sizes-as-rows
@@ -39,7 +39,7 @@ def concat_as_rows(node: NodeView, build: Builder) -> Value:
     rank = need_rank(given[0])
     axis = int(node.attr("axis", 0)) % rank
     if axis == 1 and rank == _MATRIX:
-        raise Refuse("it must go along another axis than the last of two")
+        raise Refuse("the axis must not be the last of two; it is 1")
     sizes = [[value.dim(place) for value in given] for place in range(rank)]
     rows = [_known(each) for each in sizes[:axis]]
     count = prod(size for size in rows if size is not None)

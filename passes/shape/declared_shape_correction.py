@@ -1,10 +1,10 @@
 """Correct a declared shape that the model itself proves wrong.
 
 What it does: Where there is an If whose condition is known, a SplitToSequence into single elements
-    that does not keep the axis, or an STFT without `onesided`, infers all shapes anew from the
+    that does not keep the axis, or an STFT without `onesided`, infers all shapes again from the
     inputs and constants alone: only the branch that runs counts, the single elements have no axis,
     a spectrum has one side, and what the file declares of other tensors is not believed. Where the
-    result contradicts a declared shape (another rank or another number), the declaration is
+    result contradicts a declared shape (another rank or another value), the declaration is
     corrected. The values stay what they are; for an output of the model the report says old and new
     under "Interface changes". The measure that it lowers is the number of declarations that
     contradict the graph.
@@ -12,7 +12,7 @@ Why engines need it: PyTorch's exporter declares the output of an If by the bran
     (torch.scatter_reduce: [15] for what is [3, 5]). With the right branch in place, ONNX's shape
     inference and checker refuse the file, and whatever believes the declaration reckons wrong. It
     writes torch.unbind in scripted code as SplitToSequence <keepdims = 0> (x, 1): onnxruntime drops
-    the axis, as PyTorch does, while ONNX's inference ignores `keepdims` beside a length, and what
+    the axis, as PyTorch does, while ONNX's inference ignores `keepdims` next to a length, and what
     the exporter declares comes from that inference. STFT without `onesided` has one side by its
     page and in onnxruntime, and two in ONNX's inference.
 Before:

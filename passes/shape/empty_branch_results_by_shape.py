@@ -1,4 +1,4 @@
-"""Give out of branches of If by their shape what has no elements.
+"""Output of branches of If by their shape what has no elements.
 
 What it does: Writes what a branch gives without elements, whose sizes are all known, as
     ConstantOfShape of that shape. What computed it goes where nothing else reads it.

@@ -1,9 +1,9 @@
 """Pass an image whose sizes are equal through a convolution and back.
 
-What it does: Puts a Conv of one channel each behind the Reshape, whose windows are the numbers 1
+What it does: Puts a Conv of one channel each after the Reshape, whose windows are the numbers 1
     and -1 in turns, and a Mul by the same.
 Why engines need it: TFLite's converter onnx2tf tells from sizes whether the channels of a tensor
-    are last. Of an image whose sizes behind the first are equal it cannot, and pools and padded
+    are last. Of an image whose sizes after the first are equal it cannot, and pools and padded
     convolutions read it by other axes. A Conv without pads is the one operator whose axes it finds
     by trying, and what a Conv gives lies as it is taken to. Windows of one number each would be the
     same by any axes, and nothing is found.
@@ -12,7 +12,7 @@ After:
     a = Reshape (x, [1, 4, 4, 4])
     b = Conv <group = 4> (a, w)              w: float[4, 1, 1, 1], {1, -1, 1, -1}
     y = Mul (b, s)                           s: float[1, 4, 1, 1], {1, -1, 1, -1}
-When it refuses: The result is no image of float32, or its sizes behind the first are not known, or
+When it refuses: The result is no image of float32, or its sizes after the first are not known, or
     all that reads it are convolutions of one channel each.
 Accuracy: Exact: each number is multiplied by 1, or twice by -1; only the sign of a zero may be
     another.
@@ -35,15 +35,15 @@ _IMAGE = 4  # the rank
     claims="nan inf",
 )
 def equal_sizes_through_conv(node: NodeView, build: Builder) -> Value:
-    """Put a Conv and a Mul behind, see the module."""
+    """Put a Conv and a Mul after, see the module."""
     image = node.output(0)
     if image is None or image.rank != _IMAGE or image.dtype != np.float32:
-        raise Refuse("the result must be an image of float32")
+        raise Refuse("the result must be float32 of rank 4; it is not")
     channels, *space = (image.dim(axis) for axis in range(1, _IMAGE))
     if not isinstance(channels, int) or not all(isinstance(s, int) and s > 0 for s in space):
-        raise Refuse("the sizes behind the first must be known, and not 0")
+        raise Refuse("the sizes after the first must be known, and not 0")
     if image.consumers and all(_is_by_channel(reader, channels) for reader in image.consumers):
-        raise Refuse("it must be read by something else than a Conv of one channel each")
+        raise Refuse("a reader must not be a depthwise Conv; all are")
     lying = respell(node, build)[0]
     assert lying is not None
     signs = np.where(np.arange(channels) % 2, -1, 1).astype(np.float32)

@@ -4,7 +4,7 @@ What it does: Replaces a computed shape vector by a constant: known sizes as the
     change") for a size that is that of the input at the same place, counted from the end. The
     measure that it lowers is the number of Expand nodes whose shape is computed.
 Why engines need it: TensorRT evaluates computed shapes on the host, with many limits on what may
-    stand there.
+    are there.
 Before:
     n = Gather (Shape (x), {0})               # x: float[N,1,8]
     y = Expand (x, Concat (n, {4, 8}))

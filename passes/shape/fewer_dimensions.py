@@ -4,7 +4,7 @@ What it does: Neighbouring dimensions of one kind become one, and those of size 
     Reshape joins them, the operator computes with few, and another Reshape gives the sizes back.
 When it refuses: Sizes are unknown or 0; the dimensions do not become fewer, or not few enough;
     something else reads what lies between.
-Accuracy: Exact: the same numbers are moved or combined.
+Accuracy: Exact: the same values are moved or combined.
 References: https://onnx.ai/onnx/operators/onnx__Reshape.html,
     https://onnx.ai/onnx/repo-docs/Broadcasting.html; measured with onnxruntime-qnn 2.7.0 and in the
     simulator of rknn-toolkit2 2.3.2
@@ -36,7 +36,7 @@ Turn = tuple[list[int], list[int]]
 def pairs_of_fewer_dimensions(node: NodeView, build: Builder) -> Value:
     """Add and multiply pairs of tensors with the dimensions joined that neither broadcasts alone.
 
-    Why engines need it: ncnn has no tensor of more than four dimensions beside a batch of 1.
+    Why engines need it: ncnn has no tensor of more than four dimensions next to a batch of 1.
         Relative positions of image transformers are sums of a row and a column, with five.
     Before:
         s = Add (a, b)                      a: [18, 3, 3, 3, 1], b: [18, 3, 3, 1, 3]
@@ -75,7 +75,7 @@ def _source(value: Value) -> Value:
 def arithmetic_of_fewer_dimensions(node: NodeView, build: Builder) -> Value:
     """Add, or multiply by, a constant without dimensions of size 1 that nothing needs.
 
-    Why engines need it: ncnn has no tensor of more than four dimensions beside a batch of 1. Masks
+    Why engines need it: ncnn has no tensor of more than four dimensions next to a batch of 1. Masks
         of shifted windows are added with five.
     Before:
         a = Reshape <[1, 4, 3, 49, 49]> (x)            # x: [4, 3, 49, 49]
@@ -90,7 +90,7 @@ def arithmetic_of_fewer_dimensions(node: NodeView, build: Builder) -> Value:
     shape, ends = _known(value, node.output(0))
     kept = [axis for axis, size in enumerate(shape) if size != 1]
     if len(kept) == len(shape) or not kept:
-        raise Refuse("some dimensions must be of size 1, and others not")
+        raise Refuse(f"some sizes must be 1, and others not; they are {list(shape)}")
     steps: list[tuple[str, Array, bool]] = []
     while (maker := _made_by(value, "Reshape", *_COMBINING)).op != "Reshape":
         first = maker.need(0).is_constant
@@ -179,7 +179,7 @@ def reduction_of_fewer_dimensions(node: NodeView, build: Builder) -> Value:
         order = list(maker.attr("perm", ())) or order[::-1]
         maker = maker.need(0).producer
     if maker is None or maker.op != "Reshape":
-        raise Refuse(f"{x.name} must come out of a Reshape; it does not")
+        raise Refuse(f"{x.name} must be the output of a Reshape; it does not")
     staying = [order[axis] for axis in range(len(shape)) if axis not in reduced]
     if staying != sorted(staying):
         raise Refuse("the Transpose must keep the order of what stays; it does not")
@@ -197,7 +197,7 @@ def transpose_of_fewer_dimensions(node: NodeView, build: Builder) -> Value:
     """Transpose blocks of a tensor without giving each its own dimension.
 
     Why engines need it: QNN has no tensor of more than five dimensions, and ncnn none of more than
-        four beside a batch of 1. Windows of transformers and shuffled pixels are written with six,
+        four next to a batch of 1. Windows of transformers and shuffled pixels are written with six,
         and with five.
     Before:
         a = Reshape <[2, 4, 7, 4, 7, 96]> (x)
@@ -223,7 +223,7 @@ def transpose_in_two_turns(node: NodeView, build: Builder) -> Value:
 
     What it does: Between a Reshape that splits dimensions and one that joins them, transposes
         twice, each time blocks of dimensions that stay side by side then.
-    Why engines need it: ncnn has no tensor of more than four dimensions beside a batch of 1.
+    Why engines need it: ncnn has no tensor of more than four dimensions next to a batch of 1.
         Queries, keys and values of transformers are split with five, of which none stay side by
         side.
     Before:
@@ -263,12 +263,12 @@ def _turns(sizes: Sequence[int], order: Sequence[int]) -> tuple[Turn, Turn]:
     claims="nan inf",
 )
 def transpose_between_unsqueeze_and_squeeze(node: NodeView, build: Builder) -> Value:
-    """Transpose without the axes of size 1 that are put in before and taken out behind.
+    """Transpose without the axes of size 1 that are put in before and taken out after.
 
     What it does: Where the axes that an Unsqueeze puts in are those that a Squeeze takes out of
         what a Transpose makes of them, the others are transposed alone.
-    Why engines need it: ncnn has tensors of four axes beside the batch, and the exporter of PyTorch
-        takes the queries, keys and values of nn.MultiheadAttention apart with five.
+    Why engines need it: ncnn has tensors of four axes next to the batch, and the exporter of
+        PyTorch takes the queries, keys and values of nn.MultiheadAttention apart with five.
     Before:
         u = Unsqueeze <axes = [0]> (x)                # x: float[5,2,3,8]
         t = Transpose <perm = [3, 1, 2, 0, 4]> (u)
@@ -375,7 +375,9 @@ def _in(
     array = value.array() if constants else None
     if array is None:
         a_constant = "a constant, " if constants else ""
-        raise Refuse(f"{value.name} must be {a_constant}one number or of the shape of the result")
+        raise Refuse(
+            f"{value.name} must be {a_constant}a scalar or of the shape of the result; it is not"
+        )
     return build.constant(np.broadcast_to(array, sizes).reshape(joined))
 
 
@@ -397,7 +399,7 @@ def _made_by(value: Value, *ops: str) -> NodeView:
     """Return the node that computes a tensor by one of some operators, for one reader alone."""
     maker = value.producer
     if maker is None or maker.domain or maker.op not in ops:
-        raise Refuse(f"{value.name} must come out of {' or '.join(ops)}; it does not")
+        raise Refuse(f"{value.name} must be the output of {' or '.join(ops)}; it does not")
     if value.is_graph_output or len(value.consumers) != 1:
         raise Refuse(f"{value.name} must have one reader; it has others")
     return maker

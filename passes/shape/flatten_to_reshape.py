@@ -1,11 +1,11 @@
 """Flatten to a column by Reshape.
 
-What it does: Writes a Flatten behind the last axis as a Reshape to one column, and any other one as
+What it does: Writes a Flatten after the last axis as a Reshape to one column, and any other one as
     a Reshape to known sizes.
-Why engines need it: OpenCV 4 takes no axis behind the last one: "axis >= -dims && axis < dims".
+Why engines need it: OpenCV 4 takes no axis after the last one: "axis >= -dims && axis < dims".
 Before: y = Flatten <axis = 2> (x)   with x: float[N,3]
 After: y = Reshape (x, [-1, 1])
-When it refuses: The rank is unknown, or sizes are, or one is 0, where the axis is not behind the
+When it refuses: The rank is unknown, or sizes are, or one is 0, where the axis is not after the
     last one.
 Accuracy: Exact.
 References: https://onnx.ai/onnx/operators/onnx__Flatten.html, onnx__Reshape.html

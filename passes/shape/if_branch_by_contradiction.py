@@ -1,10 +1,10 @@
-"""Put the only branch in the place of an If that the rest of the model can go on with.
+"""Put the only branch in the place of an If that the rest of the model can continue with.
 
 What it does: The branches of an If that PyTorch writes around `squeeze` give different ranks. For
     each branch it is supposed that this one is taken, other conditions that become known by it are
     followed, and ONNX's strict inference is asked. Where one branch ends in operators that cannot
     take what they get (an LSTM of rank 5), every run of the model that gives a result takes the
-    other one, which comes to stand where the If stood.
+    other one, which comes to be where the If was.
 Why engines need it: TensorRT 8 takes branches of one shape only, and later versions of one rank.
 Before:
     n = Equal (Gather (Shape (x), 2), 1)             # x: [B, C, T], T not known
@@ -13,8 +13,8 @@ Before:
 After:
     h = Squeeze (x, -1)
     y = LSTM (Unsqueeze (h, 0), ...)
-When it refuses: The model can go on with both branches, or with neither; an If inside of a Loop or
-    Scan. What fails in a body that may not be run is not counted.
+When it refuses: The model can continue with both branches, or with neither; an If inside of a Loop
+    or Scan. What fails in a body that may not be run is not counted.
 Accuracy: Exact wherever the model gives a result: where the other branch was taken it failed. Taken
     by itself the If computes something else, so that only the whole model shows it.
 References: pytorch/pytorch torch/onnx/symbolic_opset11.py (squeeze);
@@ -44,7 +44,7 @@ from ._branches import counted_names, inline, misfit
 _BRANCHES = ("then_branch", "else_branch")
 _ROUNDS = 8
 _UNKNOWN = "graphfix.unknown"
-_NOTE = "the other branch gives a rank that an operator behind it cannot take"
+_NOTE = "the other branch gives a rank that an operator after it cannot take"
 
 
 @graph_pass(removes="shape:If.branches", emits="*::*")
@@ -63,7 +63,7 @@ def if_branch_by_contradiction(editor: Editor) -> None:
         possible = [name for name in _BRANCHES if _is_possible(plain, view, name)]
         if len(possible) != 1:
             ways = "both branches" if possible else "neither branch"
-            editor.refuse(view, f"the model can go on with {ways}")
+            editor.refuse(view, f"only one branch must fit the model; {ways} can")
             continue
         branch = dict(view.node.graphs()).get(possible[0])
         reason = "the branch is missing" if branch is None else misfit(editor, view, branch)
@@ -146,7 +146,7 @@ def _excuse_rows(model: ModelProto) -> None:
 
 
 def _shaped(graph: GraphProto) -> Iterator[ValueInfoProto]:
-    """Yield what is said of tensors of known rank, in bodies too."""
+    """Yield what is said of tensors of known rank, in subgraphs too."""
     for infos in (graph.input, graph.value_info, graph.output):
         yield from (info for info in infos if info.type.tensor_type.HasField("shape"))
     for node in graph.node:
@@ -156,7 +156,7 @@ def _shaped(graph: GraphProto) -> Iterator[ValueInfoProto]:
 
 
 def _around(view: NodeView) -> set[str] | None:
-    """Return the first outputs of the Ifs around a node; None where it stands in another body."""
+    """Return the first outputs of the Ifs around a node; None where it is in another body."""
     found: set[str] = set()
     parent = view.graph.parent
     while parent is not None:

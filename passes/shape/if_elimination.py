@@ -1,7 +1,7 @@
 """Put the branch that is taken in the place of an If.
 
 What it does: Where the condition of an If is known without running the model, the nodes of the
-    branch that it chooses come to stand where the If stood; the other branch goes. The measure that
+    branch that it chooses come to be where the If was; the other branch goes. The measure that
     it lowers is the number of If nodes.
 Why engines need it: TensorRT before 8.0 takes no condition that is computed, and 8.x no branches of
     different shapes; exporters write an If around Squeeze that has nothing to decide once shapes
@@ -11,7 +11,7 @@ Before:
     y = If (c) <then_branch = {t = Relu (x)}, else_branch = {e = Neg (x)}>
 After: y = Relu (x)
 When it refuses: It leaves alone an If whose condition is computed. Refused are branches with
-    initializers where these cannot stand (local functions, IR 3), and a branch whose type or shape
+    initializers where these cannot be (local functions, IR 3), and a branch whose type or shape
     is not the one that the If declares.
 Accuracy: Exact.
 References: https://onnx.ai/onnx/operators/onnx__If.html onnx/onnx-tensorrt 8.6

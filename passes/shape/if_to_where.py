@@ -65,7 +65,7 @@ def if_to_where(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     places = range(len(node.node.outputs))
     kinds = [[_kind(Value(branch.outputs[place])) for place in places] for branch in branches]
     if kinds[0] != kinds[1]:
-        raise Refuse("both branches must give the same types and shapes")
+        raise Refuse("both branches must return the same types and shapes; they do not")
     sides = [_copied(branch, build) for branch in branches]
     scalar = condition
     if rank:
@@ -101,7 +101,7 @@ def _must_be_total(branch: Graph) -> None:
         constant = all(value is None or value.is_constant for value in view.inputs[1:])
         total = view.op in _TOTAL or (view.op in _WITH_CONSTANTS and constant)
         if view.domain or not total or _divides_integers(view) or not _fits(view):
-            raise Refuse(f"{view.op} of a branch may fail where the other branch is taken")
+            raise Refuse(f"the nodes of both branches must be safe to run; {view.op} may fail")
 
 
 def _fits(view: NodeView) -> bool:

@@ -99,7 +99,7 @@ def _use(squeeze: NodeView, mask: Value) -> tuple[NodeView, list[int]]:
         )
     lasting = [size for size in data.shape[rank:] if isinstance(size, int) and size > 0]
     if len(lasting) != len(data.shape) - rank:
-        raise Refuse(f"the sizes of {data.name} behind the mask must be known and not 0")
+        raise Refuse(f"the sizes of {data.name} after the mask must be known and not 0")
     return only, lasting
 
 

@@ -2,7 +2,7 @@
 
 What it does: Replaces -1 and 0 in a constant shape by the sizes of the result, where all of them
     are known or declared.
-Why engines need it: TVM forgets the sizes behind a Slice whose bounds are computed, and infers none
+Why engines need it: TVM forgets the sizes after a Slice whose bounds are computed, and infers none
     then.
 Before: y = Reshape (x, [-1, 4])                      # x: float[2,8]
 After: y = Reshape (x, [4, 4])

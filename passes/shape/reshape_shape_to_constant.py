@@ -5,7 +5,7 @@ What it does: Replaces a computed shape vector by a constant: known sizes as the
     other size. The arithmetic that computed the vector dies with its last consumer. The measure
     that it lowers is the number of Reshape nodes whose shape is computed.
 Why engines need it: TensorRT evaluates computed shapes on the host, with many limits on what may
-    stand there, and before 7.0 not at all; exporters trace `x.view(x.size(0), -1, 64)` into a dozen
+    are there, and before 7.0 not at all; exporters trace `x.view(x.size(0), -1, 64)` into a dozen
     nodes.
 Before:
     n = Gather (Shape (x), 0)                 # x: float[N,12,8]
@@ -17,7 +17,7 @@ Accuracy: Exact, but for one form. The shape computed at run time holds as many 
     input, or the node fails. So where one size u is unknown and the others multiply to p > 0, u =
     elements / p, which is what -1 stands for, whether u is written as itself, as 0 or as -1. A
     copied size is the same number: two dimensions with one symbol have one size. Where 0 and -1
-    stand together the site is labelled approximate and says why: for an input with elements it is
+    are together the site is labelled approximate and says why: for an input with elements it is
     the same; an empty one (a copied size is 0 at run time) engines refuse then, which they would
     have taken before.
 References: https://onnx.ai/onnx/operators/onnx__Reshape.html

@@ -9,7 +9,7 @@ After:
     z, h = GRU <direction = "forward"> (Slice (x, [-1], [-2^63], [0], [-1]), w, r, b)
     y = Slice (z, [-1], [-2^63], [0], [-1])
 When it refuses: There are lengths of sequences, by which each is reversed on its own, the batch
-    stands first (layout), or another direction is written.
+    is first (layout), or another direction is written.
 Accuracy: Exact.
 References: https://onnx.ai/onnx/operators/onnx__GRU.html; measured on tract 0.23.9
 """
@@ -33,7 +33,7 @@ def rnn_reverse_by_flipping(node: NodeView, build: Builder) -> tuple[Value | Non
     if direction != "reverse":
         raise Refuse(f"the direction must be reverse; it is {direction}")
     if node.attr("layout", 0):
-        raise Refuse("time must stand first; the batch does (layout)")
+        raise Refuse("time must be first; the batch does (layout)")
     if node.input(_LENGTHS) is not None:
         raise Refuse("all sequences must be of one length; their lengths are given")
     attributes = {**node.written(), "direction": "forward"}

@@ -22,7 +22,7 @@ def tile_to_concat(node: NodeView, build: Builder) -> Value:
     value = node.need(0)
     repeats = [int(count) for count in build.need_const(node.need(1), "the repeats")]
     if 0 in repeats:
-        raise Refuse("no repeat may be 0")
+        raise Refuse(f"repeats must be above 0; they are {repeats}")
     if sum(count for count in repeats if count > 1) > _MOST:
         raise Refuse(f"there must be {_MOST} copies at most; there are {sum(repeats)}")
     if all(count == 1 for count in repeats):

@@ -1,6 +1,6 @@
-"""Transpose behind dimensions of 1 that stay where they are.
+"""Transpose after dimensions of 1 that stay where they are.
 
-What it does: Gives the tensor one or two leading dimensions of 1, transposes what is behind them,
+What it does: Gives the tensor one or two leading dimensions of 1, transposes what is after them,
     and takes them away. It is one where two sizes are known to differ, and two otherwise.
 Why engines need it: onnx2tf looks for the axes of a Transpose that moves the first one by their
     sizes, and confuses those of one size: a matrix of 3 by 3 comes out as it went in. Where the
@@ -10,7 +10,7 @@ After:
     u = Unsqueeze <axes = {0, 1}> (x)
     y = Squeeze <axes = {0, 1}> (Transpose <perm = [0, 1, 3, 2]> (u))
 When it refuses: The rank is unknown, or the first dimension stays where it is anyway.
-Accuracy: Exact: the same numbers in the same order.
+Accuracy: Exact: the same values in the same order.
 References: https://onnx.ai/onnx/operators/onnx__Transpose.html; onnx2tf 1.29.24, ops/Transpose.py
 """
 

@@ -2,7 +2,7 @@
 
 What it does: Names the sizes of the result; one of them may be open.
 Why engines need it: onnx2tf puts the channels of what it is fed last, and Unsqueeze counts its axes
-    as if they were first where no operator of images stands before it. Reshape asks how its input
+    as if they were first where no operator of images is before it. Reshape asks how its input
     lies.
 Before: y = Unsqueeze <axes = [3]> (x)          x: [1, 8, 6]
 After: y = Reshape (x, {1, 8, 6, 1})

@@ -65,7 +65,9 @@ def _as_row(value: Value, rank: int, build: Builder) -> Value | Array:
 
 def _joined(values: list[Value], build: Builder) -> Value:
     if any(value.rank != 1 for value in values):
-        raise Refuse("all operands must be vectors")
+        raise Refuse(
+            f"all operands must have rank 1; the ranks are {[value.rank for value in values]}"
+        )
     rows = [_as_row(value, 2, build) for value in values]
     return build.Squeeze(build.Concat(*rows, axis=1), axes=[0])
 
@@ -73,7 +75,7 @@ def _joined(values: list[Value], build: Builder) -> Value:
 def _gathered(node: NodeView, build: Builder) -> Value:
     data, indices = node.need(0), node.need(1)
     if indices.rank != 1:
-        raise Refuse(f"{indices.name} must be a vector")
+        raise Refuse(f"{indices.name} must have rank 1; it has {indices.rank}")
     rank = need_rank(data)
     axis = node.attr("axis", 0) % rank
     taken = build.Gather(data, build.Unsqueeze(indices, axes=[0]), axis=axis)
@@ -84,7 +86,7 @@ def _expanded(node: NodeView, build: Builder) -> Value:
     data = node.need(0)
     shape = [int(size) for size in build.need_const(node.need(1), "the shape")]
     if data.rank != 1:
-        raise Refuse(f"{data.name} must be a vector")
+        raise Refuse(f"{data.name} must have rank 1; it has {data.rank}")
     if len(shape) > 1:
         return build.Expand(_as_row(data, len(shape), build), shape)
     return build.Squeeze(build.Expand(_as_row(data, 2, build), [1, *shape]), axes=[0])

@@ -1,7 +1,7 @@
 """Replace DFT of a length computed at run time by products with matrices computed there.
 
 What it does: Counts the bins with Range, computes the cosines and sines of all pairs of sample and
-    bin, and multiplies. Samples behind the length count as 0. `dft-to-matmul` does the same with
+    bin, and multiplies. Samples after the length count as 0. `dft-to-matmul` does the same with
     constants where the length is known.
 Why engines need it: TensorRT and most other engines have no DFT.
 Before: y = DFT <axis = 1> (x, length)                   x: float[B, 16, 1]

@@ -33,7 +33,7 @@ def _frame(node: NodeView, build: Builder) -> Array:
         size = int(build.need_const(length, "the length of a frame").reshape(()))
     if given is None:
         if size is None:
-            raise Refuse("a window or the length of a frame must be given")
+            raise Refuse("window or frame_length must be given; neither is")
         return np.ones(size)
     window = build.need_const(given, "the window").astype(np.float64).reshape(-1)
     if size is not None and size != len(window):
@@ -55,7 +55,9 @@ def stft_to_conv(node: NodeView, build: Builder) -> Value:
     need_type(x, (TensorProto.FLOAT, TensorProto.FLOAT16))
     parts = x.dim(2) if x.rank == 3 else 1
     if x.rank not in (2, 3) or parts not in (1, 2):
-        raise Refuse(f"the rank of {x.name} must be 2 or 3 and the number of parts known")
+        raise Refuse(
+            f"{x.name} must have rank 2, or rank 3 with 1 or 2 parts; its shape is {x.shape}"
+        )
     step = int(build.need_const(node.need(1), "the step").reshape(()))
     window = _frame(node, build)
     half, length = bool(node.attr("onesided", 1)), len(window)

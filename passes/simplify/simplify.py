@@ -58,7 +58,7 @@ def simplify(editor: Editor) -> None:
     if after == before:
         return
     if _complaint(after) and not _complaint(before):
-        raise Refuse(f"its result must pass the checker, which says: {_complaint(after)}")
+        raise Refuse(f"the result must pass the ONNX checker; it says: {_complaint(after)}")
     editor.reload(after)
     had, has = len(before.graph.node), len(after.graph.node)
     editor.record(NodeRef(), f"{had} nodes became {has}")

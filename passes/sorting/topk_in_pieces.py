@@ -110,7 +110,7 @@ class _Taking(Struct, frozen=True):
         """Return the indices, those of the elements that are infinite and come last as well.
 
         Such an element has no place of its own among those that were marked as taken. Here their
-        positions are sorted, and stand behind as many indices as there are other elements.
+        positions are sorted, and are after as many indices as there are other elements.
         """
         build, rank = self.build, x.rank or 0
         size = x.dim(self.axis) if rank else None
@@ -121,7 +121,7 @@ class _Taking(Struct, frozen=True):
         counts = build.Where(is_last, np.float32(0), np.float32(1))
         others = build.ReduceSum(counts, axes=np.array([self.axis]), keepdims=1)
         others = build.Cast(others, to=TensorProto.INT64)
-        # Positions as keys: the lowest comes first, and what is no candidate behind all of them.
+        # Positions as keys: the lowest comes first, and what is no candidate after all of them.
         sign = -1 if self.largest else 1
         behind = np.int64(sign * 2 * _LARGEST_WHOLE)
         key = build.Where(is_last, sign * self._counted(size, rank), behind)

@@ -49,7 +49,7 @@ def aten_model(
         arguments: Further inputs: arrays, None, or names of tensors.
         layout: One of `LAYOUTS`.
         overload: The overload's name.
-        attributes: Attributes besides ``operator``.
+        attributes: Attributes apart from ``operator``.
         opset: The opset.
         dtype: The element type of `x`.
         outputs: Outputs of the node with element type and rank; None for those of `x`.

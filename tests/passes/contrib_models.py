@@ -20,8 +20,8 @@ FORMS = tuple(forms())
 REFUSED = {
     ("Attention", "rotary"): "there must be no rotary embeddings",
     ("BiasDropout", "training"): "the training mode must be off; it is on",
-    ("BitmaskBiasDropout", "mask"): "packed into bits, is read by a node or given out",
-    ("BitmaskDropout", "mask"): "packed into bits, is read by a node or given out",
+    ("BitmaskBiasDropout", "mask"): "packed into bits, is read by a node or returned",
+    ("BitmaskDropout", "mask"): "packed into bits, is read by a node or returned",
     ("ConvTransposeWithDynamicPads", "late"): "the pads must be a constant",
     ("QMoE", "relu"): "normalize_routing_weights must be 1",
 }

@@ -59,7 +59,7 @@ class FactorTests:
     def rewritten(
         self, text: str, feed: dict[str, Any], *, rtol: float = 0.0, atol: float = 0.0
     ) -> Rewritten:
-        """Assert that the pass keeps the numbers of a model."""
+        """Assert that the pass keeps the values of a model."""
         models = {("", self.case.operator): self.case.evaluate}
         return assert_rewrite(
             self.case.declared, text, feeds=[feed], evaluators=models, rtol=rtol, atol=atol

@@ -46,7 +46,7 @@ def assert_fused(
     options: dict[str, Any] | None = None,
     reached: str = "main branch function",
 ) -> None:
-    """Assert that a body becomes the nodes `ops`, with the same numbers, wherever it stands.
+    """Assert that a body becomes the nodes `ops`, with the same values, wherever it is.
 
     Args:
         declared: The pass.

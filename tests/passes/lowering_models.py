@@ -58,7 +58,7 @@ def assert_activation(
     opset: int = 17,
     place: str = "main",
 ) -> None:
-    """Assert that a pass keeps the numbers of an activation, which are those of its definition.
+    """Assert that a pass keeps the values of an activation, which are those of its definition.
 
     Args:
         declared: The pass.

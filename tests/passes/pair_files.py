@@ -3,9 +3,9 @@
 `tests/passes/pairs/<pass>.txt` holds them: under a title (``# the exponent must be whole``) any
 number of pairs, each a model in the text of ONNX and a line that begins with ``->`` and says what
 the pass does: ``refused: <reason>``, ``untouched``, or ``rewritten``. The operators expected
-afterwards may follow (``as Mul Sqrt``), and behind semicolons tolerances (``rtol 1e-6``), options
+afterwards may follow (``as Mul Sqrt``), and after semicolons tolerances (``rtol 1e-6``), options
 (``option NAME=JSON``) and why sizes of 0 and 1 are not tried (``no small sides: <reason>``). A
-model without a header is of opset 17. Between the two stand the inputs of a rewritten one, one to
+model without a header is of opset 17. Between the two are the inputs of a rewritten one, one to
 a line (``x = float32 [1, 2]``), and what it gives for them (``y == float32 [3] within <rtol>,
 <atol>``); an input that is there again begins the next set.
 """
@@ -90,7 +90,7 @@ class Pair:
 
 
 def array_in(kind: str, shape: str | None, numbers: str) -> Array:
-    """Return an array of text; the shape stands there where a size is 0."""
+    """Return an array of text; the shape is there where a size is 0."""
     array = np.array(json.loads(numbers), object if kind == "string" else kind)
     return array.reshape(json.loads(shape)) if shape else array
 

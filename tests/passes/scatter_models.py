@@ -45,7 +45,7 @@ def scatter_model(
         data: The shape of the data.
         dtype: The dtype of data and updates.
         opset: The opset.
-        place: Where the node stands: ``main``, ``branch`` (of an If on the input c) or
+        place: Where the node is: ``main``, ``branch`` (of an If on the input c) or
             ``function``.
         attributes: Attributes of the node.
     """

@@ -24,7 +24,7 @@ class Special:
         table: By operator, values of numbers rounded to float32.
         ends: By operator, what PyTorch gives at -inf, -2, -0, 0, inf and NaN.
         rtol: The error that the pass states, of the value.
-        atol: The error beside that, of 1.
+        atol: The error next to that, of 1.
         half: Numbers that float16 is tried on, from and to.
     """
 

@@ -44,7 +44,7 @@ def test_one_operand(operator: str) -> None:
 @pytest.mark.parametrize(
     ("left", "right", "dtype"),
     [
-        (K, np.float64(2.5), np.float32),  # a number of floats beside integers
+        (K, np.float64(2.5), np.float32),  # a number of floats next to integers
         (A, np.float64(2.5), np.float32),
         (A, J, np.float32),
         (K.astype(np.int32), J, np.int64),

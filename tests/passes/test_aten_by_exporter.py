@@ -293,7 +293,7 @@ def test_a_pass_of_last_resort_is_asked_where_no_other_helps() -> None:
             ],
             "computes something else",
         ),
-        ("empty_like", [], "numbers that nobody has set"),
+        ("empty_like", [], "uninitialised values"),
     ],
 )
 def test_what_the_exporter_gets_wrong_is_refused(

@@ -1,4 +1,4 @@
-"""aten-class-loss: what stands at the class of each target."""
+"""aten-class-loss: what is at the class of each target."""
 
 from typing import Any
 

@@ -80,7 +80,7 @@ def model_of(
 
 
 def holds(model: ModelProto, feed: dict[str, Any], expected: Any) -> None:
-    """Assert that the pass replaces the call and gives these numbers."""
+    """Assert that the pass replaces the call and gives these values."""
     done = run_pass(PASS, model)
     assert [o.status for o in done.outcomes] == [Status.APPLIED], done.outcomes
     onnx.checker.check_model(done.after, full_check=True)  # pyright: ignore[reportUnknownMemberType]

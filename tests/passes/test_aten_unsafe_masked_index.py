@@ -1,4 +1,4 @@
-"""aten-unsafe-masked-index: elements at places, another number where a mask is not set."""
+"""aten-unsafe-masked-index: elements at places, another value where a mask is not set."""
 
 from typing import Any
 

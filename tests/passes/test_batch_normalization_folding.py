@@ -90,7 +90,11 @@ def test_in_a_branch() -> None:
 
 
 def test_refusals_and_others() -> None:
-    assert_refused(PASS, model("conv", variance=-9.0), "the variance must be positive")
+    assert_refused(
+        PASS,
+        model("conv", variance=-9.0),
+        "variance plus epsilon must be positive; the least variance is -8.86203",
+    )
     given = model("plain conv")
     given.graph.input.append(helper.make_tensor_value_info("w", 1, [6, 4, 3, 3]))
     del given.graph.initializer[0]
@@ -111,7 +115,7 @@ def test_any_variance(numbers: list[float]) -> None:
 
 def test_before_opset_7_it_trains_unless_the_file_says_otherwise() -> None:
     trained = model("plain conv", opset=6)
-    assert_refused(PASS, trained, "it must normalize by its parameters, by channel")
+    assert_refused(PASS, trained, "the node must use its statistics, by channel")
     for node in trained.graph.node[1:]:
         node.attribute.add(name="is_test", type=onnx.AttributeProto.INT, i=1)
     done = run_pass(PASS, trained)

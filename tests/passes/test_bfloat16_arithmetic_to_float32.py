@@ -1,4 +1,4 @@
-"""bfloat16-arithmetic-to-float32: by consent, though other numbers come out."""
+"""bfloat16-arithmetic-to-float32: by consent, though other values come out."""
 
 import onnx
 
@@ -38,4 +38,4 @@ def test_refuses_bodies() -> None:
                   else_branch = e () => (bfloat16[3] b) { b = Identity (q) }>
       y = Cast <to = 1> (r) }"""
     done = run_pass(PASS, onnx.parser.parse_model(text))
-    assert done.reasons == ["the bodies of If get or give bfloat16"]
+    assert done.reasons == ["the subgraphs of If get or give bfloat16"]

@@ -1,4 +1,4 @@
-"""bfloat16-to-float32: what stands between nodes as bfloat16."""
+"""bfloat16-to-float32: what is between nodes as bfloat16."""
 
 import numpy as np
 import onnx

@@ -1,4 +1,4 @@
-"""bitcast-to-cast: the bits of whole numbers stay as they are."""
+"""bitcast-to-cast: the bits of integers stay as they are."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""byte-round-trip-elimination: whole numbers are not cast to 8 bits and back."""
+"""byte-round-trip-elimination: integers are not cast to 8 bits and back."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""cast-before-gather: the same numbers, cast before they are taken."""
+"""cast-before-gather: the same values, cast before they are taken."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""cast-to-integer-by-floor: nothing is left behind the point before the cast."""
+"""cast-to-integer-by-floor: nothing is left over the point before the cast."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""channels-last-to-transpose: images whose channels stand last."""
+"""channels-last-to-transpose: images whose channels are last."""
 
 import numpy as np
 import pytest

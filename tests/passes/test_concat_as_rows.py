@@ -1,4 +1,4 @@
-"""concat-as-rows: the same numbers in the same order, joined along the last of two axes."""
+"""concat-as-rows: the same values in the same order, joined along the last of two axes."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""concat-number-to-pad: constants of one number at the ends of a Concat."""
+"""concat-number-to-pad: constants of one element at the ends of a Concat."""
 
 from typing import Any
 

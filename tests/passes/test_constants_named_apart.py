@@ -55,7 +55,7 @@ def test_the_finding_names_both_and_a_run_repairs_it() -> None:
         ("wrong", "model:numbered-constant", (PASS,))
     ]
     assert "copies the constant z " in found[0].message
-    assert "z_1 is the name" in found[0].message
+    assert "under the name z_1" in found[0].message
     result = graphfix.run(model, "rknn2.3")
     assert (result.exit_code, result.report.findings_after) == (0, ())
     assert [o.pass_id for o in result.report.outcomes] == [PASS]

@@ -34,7 +34,7 @@ HALVES = [form for form in OWN if form.name in ("plain", "state", "gated-delta",
 
 
 def in_a_branch(model: ModelProto) -> ModelProto:
-    """Return a model whose nodes stand in both branches of If."""
+    """Return a model whose nodes are in both branches of If."""
     graph = model.graph
     bodies = [helper.make_graph(graph.node, side, [], graph.output) for side in ("then", "else")]
     names = [info.name for info in graph.output]

@@ -1,4 +1,4 @@
-"""conv-bias-fusion: a constant for each channel, behind Conv and ConvTranspose."""
+"""conv-bias-fusion: a constant for each channel, after Conv and ConvTranspose."""
 
 import numpy as np
 import pytest

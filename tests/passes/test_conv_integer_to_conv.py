@@ -1,4 +1,4 @@
-"""conv-integer-to-conv: sums of whole numbers."""
+"""conv-integer-to-conv: sums of integers."""
 
 import numpy as np
 import onnx

@@ -1,4 +1,4 @@
-"""conv-transpose-bias-to-add: the bias behind the product."""
+"""conv-transpose-bias-to-add: the bias after the product."""
 
 from onnx import parser
 

@@ -120,7 +120,7 @@ def test_an_axis_of_any_size(axis: int, exclusive: int, reverse: int, kind: str)
     feeds = [
         {"x": (np.arange(np.prod(shape)).reshape(shape) - 7).astype(dtype)} for shape in shapes
     ]
-    done = assert_rewrite(PASS, text, feeds=feeds)  # small whole numbers: floats are exact too
+    done = assert_rewrite(PASS, text, feeds=feeds)  # small integers: floats are exact too
     assert "ReduceSum" not in {node.op_type for node in done.after.graph.node}
     for feed in feeds:
         wanted = np.flip(feed["x"], axis) if reverse else feed["x"]

@@ -1,4 +1,4 @@
-"""equal-sizes-through-conv: a Conv and a Mul behind a Reshape."""
+"""equal-sizes-through-conv: a Conv and a Mul after a Reshape."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""fast-gelu-to-tanh: the arithmetic behind the name."""
+"""fast-gelu-to-tanh: the arithmetic after the name."""
 
 import numpy as np
 import pytest

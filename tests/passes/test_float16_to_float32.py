@@ -1,4 +1,4 @@
-"""float16-to-float32: what stands between nodes as float16."""
+"""float16-to-float32: what is between nodes as float16."""
 
 import numpy as np
 import onnx

@@ -1,4 +1,4 @@
-"""float64-to-float32: what stands between nodes as float64."""
+"""float64-to-float32: what is between nodes as float64."""
 
 import onnx
 

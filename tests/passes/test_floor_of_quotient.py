@@ -1,4 +1,4 @@
-"""floor-of-quotient: the nearest whole number, corrected by the remainder."""
+"""floor-of-quotient: the nearest integer, corrected by the remainder."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""floor-to-round: the nearest whole number, corrected by a comparison."""
+"""floor-to-round: the nearest integer, corrected by a comparison."""
 
 from typing import Any
 

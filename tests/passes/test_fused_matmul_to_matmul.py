@@ -47,7 +47,7 @@ def test_batches_behind_the_rows(flags: tuple[int, int]) -> None:
     rng = np.random.default_rng(1)
     a = rng.standard_normal((2, 3, 4)).astype(np.float32)
     b = rng.standard_normal((2, 4, 5)).astype(np.float32)
-    # With batches behind them the rows (or, where they are transposed too, the columns) come first.
+    # With batches after them the rows (or, where they are transposed too, the columns) come first.
     turned = [np.swapaxes(x, 1, 2) if f else x for x, f in zip((a, b), flags, strict=True)]
     feed = {n: np.moveaxis(x, 0, 1).copy() for n, x in zip("ab", turned, strict=True)}
     sizes = [", ".join(map(str, x.shape)) for x in feed.values()]

@@ -20,7 +20,7 @@ STATE = np.array([[[[2, 4]]]], np.float32)
 
 
 def test_two_tokens_by_hand() -> None:
-    """The state is [2, 4]: [1, 2] and [3, 2] behind one token, [0.75, 0.5] and [2.875, 0.5] behind.
+    """The state is [2, 4]: [1, 2] and [3, 2] after one token, [0.75, 0.5] and [2.875, 0.5] after.
 
     That is s exp (g), and this plus b (v - s k) k.
     """

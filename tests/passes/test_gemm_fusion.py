@@ -43,9 +43,9 @@ def test_each_shape_of_what_is_added(bias: str) -> None:
 
 def test_refusals_and_others() -> None:
     three = text(x="float[5, N, 3]", y="5, N, 2")
-    assert_refused(PASS, three, "both operands of the product must be matrices")
+    assert_refused(PASS, three, "both operands of the product must have rank 2; they have 3 and 2")
     whole = text("int32[2] b = {1, 2}", x="int32[N, 3]")
-    assert_refused(PASS, whole, "integers must not be multiplied")
+    assert_refused(PASS, whole, "the operands must be floats, which engines support; they are int")
     column = text("float[4, 1] b = {0.5, -1.5, 1.0, 2.0}", x="float[4, 3]", y="4, 2")
     assert_unmatched(PASS, column, "must be a row or a number; it is the constant 'b'")
     assert_left_alone_with_a_reader(PASS, text(), "m")

@@ -60,7 +60,7 @@ def test_in_a_branch() -> None:
 
 REFUSED = [
     ("f = com.microsoft.InPlaceAccumulatorV2 (b, g)", "float[3] b, float[3] g", "bool[1] f",
-     "something must give out what is written into b; nothing does (--allow-io-change"),
+     "something must output what is written into b; nothing does (--allow-io-change"),
     ("f, y = com.microsoft.InPlaceAccumulatorV2 (b, g)", "float[3] b, float[4] g",
      "bool[1] f, float[3] y", "of the type and rank of b"),
     ("f, y = com.microsoft.InPlaceAccumulatorV2 (b, g, o)", "float[3] b, float[3] g, bool[N] o",

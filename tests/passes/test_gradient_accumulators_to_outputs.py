@@ -1,4 +1,4 @@
-"""gradient-accumulators-to-outputs: what was written into an input is given out, by consent."""
+"""gradient-accumulators-to-outputs: what was written into an input is returned, by consent."""
 
 import json
 from pathlib import Path

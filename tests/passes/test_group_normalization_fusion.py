@@ -52,7 +52,7 @@ def test_refusals_and_others() -> None:
     assert_refused(PASS, text(COMPUTED, opset=18), "GroupNormalization needs opset 21")
     assert_refused(PASS, text(COMPUTED, "N, C, H, W"), "the number of channels must be known")
     other = FROZEN.replace("{2, 4, 3, 5}", "{2, 4, 5, 3}")
-    reason = "the second Reshape must go back to the shape of the input"
+    reason = "the second Reshape must restore the shape (2, 4, 3, 5); it makes [2, 4, 5, 3]"
     turned = text(other).replace("(float[2, 4, 3, 5] y)", "(float[2, 4, 5, 3] y)")
     assert_refused(PASS, turned, reason)
     assert_left_alone_with_a_reader(PASS, text(COMPUTED), "i")

@@ -1,4 +1,4 @@
-"""identity-elimination: operators that do nothing where they stand."""
+"""identity-elimination: operators that do nothing where they are."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""if-branch-by-contradiction: the branch that the rest of the model can go on with."""
+"""if-branch-by-contradiction: the branch that the rest of the model can continue with."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""inline-functions: calls of local functions become their bodies."""
+"""inline-functions: calls of local functions become their subgraphs."""
 
 import numpy as np
 import onnx

@@ -1,4 +1,4 @@
-"""inputs-kept-in-use: an output hangs on an input that nothing reads."""
+"""inputs-kept-in-use: an output depends on an input that nothing reads."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""instance-normalization-constants-apart: the same numbers, of constants of its own."""
+"""instance-normalization-constants-apart: the same values, of constants of its own."""
 
 import numpy as np
 import pytest

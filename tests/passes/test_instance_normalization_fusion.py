@@ -1,4 +1,4 @@
-"""instance-normalization-fusion: means over all axes behind the channels."""
+"""instance-normalization-fusion: means over all axes after the channels."""
 
 import numpy as np
 import pytest
@@ -48,7 +48,7 @@ def test_wherever_they_stand_and_in_other_dtypes() -> None:
 
 def test_refusals_and_others() -> None:
     last = PLAIN.replace("[2, 3]", "[3]").replace("[-2, -1]", "[3]")
-    reason = "the means must be over all axes behind the channels; they are over [3]"
+    reason = "the means must be over all axes after the channels; they are over [3]"
     assert_refused(PASS, text(last), reason)
     assert_refused(PASS, text(PLAIN, "2, C, H, 5"), "the number of channels must be known")
     row = SCALED.replace("TYPE[3, 1, 1] {0.5, -1.5, 2.0}", "TYPE[2] {0.5, -1.5}")
@@ -60,7 +60,7 @@ def test_refusals_and_others() -> None:
 
 def test_an_epsilon_that_the_attribute_cannot_hold() -> None:
     double = written(SCALED.replace("TYPE", "double"), "double[2, 3, 4, 5] x", "double[2, 3, 4, 5]")
-    assert_refused(PASS, double, "the attribute holds a float32, and the epsilon 1e-05 of float64")
+    assert_refused(PASS, double, "the epsilon must be a float32, as the attribute is; 1e-05 is not")
 
 
 def assert_refused_in_part(model: str, reason: str) -> None:

@@ -89,7 +89,7 @@ def test_refusals() -> None:
 
 def test_an_epsilon_that_the_attribute_cannot_hold() -> None:
     double = written(body().replace("TYPE", "double"), "double[N, 3, 4] x", "double[N, 3, 4]")
-    assert_refused(PASS, double, "the attribute holds a float32, and the epsilon 1e-05 of float64")
+    assert_refused(PASS, double, "the epsilon must be a float32, as the attribute is; 1e-05 is not")
 
 
 def test_others_are_left_alone() -> None:

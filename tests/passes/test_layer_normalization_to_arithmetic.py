@@ -88,7 +88,7 @@ def test_any_axes(shape: list[int], data: st.DataObject) -> None:
 
 
 def test_an_epsilon_that_is_left_out_is_a_float32() -> None:
-    """1e-5 as a float64 is another number, which doubles show."""
+    """1e-5 as a float64 is another value, which doubles show."""
     text = written("@y = LayerNormalization (x, w)", "double[2, 6] x, double[6] w", "double[2, 6]")
     feed = {name: array for name, array in feed_of((2, 6), -1, "double").items() if name != "b"}
     feed["x"] = feed["x"] / 100

@@ -89,7 +89,7 @@ def test_limits_are_options() -> None:
     done = run_pass(PASS, text([0, 2, 5, 8]), options={"max_rounds": 2})
     assert done.reasons == ["there must be at most max_rounds = 2 rounds; there are more"]
     done = run_pass(PASS, text([0, 2, 5, 8]), options={"max_nodes": 1})
-    assert done.reasons == ["there must be at most max_nodes = 1 nodes"]
+    assert done.reasons == ["there must be at most 1 nodes (max_nodes); there are more"]
 
 
 def test_leaves_loops_alone_that_an_engine_takes() -> None:

@@ -120,7 +120,7 @@ def test_in_a_branch() -> None:
         (exported("float[4,3,5]"), "the first axes of x"),
         (exported("float[?,4,5]", "bool[?,4]"), "the first axes of x"),
         (exported("float[3]", result="float[K]"), "rank of x"),
-        (exported("float[3,4,M]", result="float[K,M]"), "behind the mask"),
+        (exported("float[3,4,M]", result="float[K,M]"), "after the mask"),
         (
             exported(between="j = Neg (i)"),
             "Gather alone must read the places of the mask; something else does",

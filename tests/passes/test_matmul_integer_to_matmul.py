@@ -1,4 +1,4 @@
-"""matmul-integer-to-matmul: whole numbers in float32, split where sums grow."""
+"""matmul-integer-to-matmul: integers in float32, split where sums grow."""
 
 from typing import Any
 

@@ -90,13 +90,13 @@ def test_inside_a_branch() -> None:
         ({"dilations": [1]}, "there must be dilations; there are none"),
         (
             {"x": [1, 1, "w"], "pads": [2, 0]},
-            "at most half of a window must be padding where a size is not known",
+            "pads of an axis of unknown size must be at most 1; they are 2 and 0",
         ),
         ({"ceil_mode": 1, "x": [1, 1, "w"]}, "ceil_mode"),
         ({"auto_pad": "SAME_UPPER"}, "auto_pad"),
         (
             {"auto_pad": "VALID", "pads": [1, 1]},
-            "there must be no pads beside auto_pad; onnxruntime drops them, ONNX adds them",
+            "there must be no pads next to auto_pad; onnxruntime drops them, ONNX adds them",
         ),
         (
             {"kernel_shape": [50], "x": [1, 1, 200]},

@@ -51,7 +51,7 @@ def test_inside_a_branch() -> None:
 def test_refuses_used_indices() -> None:
     model = pool_model([1, 2, 5, 6], ["y", "i"])
     model.graph.output.append(helper.make_tensor_value_info("i", TensorProto.INT64, [1, 2, 4, 4]))
-    assert_refused(PASS, model, "the indices are read by a node or given out")
+    assert_refused(PASS, model, "the Indices output must be unused; a node or the graph reads it")
 
 
 def test_refuses_one_output() -> None:

@@ -1,4 +1,4 @@
-"""mul-integer-to-mul: take MulInteger apart: a product of whole numbers, which float32 holds."""
+"""mul-integer-to-mul: take MulInteger apart: a product of integers, which float32 holds."""
 
 import numpy as np
 

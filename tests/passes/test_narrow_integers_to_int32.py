@@ -1,4 +1,4 @@
-"""narrow-integers-to-int32: what stands between nodes as 8 or 16 bits."""
+"""narrow-integers-to-int32: what is between nodes as 8 or 16 bits."""
 
 import numpy as np
 import onnx

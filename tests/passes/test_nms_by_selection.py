@@ -111,9 +111,9 @@ def test_what_mixes_rows_is_refused(after: str) -> None:
 
 
 REFUSED = [
-    (model(("N", 1, 9)), "the sizes of b must all be known, for the number of rows to be"),
-    (model((1, 1, "M")), "the sizes of b must all be known, for the number of rows to be"),
-    (model((1, "C", 9)), "the sizes of s must all be known, for the number of rows to be"),
+    (model(("N", 1, 9)), "the shape of b must be static; it is ['N', 9, 4]"),
+    (model((1, 1, "M")), "the shape of b must be static; it is [1, 'M', 4]"),
+    (model((1, "C", 9)), "the shape of s must be static; it is [1, 'C', 9]"),
     (model(constants="float[1] t = {0.4}", given=", int64[1] k"), "computed at run time"),
     (
         model(constants="int64[1] k = {3}, float[1] t = {1.5}"),
@@ -133,7 +133,7 @@ REFUSED = [
         "=> (int64[n, 3] y) <int64[1] k = {3}> { y = If (c) "
         "<then_branch = t () => (int64[m, 3] p) { p = NonMaxSuppression (b, s, k) }, "
         "else_branch = e () => (int64[m, 3] q) { q = NonMaxSuppression (b, s, k) }> }",
-        "it must stand in the main graph; a body or a function has no declared rows",
+        "it must be in the main graph; a body or a function has no declared rows",
     ),
 ]
 

@@ -58,7 +58,7 @@ REFUSED = [
     ),
     (
         model((1, 1, "N"), THRESHOLD, "b, s, k, t, m"),
-        "the sizes of b must all be known, for the number of rows to be",
+        "the shape of b must be static; it is [1, 'N', 4]",
     ),
     (
         model((1, 1, 5000), THRESHOLD, "b, s, k, t, m"),
@@ -70,7 +70,7 @@ REFUSED = [
         f"=> (int64[n, 3] y) <{THRESHOLD}> {{ y = If (c) "
         "<then_branch = t () => (int64[m, 3] p) { p = NonMaxSuppression (b, s, k, t, m) }, "
         "else_branch = e () => (int64[m, 3] q) { q = NonMaxSuppression (b, s, k, t, m) }> }",
-        "it must stand in the main graph; a body or a function has no declared rows",
+        "it must be in the main graph; a body or a function has no declared rows",
     ),
 ]
 

@@ -61,10 +61,10 @@ def test_scores_that_cannot_be_negative_need_no_threshold() -> None:
 
 
 REFUSED = [
-    (model(), "scores or their threshold must not be below zero, which the plugin does not take"),
+    (model(), "score_threshold must be at least 0 or scores be known to be; it is None"),
     (
         model(("N", 1, 9), THRESHOLD, "b, s, k, t, m"),
-        "the sizes of b must all be known, for the number of rows to be",
+        "the shape of b must be static; it is ['N', 9, 4]",
     ),
     (
         model((1, 1, 5000), THRESHOLD, "b, s, k, t, m"),
@@ -85,7 +85,7 @@ REFUSED = [
         f"=> (int64[n, 3] y) <{THRESHOLD}> {{ y = If (c) "
         "<then_branch = t () => (int64[m, 3] p) { p = NonMaxSuppression (b, s, k, t, m) }, "
         "else_branch = e () => (int64[m, 3] q) { q = NonMaxSuppression (b, s, k, t, m) }> }",
-        "it must stand in the main graph; a body or a function has no declared rows",
+        "it must be in the main graph; a body or a function has no declared rows",
     ),
 ]
 

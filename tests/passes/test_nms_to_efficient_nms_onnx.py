@@ -50,7 +50,7 @@ def test_without_a_threshold_negative_scores_count() -> None:
 
 
 REFUSED = [
-    (model(("N", 1, 9)), "the sizes of b must all be known, for the number of rows to be"),
+    (model(("N", 1, 9)), "the shape of b must be static; it is ['N', 9, 4]"),
     (
         model((1, 1, 5000)),
         "there must be at most 4096 boxes, which is what the plugin looks at; there are 5000",
@@ -61,7 +61,7 @@ REFUSED = [
         f"=> (int64[n, 3] y) <{THRESHOLD}> {{ y = If (c) "
         "<then_branch = t () => (int64[m, 3] p) { p = NonMaxSuppression (b, s, k, t, m) }, "
         "else_branch = e () => (int64[m, 3] q) { q = NonMaxSuppression (b, s, k, t, m) }> }",
-        "it must stand in the main graph; a body or a function has no declared rows",
+        "it must be in the main graph; a body or a function has no declared rows",
     ),
 ]
 

@@ -1,4 +1,4 @@
-"""one-hot-to-equal: an index compared with the numbers of the classes."""
+"""one-hot-to-equal: an index compared with the values of the classes."""
 
 from typing import Any
 

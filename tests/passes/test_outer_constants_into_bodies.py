@@ -1,4 +1,4 @@
-"""outer-constants-into-bodies: a body stores what it reads of the graph around it."""
+"""outer-constants-into-subgraphs: a body stores what it reads of the graph around it."""
 
 import numpy as np
 from onnx import parser

@@ -1,4 +1,4 @@
-"""pad-constant-to-concat: blocks of the value beside the data."""
+"""pad-constant-to-concat: blocks of the value next to the data."""
 
 from itertools import pairwise
 from typing import Any

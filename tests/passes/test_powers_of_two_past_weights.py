@@ -1,4 +1,4 @@
-"""powers-of-two-past-weights: small weights and the factor behind all that follows."""
+"""powers-of-two-past-weights: small weights and the factor after all that follows."""
 
 import numpy as np
 import onnx
@@ -109,4 +109,4 @@ def test_a_bias_that_would_be_infinite() -> None:
     text = _text(body).replace("0.25", "3e38")
     done = run_pass(PASS, text)
     assert done.ops == ["Conv", "Mul", "Conv"]
-    assert done.reasons == ["the bias divided by 1.53e-05 must be finite"]
+    assert done.reasons == ["the bias divided by 1.53e-05 must be finite; it overflows"]

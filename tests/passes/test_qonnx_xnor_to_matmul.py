@@ -24,4 +24,4 @@ def test_rows_of_unknown_size_take_that_of_the_columns() -> None:
     model.graph.output[0].CopyFrom(helper.make_tensor_value_info("y", TensorProto.FLOAT, ["N", 1]))
     assert given(PASS, model, np.array([[1, 0, 1, 1]], np.float32)).tolist() == [[3]]
     vector = quantizer("XnorPopcountMatMul", [np.ones(4, np.float32)], shape=["N", 4])
-    assert_refused(PASS, vector, "the second operand rank 2")
+    assert_refused(PASS, vector, "the second operand of rank 2")

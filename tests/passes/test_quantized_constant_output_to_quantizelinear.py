@@ -1,4 +1,4 @@
-"""quantized-constant-output-to-quantizelinear: constant bytes that a model gives out."""
+"""quantized-constant-output-to-quantizelinear: constant bytes that a model outputs."""
 
 from typing import Any
 

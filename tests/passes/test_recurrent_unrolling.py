@@ -20,7 +20,7 @@ STEPS, BATCH, WIDE, HIDDEN = 3, 2, 4, 2
 
 
 def model(op: str, *, given: str = "", ways: int = 1, rest: str = "", **named: Any) -> str:
-    """Return a model with outputs y, h and, of an LSTM, c; `rest` are inputs behind the three."""
+    """Return a model with outputs y, h and, of an LSTM, c; `rest` are inputs after the three."""
     rows = GATES[op] * HIDDEN
     inputs = f"float[3,2,4] x, float[{ways},{rows},4] w, float[{ways},{rows},2] r"
     names = ["b", "l", "h0", "c0"]

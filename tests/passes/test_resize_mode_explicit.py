@@ -40,4 +40,8 @@ def test_the_same_numbers(body: str, place: str) -> None:
 
 def test_refusals() -> None:
     for attributes in ('mode = "linear"', 'mode = "nearest", nearest_mode = "ceil"'):
-        assert_refused(PASS, written(_roundings(attributes), *ENDS), "the mode must be left out")
+        assert_refused(
+            PASS,
+            written(_roundings(attributes), *ENDS),
+            "mode must be missing, or nearest_mode be unused",
+        )

@@ -65,9 +65,19 @@ def test_upsample(opset: int) -> None:
 @pytest.mark.parametrize(
     ("shape", "scales", "attributes", "reason"),
     [
-        ([1, 2, 3, 4], [1, 1, 2, 2], {"mode": "linear"}, "five known axes"),
-        (["n", 2, 3, 4, 5], [1, 1, 2, 2, 2], {"mode": "linear"}, "five known axes"),
-        (SHAPE, [1, 2, 1, 1, 1], {"mode": "linear"}, "alone must be resized"),
+        ([1, 2, 3, 4], [1, 1, 2, 2], {"mode": "linear"}, "must be static, of rank 5 and not empty"),
+        (
+            ["n", 2, 3, 4, 5],
+            [1, 1, 2, 2, 2],
+            {"mode": "linear"},
+            "must be static, of rank 5 and not empty",
+        ),
+        (
+            SHAPE,
+            [1, 2, 1, 1, 1],
+            {"mode": "linear"},
+            "only depth, height or width must be resized; the axes are [1]",
+        ),
         (
             SHAPE,
             [1, 1, 2, 2, 2],

@@ -54,7 +54,7 @@ def test_wherever_they_stand_and_in_other_dtypes() -> None:
         "double[N, 4]",
         opset=23,
     )
-    assert_refused(PASS, other, "the attribute holds a float32, and the epsilon 0.001 of float64")
+    assert_refused(PASS, other, "the epsilon must be a float32, as the attribute is; 0.001 is not")
 
 
 def test_in_a_branch() -> None:

@@ -114,7 +114,7 @@ def test_refusals() -> None:
     assert_refused(PASS, model, "computed at run time")
     model = scatter_model("ScatterND", np.array([[-1]]), (1, 4), data=("R", 4))
     assert_refused(
-        PASS, model, "indices must count from the front where the size of an axis is unknown"
+        PASS, model, "indices must not be negative on an axis of unknown size; one is -1"
     )
 
 

@@ -78,7 +78,7 @@ def test_what_is_written_is_read_again() -> None:
         ("a = Concat <axis = 0> (x, x) y = SequenceConstruct (a, x)", "must be of one known shape"),
         (
             "n = Constant <value = int64 {4}> () y = SplitToSequence <axis = 1> (x, n)",
-            "of one length",
+            "must have one length",
         ),
     ],
 )

@@ -202,7 +202,7 @@ def test_a_text_that_is_cut_into_words_stays() -> None:
     given.graph.initializer.append(helper.make_tensor("ends", INT64, [1], [-1]))
     report = fixed(given).report
     told = [outcome.reason for outcome in report.outcomes if outcome.reason]
-    reason = "texts must only be told apart and moved; StringNormalizer reads them: do that before"
+    reason = "texts must only be compared and moved; StringNormalizer reads them: do that before"
     assert reason in told
     assert report.io_changes == ()
 

@@ -1,4 +1,4 @@
-"""transpose-behind-ones: the same numbers, the first dimension kept where it is."""
+"""transpose-behind-ones: the same values, the first dimension kept where it is."""
 
 from typing import Any
 

@@ -71,7 +71,11 @@ def test_two_classes_with_scores_that_are_not_opposite() -> None:
         "class_weights": [-0.5, 0.25, 0, 0, 1.5, -1.5, 0.75, -0.75, -0.25, 0.25],
     }
     assert_refused(PASS, classifier([0, 1], **votes), "by the sign of the second")
-    assert_refused(PASS, classifier([3, 7], **MIRRORED), "labels them 0 and 1")
+    assert_refused(
+        PASS,
+        classifier([3, 7], **MIRRORED),
+        "labels of two classes with votes for both must be 0 and 1; they are [3, 7]",
+    )
     fewer: dict[str, Any] = {name: given[:-2] for name, given in MIRRORED.items()}
     assert_refused(PASS, classifier([0, 1], **fewer), "by the sign of the second")
 

@@ -1,4 +1,4 @@
-"""uint32-to-int64: what stands between nodes as uint32."""
+"""uint32-to-int64: what is between nodes as uint32."""
 
 import numpy as np
 import onnx

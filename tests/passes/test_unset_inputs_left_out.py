@@ -44,7 +44,7 @@ def test_left_out(node: str, inputs: str, result: str, count: int) -> None:
 
 
 def test_squeeze() -> None:
-    """Onnxruntime does not take the empty name here, so the result stands alone."""
+    """Onnxruntime does not take the empty name here, so the result is self-contained."""
     after = run_pass(PASS, unset(text("g (float[1,2,3] x) => (float[2,3] y) { y = Squeeze (x) }")))
     assert list(after.after.graph.node[0].input) == ["x"]
     given = FLOATS[:1, :2]
