@@ -25,7 +25,8 @@ from graphfix.proving.inputs.uses import Use, consumers, reached
 from graphfix.proving.values.kinds import Array, Feed, Value, is_floating
 
 _MOST = 48
-_MOST_PARAMETERS = 6
+# So many parameters of a site are driven, the first ones.
+MOST_DRIVEN = 6
 # A drawn size makes no tensor of more elements than this.
 _MOST_ELEMENTS = 2**20
 _FAR = (2**63 - 1, -(2**63), 2**63 - 2, -(2**63) + 1, 2**31 - 1, -(2**31))
@@ -144,7 +145,7 @@ def parameters_of(model: onnx.ModelProto) -> list[Parameter]:
             parameter = _parameter(info.name, readers, opset)
             if parameter is not None:
                 found.append(parameter)
-    return found[:_MOST_PARAMETERS]
+    return found
 
 
 def _all_uses(graph: onnx.GraphProto) -> Iterator[Use]:

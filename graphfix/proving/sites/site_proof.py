@@ -14,7 +14,7 @@ from graphfix.proving.inputs.maker import inlined, required_inputs
 from graphfix.proving.inputs.same_sizes import does_the_same_with_sizes
 from graphfix.proving.runners.engine import Engine, MissingForm, MissingOperator
 from graphfix.proving.runners.first_engine import RunnableModel
-from graphfix.proving.sites.parameters import driven, parameters_of
+from graphfix.proving.sites.parameters import MOST_DRIVEN, driven, parameters_of
 from graphfix.proving.sites.samples import (
     EXTREME,
     FOR_INTEGERS,
@@ -48,6 +48,8 @@ _CLAIMED_AFTER = 2
 _LONG_AFTER = 2
 # Samples that say nothing where the original divides by nothing.
 _ODD = frozenset({Style.SIZES, Style.TELLING, Style.DRIVEN})
+# CPU seconds for samples, and where the model's own values are there.
+_SEARCH, _SEARCH_WITH_OWN = 15.0, 5.0
 # CPU seconds for telling sizes.
 _FURTHER = 0.2
 # A site that has been compared this often, for so many seconds of CPU, has been compared enough:
@@ -117,8 +119,9 @@ class SiteProof:
         self._unread = shape_only(case.before, case.after)
         self._maker = SampleMaker(case.before)
         self._maker.unread = self._unread
-        self._parameters = parameters_of(case.before)
-        self._maker.parameters = frozenset(p.name for p in self._parameters)
+        parameters = parameters_of(case.before)
+        self._parameters = parameters[:MOST_DRIVEN]
+        self._maker.parameters = frozenset(p.name for p in parameters)
         styles: tuple[Style, ...] = STYLES
         if gentle:
             styles = (Style.NATURAL, Style.OTHER)
@@ -170,7 +173,8 @@ class SiteProof:
             if found is not None:
                 return found
         engine = NonEmptyEngine(self._before) if self._maker.is_dynamic() else self._before
-        samples = Samples(self._case.before, engine, self._maker, None, 15.0)
+        seconds = _SEARCH if self._case.own is None else _SEARCH_WITH_OWN
+        samples = Samples(self._case.before, engine, self._maker, None, seconds)
         for number, style in enumerate(self._styles[:1] if once else self._styles):
             drawn = samples.next(number)
             if drawn is None:
@@ -184,11 +188,10 @@ class SiteProof:
             found = self._look(feed, expected, style)
             if found is not None:
                 return found
-            spent = time.process_time() - start
-            if any(self._taken >= n and spent > s * self._alike for n, s in _PATIENCE):
+            if self._is_enough(start):
                 break
         if self._own_taken and self._taken == self._own_taken:
-            found = self._look_in_own_shapes(self._case.own or {})
+            found = self._look_in_own_shapes(self._case.own or {}, time.process_time())
             if found is not None:
                 return found
         if not self._taken:
@@ -215,7 +218,12 @@ class SiteProof:
         self._own_taken += self._taken - before
         return found
 
-    def _look_in_own_shapes(self, own: Feed) -> Certificate | None:
+    def _is_enough(self, start: float) -> bool:
+        """Say whether the site was compared so often that it took long enough since `start`."""
+        spent = time.process_time() - start
+        return any(self._taken >= n and spent > s * self._alike for n, s in _PATIENCE)
+
+    def _look_in_own_shapes(self, own: Feed, start: float) -> Certificate | None:
         """Compare on other values in the model's own shapes, where no made ones agree."""
         for number, style in enumerate(self._styles[1:]):
             feed = self._maker.in_style(own, style, np.random.default_rng([29, number]))
@@ -227,6 +235,8 @@ class SiteProof:
                 found = self._look(feed, expected, style)
                 if found is not None:
                     return found
+            if self._is_enough(start):
+                break
         return None
 
     def _look_further(self, samples: Samples) -> Certificate | None:

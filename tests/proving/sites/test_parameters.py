@@ -7,10 +7,11 @@ import pytest
 from onnx import ModelProto, parser
 
 from graphfix.proving.runners.evaluators import Evaluators
+from graphfix.proving.runners.ort_engine import OrtEngine
 from graphfix.proving.sites.one_site import certify
 from graphfix.proving.sites.parameters import Meaning, driven, parameters_of
 from graphfix.proving.sites.site_proof import Case
-from graphfix.proving.values.kinds import Feed
+from graphfix.proving.values.kinds import Feed, Value
 from graphfix.report import Certificate, Verdict
 
 
@@ -100,6 +101,29 @@ def test_the_schema_says_what_is_a_parameter(
 ) -> None:
     told = {p.name: (p.meaning, p.direct) for p in parameters_of(model(text))}
     assert told == found
+
+
+def test_no_number_of_a_style_goes_where_a_parameter_is_wanted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Six of them are driven; the others stay as they are drawn, too.
+    count = 9
+    rows = " ".join(f"e{n} = Expand (x, s{n})" for n in range(count))
+    inputs = ", ".join(f"int64[1] s{n}" for n in range(count))
+    outputs = ", ".join(f"float[A{n}] e{n}" for n in range(count))
+    text = f"g (float[1] x, {inputs}) => ({outputs}) {{ {rows} }}"
+    assert [p.name for p in parameters_of(model(text))] == [f"s{n}" for n in range(count)]
+    fed: list[Feed] = []
+    run = OrtEngine.run
+
+    def recorded(engine: OrtEngine, feed: Feed) -> dict[str, Value]:
+        fed.append(feed)
+        return run(engine, feed)
+
+    monkeypatch.setattr(OrtEngine, "run", recorded)
+    assert proof(text, text).status is Verdict.EQUAL
+    largest = [max(abs(int(np.asarray(f[f"s{n}"]).max())) for f in fed) for n in range(6, count)]
+    assert max(largest) < 100 < len(fed)
 
 
 def test_indices_do_not_count_from_the_end_before_opset_11() -> None:
