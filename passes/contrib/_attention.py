@@ -160,10 +160,14 @@ def _by_length(build: Builder, mask: Value, batch: Dim, lengths: Lengths, *, sta
     ends = build.Slice(bounds, starts=[0], ends=count, axes=[0])
     seen = build.Less(places, build.Unsqueeze(ends, axes=[1]))
     if starts:
+        twice = build.Add(count, count)
+        if not known:  # so that there are so many
+            bounds = build.Concat(bounds, ends, axis=0)
+        begun = build.Slice(bounds, starts=count, ends=twice, axes=[0])
         if not known:
-            # Where there are ends alone, zeros are after them: every key is past its start.
-            bounds = build.Concat(bounds, build.Mul(ends, 0), axis=0)
-        begun = build.Slice(bounds, starts=count, ends=build.Add(count, count), axes=[0])
+            # Starts are there where two entries are; where not, every key is past its start.
+            paired = build.Equal(build.Shape(mask), twice)
+            begun = build.Mul(begun, build.Cast(paired, to=TensorProto.INT64))
         hidden = build.Less(places, build.Unsqueeze(begun, axes=[1]))
         seen = build.And(seen, build.Not(hidden))
     return build.Unsqueeze(seen, axes=[1, 2])

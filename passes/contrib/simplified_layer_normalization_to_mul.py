@@ -48,6 +48,8 @@ def simplified_layer_normalization_to_mul(
     rank = need_rank(x)
     if scale.elem_type != x.elem_type:
         raise Refuse(f"{scale.name} must be {x.type_name}, as {x.name} is; it is {scale.type_name}")
+    if int(node.attr("stash_type", TensorProto.FLOAT)) != TensorProto.FLOAT:
+        raise Refuse("stash_type must be float32, as onnxruntime computes the statistics")
     axis = int(node.attr("axis", -1))
     if not -rank <= axis < rank:
         raise Refuse(f"the axis must lie in rank {rank}; it is {axis}")

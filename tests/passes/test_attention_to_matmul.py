@@ -108,6 +108,15 @@ def test_a_mask_of_an_unknown_number_of_bounds(mask: str, batch: str) -> None:
         assert_close(PASS, text, feed)
 
 
+def test_sums_of_lengths_behind_the_lengths_are_no_starts() -> None:
+    # Three entries for each of a batch and two more: https://github.com/microsoft/onnxruntime
+    # docs/ContribOperators.md; the CPU kernel reads the lengths.
+    feed = feed_of(m=int32([3, 2, 0, 4, 8, 0, 3, 5]))
+    done = assert_close(PASS, text_of(feed, sizes={"x": "B, S, 6", "m": "M"}), feed)
+    plain = outputs_of(done.after, {**feed, "m": int32([3, 2])})["y"]
+    np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], plain)
+
+
 @pytest.mark.parametrize("columns", [4, 1])
 def test_a_mask_of_an_unknown_number_of_columns(columns: int) -> None:
     # One column is no mask: all keys would be hidden alike, and onnxruntime does not look.
