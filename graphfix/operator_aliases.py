@@ -1,4 +1,4 @@
-"""Operators that the user says are others: ``--treat-as my.ops::Inverse=aten::linalg_inv``.
+"""Operators that the user says are others: ``--op-alias my.ops::Inverse=aten::linalg_inv``.
 
 The nodes are renamed in the file as it is read, so that all that follows, the comparison of numbers
 as well, takes them for what the user says.
@@ -15,7 +15,7 @@ from graphfix.model import Model
 from graphfix.protos import copied, nodes_of_model, normal_domain
 from graphfix.schemas import form_of, newest_opset
 
-OPTION = "--treat-as"
+OPTION = "--op-alias"
 _ATEN = "aten"
 _ATEN_DOMAIN = "org.pytorch.aten"
 Name = tuple[str, str]

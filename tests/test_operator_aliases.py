@@ -1,4 +1,4 @@
-"""--treat-as: operators that the user says are others."""
+"""--op-alias: operators that the user says are others."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_check_takes_it_too() -> None:
     ],
 )
 def test_what_cannot_be_meant_is_said(alias: str, said: str) -> None:
-    with pytest.raises(UsageError, match="--treat-as") as raised:
+    with pytest.raises(UsageError, match="--op-alias") as raised:
         graphfix.check(model(), "trt8.6", treat_as=(alias,))
     assert said in str(raised.value)
 
@@ -84,16 +84,16 @@ def test_the_commands_say_what_was_treated_as_what(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path, out = written(tmp_path), tmp_path / "out.onnx"
-    words = [word for alias in BOTH for word in ("--treat-as", alias)]
+    words = [word for alias in BOTH for word in ("--op-alias", alias)]
     asked = ["run", str(path), "--target", "trt8.6", *words, "-o", str(out), "--json"]
     assert main(asked) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["input"]["path"] == str(path)
-    assert main([word for word in asked if word != "--json"]) == 0
+    assert main([*(word for word in asked if word != "--json"), "-v"]) == 0
     shown = capsys.readouterr().out
-    assert "1 x my.ops::Inverse is treated as aten::linalg_inv, as --treat-as says" in shown
+    assert "1 x my.ops::Inverse is treated as aten::linalg_inv, as --op-alias says" in shown
     assert out.is_file()
-    assert main(["check", str(path), "--target", "trt8.6", *words]) == 1
+    assert main(["check", str(path), "--target", "trt8.6", *words, "-v"]) == 1
     assert "op:aten::linalg_inv" in capsys.readouterr().out
     assert main(["check", str(path), "--target", "trt8.6", "--treat-as", "x=Relu"]) == 2
 
@@ -102,7 +102,7 @@ def test_names_alone_are_written_even_where_nothing_is_repaired(tmp_path: Path) 
     path, out = tmp_path / "m.onnx", tmp_path / "out.onnx"
     text = TEXT.replace("my.ops.Inverse (x)", "Neg (x)")
     path.write_bytes(parser.parse_model(text).SerializeToString())
-    asked = ["run", str(path), "--target", "trt8.6", "--treat-as", BOTH[1], "-o", str(out)]
+    asked = ["run", str(path), "--target", "trt8.6", "--op-alias", BOTH[1], "-o", str(out)]
     assert main(asked) == 0
     result = ModelProto.FromString(out.read_bytes())
     assert [(n.domain, n.op_type) for n in result.graph.node] == [("", "Neg"), ("", "HardSwish")]

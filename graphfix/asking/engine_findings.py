@@ -48,7 +48,7 @@ def with_engine(request: CheckRequest, result: CheckResult) -> CheckResult:
         UsageError: Nothing runs models in the engine, or this machine does not have it.
         InvalidModel: The file is not a model.
     """
-    check_engine(result.target, "--engine")
+    check_engine(result.target)
     model, _ = treated(as_model(request.model), request.treat_as)
     shapes = {name: tuple(sizes) for name, sizes in request.shapes.items()}
     said = _asked(model, result.target, request, shapes)

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from graphfix.cli import completion
+from graphfix.cli.help_groups import GroupedCommand
 from graphfix.cli.limits import check_size
-from graphfix.cli.parameters import report_files
+from graphfix.cli.parameters import (
+    OPERATOR_FORM,
+    SHAPE_FORM,
+    names,
+    operators,
+    report_files,
+    shapes,
+)
 from graphfix.cli.shared import CONTEXT, FILE, output_options
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from graphfix.fleet.batch import Crew
 
 
@@ -21,7 +31,11 @@ def _names(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...])
     return tuple(name for text in given for name in text.split(",") if name)
 
 
-@click.command(context_settings=CONTEXT, short_help="Repair many models for several targets.")
+@click.command(
+    cls=GroupedCommand,
+    context_settings=CONTEXT,
+    short_help="Repair many models for several targets.",
+)
 @click.argument("places", nargs=-1, required=True, metavar="PLACE...")
 @click.option(
     "--target",
@@ -50,26 +64,58 @@ def _names(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...])
 @click.option(
     "--no-cache",
     is_flag=True,
-    help="Prove every changed place anew, also those that another model has as well.",
+    help="Compare every repair anew, also one that another model has as well.",
 )
 @click.option(
     "--verify",
     type=click.Choice(["auto", "sites", "full", "engine", "off"]),
-    help="As for `graphfix run`.",
+    help="What to compare, as for `graphfix run`.",
 )
-@click.option("--allow-lossy", is_flag=True, help="As for `graphfix run`.")
-@click.option("--allow-io-change", is_flag=True, help="As for `graphfix run`.")
+@click.option(
+    "--skip",
+    callback=names,
+    metavar="A,B",
+    shell_complete=completion.passes,
+    help="Never use these passes.",
+)
+@click.option(
+    "--except",
+    "excepted",
+    multiple=True,
+    metavar="NODE",
+    help="Leave these nodes of every model as they are, as for `graphfix run`.",
+)
+@click.option(
+    "--shape",
+    "shapes",
+    multiple=True,
+    callback=shapes,
+    metavar=SHAPE_FORM,
+    help="Fix the shape of an input that every model has; repeat for more.",
+)
+@click.option(
+    "--assume-op",
+    "assume_ops",
+    multiple=True,
+    callback=operators,
+    metavar=OPERATOR_FORM,
+    help="The engine has this operator, as a plugin; repeat for more.",
+)
+@click.option("--allow-lossy", is_flag=True, help="Allow repairs that change the outputs.")
+@click.option(
+    "--allow-io-change", is_flag=True, help="Allow inputs and outputs to change type or shape."
+)
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="End a model after that long.",
+    help="Time limit for each model.",
 )
 @click.option(
     "--max-memory",
     callback=check_size,
     metavar="SIZE",
-    help="What each model may take, such as 2GiB.",
+    help="Memory limit for each model, such as 2GiB.",
 )
 @click.option(
     "--scheduler",
@@ -99,19 +145,15 @@ def batch(
     scheduler: str | None,
     reports: tuple[Path, ...],
     as_json: bool,
-    verify: str | None,
-    allow_lossy: bool,
-    allow_io_change: bool,
-    timeout: float | None,
-    max_memory: str | None,
+    **asked: Any,
 ) -> int:
     """Repair each model at PLACE... for each target, in processes of their own.
 
     A PLACE is a file, a folder (searched for *.onnx to its depth), a pattern
     such as 'nets/**/*.onnx', @list.txt with a place on each line, or a URL that
-    fsspec opens. Results go to DIR/NAME.TARGET.onnx. Each row is on disk before
-    the next is begun: the same command again goes on where it was, and does anew
-    only what has changed. A model that crashes, hangs or wants too much memory
+    fsspec opens. Results go to DIR/NAME.TARGET.onnx. Results are saved
+    for each model; rerunning the command resumes, and repeats only what has
+    changed. A model that crashes, hangs or wants too much memory
     ends its own process alone.
 
     Exit codes: 0 all are written and verified; 1 some are not; 2 wrong usage;
@@ -124,7 +166,7 @@ def batch(
 
     if rows is None and is_url(out):
         raise click.UsageError("--out is a URL: say where rows are kept with --rows DIR")
-    options = _options(verify, allow_lossy, allow_io_change, timeout, max_memory)
+    options = _options(**asked)
     kept = rows if rows is not None else Path(out)
     request = Request(
         sources(places, None if is_url(out) else Path(out)),
@@ -168,13 +210,25 @@ def batch(
 
 
 def _options(
+    *,
     verify: str | None,
+    skip: tuple[str, ...] | None,
+    excepted: tuple[str, ...],
+    shapes: Mapping[str, tuple[int, ...]],
+    assume_ops: tuple[str, ...],
     allow_lossy: bool,
     allow_io_change: bool,
     timeout: float | None,
     max_memory: str | None,
 ) -> tuple[str, ...]:
+    """Return what each model is given, as the words of `graphfix run`."""
     words: list[str] = []
+    if skip:
+        words += ["--skip", ",".join(skip)]
+    for name, sizes in shapes.items():
+        words += ["--shape", f"{name}={'x'.join(map(str, sizes))}"]
+    for name, values in (("except", excepted), ("assume-op", assume_ops)):
+        words += [word for value in values for word in (f"--{name}", value)]
     for name, value in (("verify", verify), ("timeout", timeout), ("max-memory", max_memory)):
         if value is not None:
             words += [f"--{name}", str(value)]

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from graphfix.cli.help_groups import GroupedCommand
 from graphfix.cli.limits import take_model
 from graphfix.cli.reports import json_text, proto_of, report_option, write_reports
 from graphfix.cli.shared import (
@@ -25,12 +26,14 @@ _NAMES = {
     "options": "--option",
     "assume_ops": "--assume-op",
     "op_types": "--op-type",
-    "op_types_file": "--op-types",
+    "op_types_file": "--op-type @FILE",
 }
 
 
 @click.command(
-    context_settings=CONTEXT, short_help="Find the node or the repair that breaks outputs."
+    cls=GroupedCommand,
+    context_settings=CONTEXT,
+    short_help="Find the node or the repair that breaks outputs.",
 )
 @limit_options
 @click.argument("model", metavar="A", type=FILE, callback=take_model)

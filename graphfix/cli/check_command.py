@@ -12,6 +12,7 @@ import click
 
 from graphfix.cli import completion
 from graphfix.cli.check_reports import command_of, joined_views, views_of
+from graphfix.cli.help_groups import GroupedCommand
 from graphfix.cli.many_models import Told, code_of, for_each, many_json, models_argument
 from graphfix.cli.page import page_of
 from graphfix.cli.reports import Views, proto_of, report_option, write_reports
@@ -33,7 +34,9 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    context_settings=CONTEXT, short_help="List what a target rejects or computes wrongly."
+    cls=GroupedCommand,
+    context_settings=CONTEXT,
+    short_help="List what a target rejects or computes wrongly.",
 )
 @models_argument
 @click.option(
@@ -53,10 +56,14 @@ if TYPE_CHECKING:
     help="Show every node, the source of each fact, and what each pass would do about it.",
 )
 @click.option(
-    "--engine",
-    is_flag=True,
-    help="Ask the engine itself too, where this machine has it: it loads and runs the model.",
+    "--verify",
+    type=click.Choice(["rules", "engine"]),
+    default="rules",
+    show_default=True,
+    help="What to ask: the rules known of the engine, or the engine on this machine too (engine), "
+    "which loads and runs the model.",
 )
+@click.option("--engine", "verify", flag_value="engine", hidden=True)
 @capability_option
 @report_option(".html", ".json", ".sarif", ".xml")
 @detail_options
@@ -65,7 +72,7 @@ def check(
     *,
     models: Path | tuple[Path, ...],
     as_json: bool,
-    engine: bool,
+    verify: str,
     reports: tuple[Path, ...],
     detail: Detail,
     **asked: Any,
@@ -75,7 +82,7 @@ def check(
     MODEL may be - for standard input. Several files, folders (searched for
     *.onnx to their depth) and patterns such as 'nets/**/*.onnx' are checked one
     after the other, each in a process of its own; --json prints one object then.
-    With --engine a refusal is told at its node even where no rule knows it;
+    With --verify engine, errors of the real engine are reported at their node too;
     `graphfix targets --install` gets engines. --report writes a page (.html, of
     one model), SARIF 2.1.0 (.sarif) or JUnit XML (.xml) as well.
 
@@ -96,6 +103,7 @@ def check(
         if isinstance(models, tuple) and not as_json and detail is not Detail.VERDICT:
             emit(f"\n{style_for(sys.stdout).paint(printable(str(path)), 'bold')}\n")
         said = None if as_json else detail
+        engine = verify == "engine"
         return _checked(path, asked, given if reports else None, engine=engine, detail=said)
 
     suffixes = {path.suffix.lower() for path in reports}

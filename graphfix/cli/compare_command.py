@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from graphfix.cli.help_groups import GroupedCommand
 from graphfix.cli.limits import take_model
 from graphfix.cli.parameters import (
     INPUT_FORM,
@@ -28,7 +29,9 @@ from graphfix.cli.streams import ModelPath, check_one_stream, shown, source
 from graphfix.cli.template import offer_template
 
 
-@click.command(context_settings=CONTEXT, short_help="Compare what two models compute.")
+@click.command(
+    cls=GroupedCommand, context_settings=CONTEXT, short_help="Compare what two models compute."
+)
 @limit_options
 @click.argument("before", metavar="A", type=ModelPath(), callback=take_model)
 @click.argument("after", metavar="B|EXPECTED", type=ModelPath(), callback=take_model)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from graphfix.cli.help_groups import GroupedCommand
 from graphfix.cli.limits import take_model
 from graphfix.cli.reports import json_text, proto_of, report_option, write_reports
 from graphfix.cli.shared import CONTEXT, limit_options, output_options
@@ -14,7 +15,9 @@ from graphfix.cli.streams import ModelPath, check_one_stream, shown, source
 
 
 @click.command(
-    context_settings=CONTEXT, short_help="Compare how two models are written, names aside."
+    cls=GroupedCommand,
+    context_settings=CONTEXT,
+    short_help="Compare how two models are written, names aside.",
 )
 @limit_options
 @click.argument("before", metavar="A", type=ModelPath(), callback=take_model)

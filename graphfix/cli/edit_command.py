@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from graphfix.cli.edit_options import IN_ORDER, edit_options
+from graphfix.cli.edit_options import EDIT_GROUPS, IN_ORDER, edit_options
+from graphfix.cli.help_groups import GroupedCommand
 from graphfix.cli.reports import json_text, proto_of, report_option, write_reports
 from graphfix.cli.shared import (
     CONTEXT,
@@ -31,8 +32,10 @@ if TYPE_CHECKING:
 _ORDER = "graphfix.edits"
 
 
-class _InOrder(click.Command):
+class _InOrder(GroupedCommand):
     """A command that keeps the order in which different options were given."""
+
+    groups = EDIT_GROUPS
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Note the edits in their order, then parse as ever."""
@@ -88,7 +91,7 @@ class _InOrder(click.Command):
     default=0,
     show_default=True,
     metavar="N",
-    help="For the generated inputs.",
+    help="Seed of the generated inputs.",
 )
 @click.option(
     "--data",

@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 
 import click
 
+from graphfix.cli.help_groups import GROUPS, RenamedOption
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Option, form of its text, what it does.
@@ -14,14 +16,14 @@ _OPTIONS = (
     ("rename", "OLD=NEW", "Rename a tensor: an input, an output or an inner one."),
     ("rename-node", "OLD=NEW", "Rename a node."),
     ("prefix", "TEXT", "Put TEXT before the names of all nodes and inner tensors."),
-    ("dim", "N=1", "Give the size that inputs call N a value."),
+    ("dim", "N=1", "Fix the symbolic dimension N to a number."),
     ("shape", "NAME=1x3xHxW", "Declare the shape of an input: numbers, symbols, ? as it is."),
     ("extract", "IN,IN:OUT,OUT", "Take out what computes tensors from others."),
     ("extract-body", "NODE.ATTRIBUTE", "Take out the graph inside of a node."),
     ("split", "T,T=front.onnx,back.onnx", "Cut in two at tensors; needs no -o."),
     ("keep-outputs", "A,B", "Drop all other outputs, and what only they need."),
     ("drop-output", "NAME", "Drop an output, and what only it needs."),
-    ("add-output", "TENSOR", "Give an inner tensor out as well."),
+    ("add-output", "TENSOR", "Expose an inner tensor as a graph output."),
     (
         "drop-input",
         "NAME=VALUE|@FILE.npy",
@@ -35,15 +37,33 @@ _OPTIONS = (
     ("layout", "NAME=NHWC|NCHW", "Take an input, or give an output, in the other layout."),
     ("normalize", "NAME=MEAN/STD", "Compute (x - MEAN) / STD of an input; a,b,c per channel."),
     ("swap-channels", "NAME", "Take an image as BGR for RGB, or RGB for BGR."),
-    ("dynamic", "NAME=Nx3x224x224,...", "Free a size of inputs that is fixed."),
+    ("dynamic", "NAME=Nx3x224x224,...", "Make a fixed input dimension dynamic."),
     ("delete", "NODE", "Take a node out; what read its output reads its input."),
     ("insert", "TENSOR=sub.onnx", "Put a model between a tensor and what reads it."),
     ("replace", "NODE=sub.onnx", "Put a model in the place of a node."),
     ("replace-op", "[DOMAIN::]OP=sub.onnx", "The same for every node of an operator."),
     ("set", "NODE.ATTRIBUTE=VALUE", "Give an attribute another value."),
     ("weights", "NAME=@FILE.npy", "Give a stored tensor other values."),
-    ("to", "float16|bfloat16|float32", "Compute in another float type, where nodes stand it."),
+    ("to", "float16|bfloat16|float32", "Compute in another float type, where nodes allow it."),
 )
+
+EDIT_GROUPS = {
+    "Names": ("--rename", "--rename-node", "--prefix"),
+    "Shapes and types": (
+        *("--dim", "--shape", "--dynamic", "--input-type", "--output-type", "--layout", "--to"),
+        "--except",
+    ),
+    "Inputs and outputs": (
+        *("--add-output", "--drop-output", "--keep-outputs", "--drop-input"),
+        *("--reorder-inputs", "--reorder-outputs", "--normalize", "--swap-channels"),
+    ),
+    "Parts": ("--extract", "--extract-body", "--split", "--join"),
+    "Nodes and weights": (
+        *("--delete", "--insert", "--replace", "--replace-op", "--set", "--weights"),
+    ),
+    "Several steps": ("--recipe",),
+    **{name: options for name, options in GROUPS.items() if name != "What to work on"},
+}
 
 # The parameter of each option -> the name of its edit.
 EDITS = {f"edit_{name.replace('-', '_')}": name for name, _, _ in _OPTIONS}
@@ -56,8 +76,10 @@ IN_ORDER = {**EDITS, "edit_recipe": "recipe", "edit_keep": "keep"}
 def edit_options(function: Function) -> Function:
     """Add an option for each edit, and one for recipes; all may be repeated."""
     function = click.option(
+        "--except",
         "--keep",
         "edit_keep",
+        cls=RenamedOption,
         multiple=True,
         metavar="NODE,OP,...",
         help="Leave these as they are in the --to before it.",

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from graphfix.cli import completion
+from graphfix.cli.help_groups import GroupedCommand
 from graphfix.cli.limits import take_model
 from graphfix.cli.shared import CONTEXT, FILE, limit_options, output_options
 from graphfix.cli.streams import STANDARD, ModelPath
@@ -15,7 +16,11 @@ from graphfix.cli.streams import STANDARD, ModelPath
 _MOST = 16 << 20
 
 
-@click.command(context_settings=CONTEXT, short_help="Explain the log of an engine or a converter.")
+@click.command(
+    cls=GroupedCommand,
+    context_settings=CONTEXT,
+    short_help="Explain the log of an engine or a converter.",
+)
 @limit_options
 @click.argument("log", type=FILE)
 @click.argument("model", type=ModelPath(), required=False, callback=take_model)

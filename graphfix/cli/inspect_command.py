@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphfix.cli import completion
+from graphfix.cli.help_groups import GroupedCommand
 from graphfix.cli.many_models import Told, code_of, for_each, many_json, models_argument
 from graphfix.cli.shared import CONTEXT, output_options, verbose_option
 
@@ -16,7 +17,11 @@ if TYPE_CHECKING:
     from graphfix.model import Model
 
 
-@click.command(context_settings=CONTEXT, short_help="Show what is in a model, weights unread.")
+@click.command(
+    cls=GroupedCommand,
+    context_settings=CONTEXT,
+    short_help="Show what is in a model, weights unread.",
+)
 @models_argument
 @click.option("--reach", is_flag=True, help="Try how low the opset can go, and what stops it.")
 @click.option(

@@ -25,6 +25,7 @@ RANGE_FORM = "NAME=0..255"
 INPUT_FORM = "NAME=FILE"
 PLOT_SUFFIXES = (".svg", ".png")
 
+_OP_TYPES_FILE = "graphfix.op_types_file"
 _SHAPE = re.compile(r"(?P<name>.+)=(?P<dims>\d+(?:x\d+)*)", re.DOTALL)
 _OPTION = re.compile(r"(?P<key>[\w-]+\.[\w-]+)=(?P<value>.*)", re.DOTALL)
 _OPERATOR = re.compile(r"(?:[^\s:]+(?:::?[^\s:]+)*::)?[^\s:]+")
@@ -65,8 +66,21 @@ def operators(
 
 
 def op_types(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
-    """Read ``[DOMAIN::]OP=TYPES``, repeated; the types are read with the model's."""
-    return _once_each(_op_type(ctx, param, value) for value in values)
+    """Read ``[DOMAIN::]OP=TYPES``, repeated; the types are read with the model's.
+
+    ``@FILE`` is kept for `op_types_file`.
+    """
+    files = [value[1:] for value in values if value.startswith("@")]
+    if len(files) > 1:
+        raise _bad("one file holds all: two are given", ctx, param)
+    ctx.meta[_OP_TYPES_FILE] = Path(files[0]) if files else None
+    return _once_each(_op_type(ctx, param, value) for value in values if value[:1] != "@")
+
+
+def op_types_file(ctx: click.Context, _param: click.Parameter, value: Path | None) -> Path | None:
+    """Return the file of ``--op-type @FILE``, or of the option that it had of its own."""
+    found: Path | None = value or ctx.meta.get(_OP_TYPES_FILE)
+    return found
 
 
 def report_files(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from graphfix.cli import completion
+from graphfix.cli.help_groups import GroupedCommand
 from graphfix.cli.shared import CONTEXT, output_options, verbose_option
 
 if TYPE_CHECKING:
@@ -16,7 +17,11 @@ if TYPE_CHECKING:
     from graphfix.authoring.declaring import Pass
 
 
-@click.command(context_settings=CONTEXT, short_help="List the repairs, or explain one of them.")
+@click.command(
+    cls=GroupedCommand,
+    context_settings=CONTEXT,
+    short_help="List the repairs, or explain one of them.",
+)
 @click.argument("name", required=False, shell_complete=completion.passes)
 @click.option("--family", metavar="NAME", help="List the passes of this family.")
 @click.option(

@@ -7,13 +7,16 @@ from typing import Any
 
 import click
 
+from graphfix.cli.help_groups import GroupedCommand, RenamedOption
 from graphfix.cli.limits import take_model_untimed
 from graphfix.cli.shared import CONTEXT, FILE, memory_option, output_options
 from graphfix.cli.streams import ModelPath
 
 
 @click.command(
-    context_settings=CONTEXT, short_help="Shrink a model while a command still fails on it."
+    cls=GroupedCommand,
+    context_settings=CONTEXT,
+    short_help="Shrink a model while a command still fails on it.",
 )
 @memory_option
 @click.argument("model", type=ModelPath(), callback=take_model_untimed)
@@ -27,14 +30,19 @@ from graphfix.cli.streams import ModelPath
 @click.option(
     "-o", "--output", type=FILE, metavar="OUT", help="Where to write; default: MODEL.reduced.onnx."
 )
-@click.option("--match", default="", metavar="TEXT", help="The output must hold this text, too.")
 @click.option(
+    "--match", default="", metavar="TEXT", help="The output of COMMAND must hold this text, too."
+)
+@click.option(
+    "--run-timeout",
     "--timeout",
+    "timeout",
+    cls=RenamedOption,
     type=click.FloatRange(min=0, min_open=True),
     default=300.0,
     show_default=True,
     metavar="SECONDS",
-    help="For one run; taking longer is a failure of its own kind.",
+    help="Time limit of one run of COMMAND; exceeding it is a failure of its own kind.",
 )
 @click.option(
     "--max-runs",

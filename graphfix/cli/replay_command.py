@@ -7,12 +7,17 @@ from pathlib import Path
 
 import click
 
+from graphfix.cli.help_groups import GroupedCommand
 from graphfix.cli.limits import take_model
 from graphfix.cli.shared import CONTEXT, FILE, limit_options, output_options, pass_file_option
 from graphfix.cli.template import offer_template
 
 
-@click.command(context_settings=CONTEXT, short_help="Show the fault of a reproducer folder again.")
+@click.command(
+    cls=GroupedCommand,
+    context_settings=CONTEXT,
+    short_help="Show the fault of a reproducer folder again.",
+)
 @limit_options
 @click.argument("folder", type=FILE, callback=take_model)
 @click.option(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphfix.cli import completion
+from graphfix.cli.help_groups import GroupedCommand
 from graphfix.cli.reports import json_text, report_option, write_reports
 from graphfix.cli.shared import (
     CONTEXT,
@@ -37,7 +38,9 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    context_settings=CONTEXT, short_help="Repair a model for a target, verify it, write it."
+    cls=GroupedCommand,
+    context_settings=CONTEXT,
+    short_help="Repair a model for a target, verify it, write it.",
 )
 @model_argument
 @selection_options
@@ -54,7 +57,7 @@ if TYPE_CHECKING:
     multiple=True,
     metavar="NODE",
     shell_complete=completion.nodes,
-    help="Repair these nodes alone, named in the same way.",
+    help="Repair these nodes only, named in the same way.",
 )
 @click.option(
     "-o",
@@ -71,8 +74,8 @@ if TYPE_CHECKING:
     type=click.Choice(["auto", "sites", "full", "engine", "off"]),
     default="auto",
     show_default=True,
-    help="What to compare: each changed place, the whole model, both (auto), what the target's own "
-    "engine on this machine computes too (engine), or nothing.",
+    help="What to compare: each repair (sites), the whole model (full), both (auto), also what the "
+    "target's engine on this machine computes (engine), or nothing (off).",
 )
 @capability_option
 @sample_options
@@ -92,14 +95,14 @@ if TYPE_CHECKING:
     "--reproducers",
     type=FILE,
     metavar="DIR",
-    help="Where to put folders for `graphfix replay` of what passes did wrong; default: "
+    help="Where to put reproducers of faulty repairs, for `graphfix replay`; default: "
     "OUT.reproducers.",
 )
 @click.option(
     "--certificates",
     type=FILE,
     metavar="DIR",
-    help="Keep the proofs of changed places there, and take over those of runs on other models.",
+    help="Keep the results of comparisons there, and reuse those of runs on other models.",
 )
 @click.option("--anonymize", is_flag=True, help="Put no names and no weights into those folders.")
 @click.option("--no-provenance", is_flag=True, help="Write no graphfix metadata into the model.")

@@ -8,13 +8,16 @@ from typing import Any
 import click
 
 from graphfix.cli import completion
+from graphfix.cli.help_groups import GroupedCommand, RenamedOption
 from graphfix.cli.limits import check_file_size, check_size
 from graphfix.cli.shared import CONTEXT
 
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
-@click.command(context_settings=CONTEXT, short_help="Repair models in the browser.")
+@click.command(
+    cls=GroupedCommand, context_settings=CONTEXT, short_help="Repair models in the browser."
+)
 @click.option(
     "--host",
     default=_LOCAL[0],
@@ -58,7 +61,10 @@ _LOCAL = ("127.0.0.1", "localhost", "::1")
     help="How long a model is worked on.",
 )
 @click.option(
+    "--keep-for",
     "--keep",
+    "keep",
+    cls=RenamedOption,
     type=click.FloatRange(min=0),
     default=3600.0,
     show_default=True,

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from graphfix.cli import completion
+from graphfix.cli.help_groups import RenamedOption
 from graphfix.cli.limits import take_memory, take_model, take_timeout
 from graphfix.cli.parameters import (
     OP_TYPE_FORM,
@@ -19,6 +20,7 @@ from graphfix.cli.parameters import (
     TREATED_FORM,
     names,
     op_types,
+    op_types_file,
     operators,
     pass_options,
     shapes,
@@ -46,8 +48,7 @@ def limit_options(function: Function) -> Function:
         is_eager=True,
         callback=take_timeout,
         metavar="SECONDS",
-        help="End after that long; default: 900, and one for each MiB of MODEL. For a MODEL of "
-        "less than 1 MB engines get 12 of them, more on a busy machine.",
+        help="Time limit (default: 900 and 1 for each MiB of MODEL). Details: docs/limits.md.",
     )(function)
     return memory_option(function)
 
@@ -60,9 +61,8 @@ def memory_option(function: Function) -> Function:
         is_eager=True,
         callback=take_memory,
         metavar="SIZE",
-        help="What each process may take, such as 2GiB; default: for reading a model 1.5 GiB and "
-        "30 times its size, for running it 80% of what is free, 1.25 GiB where it has "
-        "less than 1 MB, up to 4 where the sizes of its tensors show that it needs them.",
+        help="Memory limit of each process, such as 2GiB (default: from the size of MODEL and "
+        "what is free). Details: docs/limits.md.",
     )(function)
 
 
@@ -128,13 +128,9 @@ def shape_option(function: Function) -> Function:
 
 
 def assume_option(function: Function) -> Function:
-    """Add ``--assume-op``, and ``--op-type`` and ``--op-types``, which say what it gives."""
+    """Add ``--assume-op``, and ``--op-type``, which says what it gives."""
     function = click.option(
-        "--op-types",
-        "op_types_file",
-        type=FILE,
-        metavar="FILE.toml",
-        help='Read that from a file: ["acme::MyNorm"], and below it outputs = ["like:0"].',
+        "--op-types", "op_types_file", type=FILE, hidden=True, callback=op_types_file
     )(function)
     function = click.option(
         "--op-type",
@@ -142,8 +138,9 @@ def assume_option(function: Function) -> Function:
         multiple=True,
         callback=op_types,
         metavar=OP_TYPE_FORM,
-        help="What an operator that ONNX does not know gives: like:0 (type and shape of input 0), "
-        "dtype:0, float32[N,3,?] or ?, outputs separated by ;. Repeat for more.",
+        help="Output types of such an operator: like:0 (type and shape of input 0), dtype:0, "
+        "float32[N,3,?] or ?, outputs separated by ;. Repeat for more; @FILE.toml reads them "
+        "from a file.",
     )(function)
     return click.option(
         "--assume-op",
@@ -151,19 +148,21 @@ def assume_option(function: Function) -> Function:
         multiple=True,
         callback=operators,
         metavar=OPERATOR_FORM,
-        help="You have this operator in the engine (a plugin); repeat for more.",
+        help="The engine has this operator, as a plugin; repeat for more.",
     )(function)
 
 
 def treat_option(function: Function) -> Function:
-    """Add ``--treat-as``."""
+    """Add ``--op-alias``."""
     return click.option(
+        "--op-alias",
         "--treat-as",
         "treat_as",
+        cls=RenamedOption,
         multiple=True,
         metavar=TREATED_FORM,
-        help="Take an operator for another, such as my.ops::Inverse=aten::linalg_inv or "
-        "my.ops::Swish=Swish; repeat for more.",
+        help="The first operator is the second under another name, such as my.ops::Swish=Swish; "
+        "repeat for more.",
     )(function)
 
 
@@ -187,7 +186,7 @@ def sample_options(function: Function) -> Function:
         default=0,
         show_default=True,
         metavar="N",
-        help="For the generated inputs.",
+        help="Seed of the generated inputs.",
     )(function)
     return click.option(
         "--inputs",
@@ -201,7 +200,7 @@ capability_option = click.option(
     "--compute-capability",
     default="",
     metavar="NAME",
-    help="What the engine is to build for, such as sm89, where it builds ahead of time.",
+    help="The device to build for, such as sm89, if the engine builds ahead of time.",
 )
 
 
@@ -211,13 +210,15 @@ def selection_options(function: Function) -> Function:
         click.option(
             "--partial",
             is_flag=True,
-            help="Apply large repairs too that leave other problems standing.",
+            help="Apply large repairs also where other problems remain.",
         ),
         assume_option,
         click.option(
-            "--allow-io-change", is_flag=True, help="Let inputs and outputs change type or shape."
+            "--allow-io-change",
+            is_flag=True,
+            help="Allow inputs and outputs to change type or shape.",
         ),
-        click.option("--allow-lossy", is_flag=True, help="Let passes run that change the outputs."),
+        click.option("--allow-lossy", is_flag=True, help="Allow repairs that change the outputs."),
         click.option(
             "--opset", type=click.IntRange(min=1), metavar="N", help="Convert to this opset."
         ),
@@ -234,20 +235,20 @@ def selection_options(function: Function) -> Function:
             callback=names,
             metavar="A,B",
             shell_complete=completion.passes,
-            help="Never run these.",
+            help="Never use these passes.",
         ),
         click.option(
             "--passes",
             callback=names,
             metavar="A,B",
             shell_complete=completion.passes,
-            help="Run exactly these, in this order.",
+            help="Run exactly these passes, in this order.",
         ),
         click.option(
             "--target",
             metavar="NAME",
             shell_complete=completion.targets,
-            help="What to repair for: see `graphfix targets`.",
+            help="The engine version to repair for; `graphfix targets` lists them.",
         ),
     ):
         function = add(function)

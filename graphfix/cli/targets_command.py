@@ -7,16 +7,21 @@ import sys
 import click
 
 from graphfix.cli import completion
+from graphfix.cli.help_groups import GroupedCommand
 from graphfix.cli.shared import CONTEXT, output_options, verbose_option
 
 
-@click.command(context_settings=CONTEXT, short_help="List the targets, or show what one accepts.")
+@click.command(
+    cls=GroupedCommand,
+    context_settings=CONTEXT,
+    short_help="List the targets, or show what one accepts.",
+)
 @click.argument("name", required=False, shell_complete=completion.targets)
 @click.option(
     "--install",
     "wanted",
     metavar="NAME",
-    help="Install the engine of a target, for --verify engine and check --engine.",
+    help="Install the engine of a target, for --verify engine.",
 )
 @verbose_option
 @output_options

@@ -10,13 +10,18 @@ from typing import Any
 import click
 
 from graphfix.cli import completion
+from graphfix.cli.help_groups import GroupedCommand
 from graphfix.cli.parameters import report_file
 from graphfix.cli.shared import CONTEXT, FILE, model_argument, output_options
 from graphfix.cli.streams import STANDARD
 from graphfix.rendering.style import printable
 
 
-@click.command(context_settings=CONTEXT, short_help="Show a model as a page in the browser.")
+@click.command(
+    cls=GroupedCommand,
+    context_settings=CONTEXT,
+    short_help="Show a model as a page in the browser.",
+)
 @model_argument
 @click.option(
     "--target",

@@ -140,7 +140,7 @@ COMPUTES_OTHERWISE = file_rule(
     "computes-otherwise",
     "The engine accepts the model and computes different values than onnxruntime.",
     WRONG,
-    source="the engine on this machine, asked by --engine",
+    source="the engine on this machine, asked by --verify engine",
 )
 BEYOND_FLOAT16 = file_rule(
     "beyond-float16",

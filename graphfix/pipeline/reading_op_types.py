@@ -1,4 +1,4 @@
-"""Reading what the user says of operators: one by one, and from the file of ``--op-types``.
+"""Reading what the user says of operators: one by one, and from the file of ``--op-type @FILE``.
 
 The file has a table for each operator, in TOML:
 

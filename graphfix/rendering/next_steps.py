@@ -89,7 +89,7 @@ def _consents(report: Report) -> list[str]:
 
 
 def _aliases(left: Sequence[Finding]) -> Sequence[str]:
-    """Return what operators that no pass knows may be by their names, as --treat-as takes it."""
+    """Return what operators that no pass knows may be by their names, as --op-alias takes it."""
     known = {feature for declared in shipped_passes() for feature in declared.removes}
     found: list[str] = []
     for finding in left:
@@ -151,7 +151,7 @@ def next_steps(report: Report, exit_code: int) -> tuple[str, ...]:
     if alias:
         steps.append(
             f"If {'it is' if len(alias) == 1 else 'they are'} what the name says, say so: "
-            f"{' '.join(f'`--treat-as {text}`' for text in alias[:3])}."
+            f"{' '.join(f'`--op-alias {text}`' for text in alias[:3])}."
         )
     failed = distinct(o.pass_id for o in report.outcomes if o.status is Status.FAILED)
     if failed:

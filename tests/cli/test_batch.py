@@ -202,3 +202,19 @@ def test_a_page_of_many_thousand_shows_what_is_not_ready_first() -> None:
     assert "49950 of 50000 ready" in page
     assert "2000 of 50000 rows, what is not ready first" in page
     assert len(page) < 5_000_000
+
+
+@pytest.mark.parametrize(
+    ("words", "word"),
+    [
+        (["--except", "op:Mod", "--shape", "x=4"], "left"),
+        (["--assume-op", "Mod", "--skip", "mod-elimination"], "fine"),
+    ],
+)
+def test_options_of_a_run_hold_for_each_model(
+    nets: Path, words: list[str], word: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    start = ["batch", "nets/fixed.onnx", "--target", "trt7", "--out", "out", "--json"]
+    main([*start, *words])
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    assert row["word"] == word, row

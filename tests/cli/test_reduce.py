@@ -76,7 +76,7 @@ def test_bad_input(tmp_path: Path, capsys: Capture) -> None:
         ([model, "--fails", "no-such-engine {}"], 2, "there is no such command"),
         ([model], 2, "missing option '--fails'"),
         ([model, "--fails", fails, "--max-runs", "0"], 2, "--max-runs"),
-        ([model, "--fails", fails, "--timeout", "0"], 2, "--timeout"),
+        ([model, "--fails", fails, "--timeout", "0"], 2, "--run-timeout"),
         ([model, "--fails", fails, "-o", model], 2, "would overwrite the input"),
         ([model, "--fails", fails, "-o", str(tmp_path / "mine.onnx")], 2, "not written by"),
         ([model, "--fails", fails, "-o", str(tmp_path / "no" / "x.onnx")], 2, "does not exist"),

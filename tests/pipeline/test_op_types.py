@@ -176,7 +176,9 @@ def test_the_options_of_the_command_line(
     words = ["check", str(model), "--target", "trt8.6", "--assume-op", "acme::MyNorm"]
     # What is named one by one is before the file.
     assert main([*words, "--op-types", str(file), "--op-type", "acme::MyNorm=like:0"]) == 0
-    assert main([*words, "--op-types", str(file)]) == 2
+    assert main([*words, "--op-type", f"@{file}", "--op-type", "acme::MyNorm=like:0"]) == 0
+    assert main([*words, "--op-type", f"@{file}"]) == 2
+    assert main([*words, "--op-type", f"@{file}", "--op-type", "@other.toml"]) == 2
     assert f"{file}:2: output y of MyNorm #3 is float32" in capsys.readouterr().err
     assert main([*words, "--op-type", "acme::MyNorm"]) == 2
     assert "is not of the form [DOMAIN::]OP=TYPES" in capsys.readouterr().err

@@ -146,11 +146,11 @@ def test_a_problem_that_no_consent_removes_gets_no_such_advice() -> None:
     [
         (
             "com.microsoft.LayerNormalization (x, s)",
-            "`--treat-as com.microsoft::LayerNormalization=LayerNormalization`",
+            "`--op-alias com.microsoft::LayerNormalization=LayerNormalization`",
         ),
-        ("acme.Relu (x)", "`--treat-as acme::Relu=Relu`"),
-        ("FastGelu (x)", "`--treat-as FastGelu=com.microsoft::FastGelu`"),
-        ("acme.FastGelu (x)", "`--treat-as acme::FastGelu=com.microsoft::FastGelu`"),
+        ("acme.Relu (x)", "`--op-alias acme::Relu=Relu`"),
+        ("FastGelu (x)", "`--op-alias FastGelu=com.microsoft::FastGelu`"),
+        ("acme.FastGelu (x)", "`--op-alias acme::FastGelu=com.microsoft::FastGelu`"),
     ],
 )
 def test_a_name_that_others_have_is_offered_as_theirs(node: str, wanted: str) -> None:
@@ -166,4 +166,4 @@ def test_a_name_that_nobody_has_is_not_offered() -> None:
         '<ir_version: 8, opset_import: ["" : 17, "acme" : 1]> g (float[2] x) => (float[2] y) '
         "{ y = acme.Foo (x) }"
     )
-    assert "--treat-as" not in _steps(proto, "trt8")
+    assert "--op-alias" not in _steps(proto, "trt8")

@@ -28,7 +28,8 @@ _OF_SIZES = ("ConstantOfShape input", "Resize sizes")
 _CONTRIB = ("BiasGelu", "EmbedLayerNormalization", "FastGelu", "Gelu", "SkipLayerNormalization")
 _NOTES = (
     "Measured on up to twelve models of each form, with inputs of fixed sizes, compiled with LLVM"
-    " for the CPU; which element types and ranks it lacks is not judged: check --engine asks it.",
+    " for the CPU; which element types and ranks it lacks is not judged: check --verify engine asks"
+    " it.",
 )
 
 
