@@ -8,6 +8,7 @@ from graphfix.model import Model
 from graphfix.pipeline.binding import bind_shapes
 from graphfix.pipeline.model_types import infer_types
 from graphfix.pipeline.op_types import check_op_types
+from graphfix.pipeline.outdated_declarations import drop_outdated
 from graphfix.pipeline.removers import opsets_of, with_removers
 from graphfix.pipeline.settings import Settings
 from graphfix.report import Finding
@@ -24,6 +25,7 @@ def examined(model: Model, settings: Settings) -> tuple[Complaint, ...]:
     """Bind shapes and infer types of a model, which is edited; return what is wrong with it."""
     bind_shapes(model, settings.shapes)
     complaints = examine(model).complaints
+    drop_outdated(model)
     infer_types(model, settings.knowing)
     check_op_types(model, settings.op_types)
     return complaints

@@ -9,6 +9,7 @@ from graphfix.pipeline.consent import note_unconsented
 from graphfix.pipeline.first_stages import change_interface, mend, mend_operators, prepare
 from graphfix.pipeline.op_types import check_op_types
 from graphfix.pipeline.opset_stages import convert, step_down, step_up
+from graphfix.pipeline.outdated_declarations import drop_outdated
 from graphfix.pipeline.removers import opsets_of
 from graphfix.pipeline.repair_stages import apply_lossy, legalise, run_named
 from graphfix.pipeline.rule_faults import rule_faults
@@ -57,6 +58,7 @@ def execute(run: Run) -> None:
 
 
 def _infer_first(run: Run) -> None:
+    drop_outdated(run.model)
     run.infer()
     check_op_types(run.model, run.settings.op_types)
 
