@@ -279,7 +279,7 @@ def certify(model: onnx.ModelProto, example: Example) -> tuple[str, str]:
     result = graphfix.run(model, verify="sites", allow_lossy=True, **example.arguments)
     outcomes = result.report.outcomes
     taken_back = [
-        o.reason for o in outcomes if o.status.value == "failed" and "taken back" in o.reason
+        o.reason for o in outcomes if o.status.value == "failed" and "rolled back" in o.reason
     ]
     if taken_back:
         return "caught", taken_back[0][:300]
