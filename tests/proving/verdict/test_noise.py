@@ -7,6 +7,7 @@ import pytest
 from onnx import TensorProto, parser
 
 from graphfix.proving.runners.first_engine import RunnableModel
+from graphfix.proving.values.kinds import Value
 from graphfix.proving.verdict.judge import Judge
 from graphfix.proving.verdict.noise import moved
 from graphfix.proving.verdict.widening import widened_model
@@ -70,8 +71,8 @@ def test_the_optimiser_alone_explains_nothing() -> None:
     )
     x = np.array([[0.1, 0.7, 0.3]], np.float32)
     true, folded = np.array([1, 3]), np.array([2, 3])
-    before = {"u": true.astype(np.float32), "v": true}
-    after = {"u": folded.astype(np.float32), "v": folded}
+    before: dict[str, Value] = {"u": true.astype(np.float32), "v": true}
+    after: dict[str, Value] = {"u": folded.astype(np.float32), "v": folded}
     assert stale.take({"x": x}, before, after)
     assert sorted(stale.broken) == ["u", "v"]
 
