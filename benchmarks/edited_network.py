@@ -10,8 +10,8 @@ from onnx import TensorProto, TypeProto, helper
 from graphfix import edits
 from graphfix.edits.step import Subject
 from graphfix.errors import UsageError
+from graphfix.ir.protos import names_read
 from graphfix.pipeline.model_files import load
-from graphfix.protos import names_read
 from graphfix.proving.inputs.maker import required_inputs
 
 _MIDDLE = 0.5

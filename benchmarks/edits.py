@@ -33,8 +33,8 @@ from benchmarks import RESULTS
 from benchmarks.edited_network import Network
 from graphfix import edits
 from graphfix.errors import GraphfixError
-from graphfix.model import Model
-from graphfix.storage.weights import load_array
+from graphfix.ir.model import Model
+from graphfix.ir.storage.weights import load_array
 
 NETWORKS = (
     "exported/resnet__dynamo__op18.onnx",

@@ -34,8 +34,8 @@ from onnx.backend.test.loader import load_model_tests
 
 from benchmarks import RESULTS
 from benchmarks.opset.comparison import difference, reference, run
+from graphfix.analysis.folding.computed_constants import computed
 from graphfix.api import run as run_passes
-from graphfix.folding.computed_constants import computed
 
 PASSES = ("constant-to-initializer", "identity-elimination", "fold-constants", "dead-code")
 STATUSES = ("equal", "mismatch", "invalid", "raised", "grown", "does not run", "not repeatable")

@@ -24,7 +24,7 @@ from benchmarks import RESULTS
 from graphfix.edits.by_item.looking import look
 from graphfix.edits.free_sizes import Freeing
 from graphfix.errors import UsageError
-from graphfix.protos import copied
+from graphfix.ir.protos import copied
 
 HEAD = '<ir_version: 8, opset_import: ["" : 17]> g (float[1, 4] x) => (float[1, 4] y) '
 NETWORKS = {

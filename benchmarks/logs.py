@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks import RESULTS
-from graphfix.explaining.answers import explain_log
+from graphfix.explanation.answers import explain_log
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from onnx import ModelProto, helper
 import graphfix
 from benchmarks import RESULTS
 from graphfix import edits
-from graphfix.protos import copied
+from graphfix.ir.protos import copied
 
 _NAMES = frozenset({"name", "input", "output", "tensor_name", "ref_attr_name"})
 Tool = Callable[[Path, ModelProto, Path], ModelProto]

@@ -8,46 +8,46 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from graphfix._version import __version__ as __version__
+from graphfix.ir.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from graphfix.api import check, explain, run
     from graphfix.authoring.declaring import Unknown, graph_pass, rewrite
-    from graphfix.authoring.refusing import Refuse
+    from graphfix.authoring.registry import get_pass
+    from graphfix.bisection.bisecting import bisect_run
     from graphfix.edits.by_script import edit
     from graphfix.errors import GraphfixError, InvalidModel, PassBug, UsageError
-    from graphfix.model import Model
-    from graphfix.pipeline.bisecting import bisect_run
+    from graphfix.ir.model import Model
+    from graphfix.ir.refusing import Refuse
+    from graphfix.ir.surgeon import from_graphsurgeon, to_graphsurgeon
     from graphfix.pipeline.model_files import load, save
+    from graphfix.pipeline.reproducers.replay import replay
     from graphfix.pipeline.results import Result
     from graphfix.pipeline.two_models import bisect, compare, diff
-    from graphfix.reducing.engine import reduce
-    from graphfix.registry import get_pass
+    from graphfix.reduction.engine import reduce
     from graphfix.report import APPROXIMATE, EXACT, LOSSY, Certificate, Finding, Report
-    from graphfix.reproducers.replay import replay
-    from graphfix.surgeon import from_graphsurgeon, to_graphsurgeon
 
 _HOMES = {
-    "Model": "graphfix.model",
+    "Model": "graphfix.ir.model",
     "load": "graphfix.pipeline.model_files",
     "save": "graphfix.pipeline.model_files",
     "run": "graphfix.api",
     "check": "graphfix.api",
     "explain": "graphfix.api",
     "bisect": "graphfix.pipeline.two_models",
-    "bisect_run": "graphfix.pipeline.bisecting",
+    "bisect_run": "graphfix.bisection.bisecting",
     "compare": "graphfix.pipeline.two_models",
     "diff": "graphfix.pipeline.two_models",
     "edit": "graphfix.edits.by_script",
-    "reduce": "graphfix.reducing.engine",
-    "get_pass": "graphfix.registry",
-    "replay": "graphfix.reproducers.replay",
-    "to_graphsurgeon": "graphfix.surgeon",
-    "from_graphsurgeon": "graphfix.surgeon",
+    "reduce": "graphfix.reduction.engine",
+    "get_pass": "graphfix.authoring.registry",
+    "replay": "graphfix.pipeline.reproducers.replay",
+    "to_graphsurgeon": "graphfix.ir.surgeon",
+    "from_graphsurgeon": "graphfix.ir.surgeon",
     "rewrite": "graphfix.authoring.declaring",
     "graph_pass": "graphfix.authoring.declaring",
     "Unknown": "graphfix.authoring.declaring",
-    "Refuse": "graphfix.authoring.refusing",
+    "Refuse": "graphfix.ir.refusing",
     "EXACT": "graphfix.report",
     "APPROXIMATE": "graphfix.report",
     "LOSSY": "graphfix.report",

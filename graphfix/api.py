@@ -11,11 +11,11 @@ from onnx import ModelProto
 
 from graphfix.authoring.declaring import Pass
 from graphfix.engines.profile import Target
-from graphfix.hooks import Hook
-from graphfix.model import Model
-from graphfix.operator_aliases import treated
+from graphfix.ir.model import Model
+from graphfix.ir.operator_aliases import treated
 from graphfix.pipeline.documented_errors import guarded
 from graphfix.pipeline.findings import findings_of
+from graphfix.pipeline.hooks import Hook
 from graphfix.pipeline.model_files import as_model
 from graphfix.pipeline.reading_op_types import OpTypes
 from graphfix.pipeline.results import Result
@@ -143,7 +143,7 @@ def run(
         UsageError: A name or an argument is wrong.
         PassBug: A pass broke its declaration in a way that cannot be undone.
     """
-    from graphfix.reproducers.recorded_run import finish_with
+    from graphfix.pipeline.reproducers.recorded_run import finish_with
 
     fresh, _ = treated(as_model(model), treat_as)
     asked = RunOptions(

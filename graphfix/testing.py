@@ -15,9 +15,11 @@ import numpy as np
 import onnx
 from onnx import ModelProto
 
+from graphfix.analysis.saturation import unsaturated
 from graphfix.authoring.catalogue import Catalogue
 from graphfix.authoring.declaring import Evaluate, Pass
-from graphfix.model import Model
+from graphfix.authoring.registry import get_pass, shipped_passes
+from graphfix.ir.model import Model
 from graphfix.pipeline.model_files import load
 from graphfix.pipeline.model_types import infer_types
 from graphfix.pipeline.near_misses import near_misses
@@ -25,9 +27,7 @@ from graphfix.pipeline.run import Run
 from graphfix.pipeline.running import execute
 from graphfix.pipeline.settings import Settings
 from graphfix.proving.whole.small_sides import SmallSide, at_small_sides
-from graphfix.registry import get_pass, shipped_passes
 from graphfix.report import Outcome, Status
-from graphfix.saturation import unsaturated
 from graphfix.worker.sessions import open_session
 
 Array = np.ndarray[Any, Any]

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from onnx import ModelProto, TensorProto, numpy_helper
 
-from graphfix.diffing.scopes import Scope
-from graphfix.storage.reading import read_model
+from graphfix.difference.scopes import Scope
+from graphfix.ir.storage.reading import read_model
 
 OPEN = Path(__file__).parents[2] / "shared" / "corpus" / "open"
 NETWORKS = (

@@ -13,7 +13,7 @@ from onnx import ModelProto, TensorProto
 
 from graphfix.cli import main
 from graphfix.errors import UsageError
-from graphfix.storage import saving
+from graphfix.ir.storage import saving
 
 Capture = pytest.CaptureFixture[str]
 Make = Callable[[Path], Path]

@@ -18,15 +18,15 @@ import pytest
 from onnx import ModelProto, TensorProto, helper
 
 import graphfix
+from graphfix.analysis.inference import infer_proto
 from graphfix.cli import limits, main
 from graphfix.cli.page import Page
 from graphfix.cli.shared import limit_options
-from graphfix.duplicate_names import Definitions
 from graphfix.errors import InvalidModel, PassBug, UsageError
-from graphfix.inference import infer_proto
+from graphfix.ir.duplicate_names import Definitions
+from graphfix.ir.storage import vetting
+from graphfix.ir.storage.weights import load_array
 from graphfix.pipeline.documented_errors import documented, guarded
-from graphfix.storage import vetting
-from graphfix.storage.weights import load_array
 from graphfix.worker.limits import ENGINE_MEMORY, ENGINE_SECONDS, Limits
 
 Capture = pytest.CaptureFixture[str]

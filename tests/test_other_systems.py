@@ -18,7 +18,7 @@ import onnx
 import pytest
 from onnx import numpy_helper, parser
 
-from graphfix.storage import saving
+from graphfix.ir.storage import saving
 
 ROOT = Path(__file__).parents[1]
 WITHOUT = """

@@ -128,7 +128,7 @@ def test_the_sdist_keeps_the_folder_of_the_passes(wheel: Path) -> None:
 
 
 COUNT = (
-    "import sys; from graphfix.registry import shipped_passes; found = shipped_passes(); "
+    "import sys; from graphfix.authoring.registry import shipped_passes; found = shipped_passes(); "
     "assert 'passes' not in sys.modules; import graphfix; "
     "print(graphfix.__file__, len([p for p in found if p.family]))"
 )

@@ -22,9 +22,9 @@ import graphfix
 from graphfix import APPROXIMATE, Refuse, rewrite
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import Option, Pass
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring.registry import get_pass
 from graphfix.cli import main
-from graphfix.registry import get_pass
+from graphfix.ir.views import NodeView, Value
 from graphfix.report import Status
 from graphfix.testing import outputs_of
 

@@ -5,7 +5,7 @@
     python -m benchmarks.arguments registered CASES --rows FILE
     python -m benchmarks.arguments table FILE...                 (writes results/arguments.md)
 
-`aten` calls every overload of `graphfix/arguments/aten.txt` with PyTorch, with
+`aten` calls every overload of `graphfix/operators/arguments/aten.txt` with PyTorch, with
 each argument once at another value that shows, and has the passes of ATen repair a node with
 these arguments in three layouts, without proofs: the result is equal, or refused. `registered` does
 so with the attributes of the models of a list of `benchmarks.coverage` (`cases LIST FILE` makes

@@ -13,8 +13,8 @@ from benchmarks.arguments.aten_calls import ArgumentCall, calls
 from benchmarks.opset.comparison import difference
 from benchmarks.opset.comparison import run as run_in_onnxruntime
 from graphfix import run
+from graphfix.authoring.registry import shipped_passes
 from graphfix.errors import GraphfixError
-from graphfix.registry import shipped_passes
 
 # As the TorchScript exporter has it; the same without the overload's name; numbers as attributes.
 LAYOUTS = ("named", "unnamed", "attributes")

@@ -16,8 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.arguments.aten_table import REQUIRED, Formal, Overload, operators, overloads_of
-from graphfix.arguments.neutral import is_harmless
+from graphfix.operators.arguments.aten_table import (
+    REQUIRED,
+    Formal,
+    Overload,
+    operators,
+    overloads_of,
+)
+from graphfix.operators.arguments.neutral import is_harmless
 
 _TRIES = 1500
 _SECONDS = 20  # that one operator may take

@@ -19,8 +19,8 @@ from benchmarks.coverage.cases import Case, stored
 from benchmarks.opset.comparison import difference
 from benchmarks.opset.comparison import run as run_in_onnxruntime
 from graphfix import run
+from graphfix.authoring.registry import shipped_passes
 from graphfix.errors import GraphfixError
-from graphfix.registry import shipped_passes
 
 DOMAINS = ("com.microsoft", "ai.onnx.ml")
 _FEW = 4  # models of one operator and attribute

@@ -35,7 +35,7 @@ from benchmarks.attack.judge import Judge, Ruling
 from benchmarks.attack.pytorch import PyTorch
 from benchmarks.attack.table import FINDINGS, page
 from graphfix import edits
-from graphfix.registry import all_passes
+from graphfix.authoring.registry import all_passes
 
 SECONDS = 180
 # What onnxruntime says where it has no kernel, or takes a stored value for one that stays.

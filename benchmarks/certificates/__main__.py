@@ -35,8 +35,8 @@ from benchmarks.certificates.cost import render as render_cost
 from benchmarks.certificates.sweep import Proofs, Row, row_of, run_model
 from benchmarks.certificates.table import counts, render
 from benchmarks.children import graphfix_main
-from graphfix._version import __version__
 from graphfix.engines.targets import target_names
+from graphfix.ir.version import __version__
 
 # Those that differ most from each other first, so that an early end says most.
 FIRST = ("trt8.6", "trt7.0", "trt10.1", "trt5.1", "trt8.0", "trt8.4", "trt11.1")

@@ -14,7 +14,7 @@ from benchmarks import ROOT
 from benchmarks.children import call_in_child
 from graphfix.api import check
 from graphfix.engines.targets import load_target
-from graphfix.model import Model
+from graphfix.ir.model import Model
 from graphfix.pipeline.finishing import finish
 from graphfix.pipeline.model_files import as_model, load
 from graphfix.pipeline.run_options import RunOptions

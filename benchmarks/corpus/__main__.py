@@ -43,7 +43,7 @@ from benchmarks.corpus.acceptance import verdicts_of
 from benchmarks.corpus.row import Job, Row, run_job
 from benchmarks.corpus.table import summary, table
 from benchmarks.ended import FAULT
-from graphfix._version import __version__
+from graphfix.ir.version import __version__
 
 _VERSIONED = ("graphfix", "onnx", "onnxruntime", "onnx-graphsurgeon", "onnxsim", "numpy")
 _GIB = 1024**3

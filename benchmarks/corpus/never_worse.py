@@ -32,7 +32,7 @@ from benchmarks.corpus.cells import share
 from graphfix.api import check, run
 from graphfix.engines.targets import target_names
 from graphfix.errors import GraphfixError
-from graphfix.model import Model
+from graphfix.ir.model import Model
 from graphfix.pipeline import verifying, whole_result
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.settings import Settings

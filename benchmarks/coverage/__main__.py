@@ -41,7 +41,7 @@ from benchmarks.coverage.kept_results import keep
 from benchmarks.coverage.listed import write as write_list
 from benchmarks.coverage.rows import answer
 from benchmarks.coverage.table import written
-from graphfix.authoring import has_pytorch
+from graphfix.authoring.pytorch.call import has_pytorch
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -26,12 +26,12 @@ Row = dict[str, Any]
 @contextlib.contextmanager
 def exporting_here() -> Generator[None]:
     """Let PyTorch's exporter work in this process: a child for each cell would import PyTorch."""
-    from graphfix.pytorch.exporter import export
+    from graphfix.authoring.pytorch.exporter import export
 
     def ask(_: str, folder: Path, request: Any, limits: Any, __: type[object]) -> None:
         export(folder, request, limits)
 
-    with mock.patch("graphfix.pytorch.translation.ask", ask):
+    with mock.patch("graphfix.authoring.pytorch.translation.ask", ask):
         yield
 
 

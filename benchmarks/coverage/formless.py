@@ -33,8 +33,8 @@ from benchmarks.tensorrt.repairs import beyond
 from graphfix.api import check
 from graphfix.engines.targets import load_target
 from graphfix.errors import GraphfixError
+from graphfix.ir.storage.weights import type_name
 from graphfix.opset.formats import ir_of_type
-from graphfix.storage.weights import type_name
 
 Row = Mapping[str, Any]
 Formless = Mapping[tuple[str, str], str]  # (target, case) -> why

@@ -16,7 +16,7 @@ from onnx import TensorProto, numpy_helper
 
 from benchmarks.coverage.cell_results import INDEX
 from benchmarks.coverage.models import Array
-from graphfix.registry import shipped_passes
+from graphfix.authoring.registry import shipped_passes
 
 OUTPUT = Path(__file__).resolve().parents[2] / "fixtures" / "aten" / "results.npz"
 _MOST = 7  # calls of a pass

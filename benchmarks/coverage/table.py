@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks import RESULTS
 from benchmarks.coverage.listed import ENDLESS, read
-from graphfix.registry import shipped_passes
+from graphfix.authoring.registry import shipped_passes
 
 FILE = RESULTS / "coverage-aten.md"
 Row = Mapping[str, Any]

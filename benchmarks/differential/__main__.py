@@ -40,8 +40,8 @@ from benchmarks.differential.judge import Judgement, judge, runs_once, samples_o
 from benchmarks.differential.recipes import RECIPES
 from benchmarks.differential.scope import Impossible
 from benchmarks.differential.table import FAULTS, page
+from graphfix.authoring.registry import all_passes
 from graphfix.opset.adapting import adapters
-from graphfix.registry import all_passes
 
 TARGETS = ("trt7.0", "trt8.6", "trt10.10", "ort-1.10", "opset 17", "opset 11")
 ORIGINAL_RUNS = "original-runs"  # a file that is there while onnxruntime runs the original

@@ -41,9 +41,9 @@ from benchmarks.engines.page import table
 from benchmarks.engines.rows import FORMS, POSSIBLY, Row, append, read, write
 from graphfix.engines.targets import load_target
 from graphfix.errors import GraphfixError
+from graphfix.ir.storage.weights import dtype_of
 from graphfix.proving.inputs.maker import FeedMaker
 from graphfix.proving.models import run_model
-from graphfix.storage.weights import dtype_of
 
 _ATTEMPTS = (0, 3, 9, 16, 22)
 _SECONDS = 120.0

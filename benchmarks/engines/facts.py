@@ -24,7 +24,7 @@ from onnx.helper import get_attribute_value
 
 from benchmarks import ROOT
 from graphfix.engines.versioned import packed, written
-from graphfix.schemas import form_of
+from graphfix.ir.schemas import form_of
 
 Row = dict[str, Any]
 _FAILED = ("refused", "crashed")

@@ -19,7 +19,7 @@ from onnx import ModelProto, parser
 from benchmarks.differential.judge import run, session
 from benchmarks.differential.scope import Array
 from benchmarks.engines.kernels import Asker, facts_of, written
-from graphfix.storage.weights import dtype_of
+from graphfix.ir.storage.weights import dtype_of
 
 GRAPHS = "graphs.json"
 _SECONDS = 300.0

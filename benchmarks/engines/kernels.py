@@ -35,8 +35,8 @@ from graphfix.engines.hosting.host import Host, Refused
 from graphfix.engines.hosting.runner import HostedRunner
 from graphfix.engines.targets import load_target
 from graphfix.errors import EngineFailed, NoDevice
-from graphfix.schemas import form_of
-from graphfix.storage.weights import dtype_of
+from graphfix.ir.schemas import form_of
+from graphfix.ir.storage.weights import dtype_of
 
 _SECONDS = 30.0
 _MEMORY = 3 << 30

@@ -24,8 +24,8 @@ from benchmarks.differential.draws import feed, plan
 from benchmarks.differential.judge import run, session
 from benchmarks.differential.scope import F32, STRING, Array, Dim, Impossible, Known, Root, Scope
 from benchmarks.opset.nodes import node_tests
-from graphfix.schemas import form_of
-from graphfix.storage.weights import type_name
+from graphfix.ir.schemas import form_of
+from graphfix.ir.storage.weights import type_name
 
 NEWEST = 26
 _OLDEST = 7

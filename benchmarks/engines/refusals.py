@@ -28,10 +28,10 @@ from benchmarks.differential.judge import run, session
 from benchmarks.engines.kernels import Asker, cache
 from benchmarks.engines.planted_graphs import planted
 from benchmarks.engines.probes import arrays_of, stored
-from graphfix.asking.engine_findings import with_engine
+from graphfix.bisection.asking.engine_findings import with_engine
 from graphfix.engines.targets import load_target
 from graphfix.errors import GraphfixError
-from graphfix.files import CheckRequest, CheckResult
+from graphfix.pipeline.files import CheckRequest, CheckResult
 from graphfix.proving.inputs.maker import FeedMaker
 
 Row = dict[str, Any]

@@ -15,10 +15,10 @@ from typing import Any
 import msgspec
 
 from benchmarks.fleet.sweep import rows
-from graphfix.fleet.batch import Request, run_fleet
-from graphfix.fleet.jobs import Job, Row
-from graphfix.fleet.ledger import NAME
-from graphfix.fleet.sources import sources
+from graphfix.batch.batch import Request, run_fleet
+from graphfix.batch.jobs import Job, Row
+from graphfix.batch.ledger import NAME
+from graphfix.batch.sources import sources
 from graphfix.rendering.fleet_text import fleet_text
 from graphfix.rendering.html.fleet_page import fleet_page
 from graphfix.rendering.html.page import rendered

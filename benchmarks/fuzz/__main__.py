@@ -33,8 +33,8 @@ import graphfix
 from benchmarks import RESULTS
 from benchmarks.children import call_in_child
 from benchmarks.fuzz.models import default_feed, make_model
-from graphfix.registry import all_passes
-from graphfix.storage.reading import walk_nodes
+from graphfix.authoring.registry import all_passes
+from graphfix.ir.storage.reading import walk_nodes
 
 TARGETS = (
     "trt5.1", "trt6-fulldims", "trt7.0", "trt7.2", "trt8.0", "trt8.6", "trt10.0", "trt10.10",

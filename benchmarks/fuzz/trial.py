@@ -13,17 +13,17 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from graphfix.authoring.registry import all_passes
 from graphfix.cli import main
 from graphfix.cli.limits import SMALL_MEMORY, SMALL_SECONDS
 from graphfix.engines.targets import resolve
-from graphfix.registry import all_passes
 from graphfix.worker.limits import MOST_NEEDED, MOST_WORK
 
 _POLL = 0.01
 _COMMANDS = ("run", "check", "inspect")
 MODULES = (
-    "onnxruntime", "graphfix.pipeline.finishing", "graphfix.files",
-    "graphfix.pipeline.inspection", "graphfix.pipeline.explanations", "graphfix.pipeline.streams",
+    "onnxruntime", "graphfix.pipeline.finishing", "graphfix.pipeline.files",
+    "graphfix.inspection.inspection", "graphfix.pipeline.explanations", "graphfix.pipeline.streams",
     "graphfix.rendering.text_report", "graphfix.rendering.text_check", "graphfix.cli.failures",
     "graphfix.rendering.text_inspect", "graphfix.cli.supervising", "graphfix.proving.tasks",
     *(f"graphfix.cli.{name}_command" for name in _COMMANDS),

@@ -52,7 +52,7 @@ from benchmarks.mutants.trial import (
     tried,
 )
 from graphfix.api import run
-from graphfix.registry import all_passes
+from graphfix.authoring.registry import all_passes
 
 FAMILIES = sorted(
     path.stem

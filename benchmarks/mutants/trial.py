@@ -21,7 +21,7 @@ import graphfix
 from benchmarks import ROOT
 from benchmarks.mutants.examples.example import Example
 from benchmarks.mutants.judge import Judgement, Trial, judge, prepare
-from graphfix import registry
+from graphfix.authoring import registry
 from graphfix.authoring.catalogue import Catalogue
 from graphfix.authoring.declaring import Pass
 from graphfix.opset import adapting, planning

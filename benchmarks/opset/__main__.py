@@ -45,8 +45,8 @@ from benchmarks.opset.conversions import CONVERTERS, DIED, WRONG, Row, complains
 from benchmarks.opset.corpus import corpus_rows
 from benchmarks.opset.nodes import VARIANTS, NodeTest, inexpressible, node_tests
 from benchmarks.opset.table import KINDS, corpus_table, kind_of, node_table
+from graphfix.authoring.registry import all_passes
 from graphfix.opset.adapting import adapters
-from graphfix.registry import all_passes
 
 DOWN = (21, 18, 17, 16, 15, 13, 11, 9)
 _GIB = 1024**3

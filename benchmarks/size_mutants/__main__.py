@@ -26,7 +26,7 @@ from benchmarks import RESULTS
 from benchmarks.size_mutants import of_folding, of_overrides, of_rewrites
 from benchmarks.size_mutants.mutant import Feed, Mutant
 from graphfix.api import run
-from graphfix.model import Model
+from graphfix.ir.model import Model
 from graphfix.report import Verdict
 from graphfix.worker.sessions import open_session
 

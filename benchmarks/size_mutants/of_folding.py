@@ -11,8 +11,8 @@ import numpy as np
 from onnx import TensorProto
 
 from benchmarks.size_mutants.mutant import Mutant
-from graphfix import shape_inference
-from graphfix.folding import partial
+from graphfix.analysis import shape_inference
+from graphfix.analysis.folding import partial
 
 _CONSTS = (
     "<int64[1] k = {77}, int64[1] big = {1000}, int64[1] zero = {0}, int64[1] one = {1}, "

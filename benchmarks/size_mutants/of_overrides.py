@@ -10,11 +10,11 @@ from unittest.mock import patch
 import numpy as np
 
 from benchmarks.size_mutants.mutant import Mutant
-from graphfix import inference
-from graphfix.authoring.views import Value
-from graphfix.folding.known_values import Knowledge
-from graphfix.graph import Constant
-from graphfix.model import Model
+from graphfix.analysis import inference
+from graphfix.analysis.folding.known_values import Knowledge
+from graphfix.ir.graph import Constant
+from graphfix.ir.model import Model
+from graphfix.ir.views import Value
 
 _SHAPES = tuple(np.array(w, np.int64) for w in ([3, 2], [6, 1], [6], [3, 1, 2], [1, 6], [2]))
 _SHAPED = {

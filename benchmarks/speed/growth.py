@@ -27,7 +27,7 @@ import graphfix
 from benchmarks import RESULTS
 from benchmarks.speed.chains import CHAINS, mods, transposes
 from graphfix.engines.engine import engines
-from graphfix.storage.reading import read_model
+from graphfix.ir.storage.reading import read_model
 
 SIZES = (1_000, 2_000, 4_000, 8_000)
 RUN_SIZES = (250, 500, 1_000, 2_000)

@@ -25,15 +25,15 @@ from typing import Any
 import onnx
 
 from benchmarks import RESULTS
-from graphfix.checking import check_model, file_findings
+from graphfix.analysis.inference import infer_model
+from graphfix.engines.checking import check_model, file_findings
 from graphfix.engines.profile import Target
 from graphfix.engines.targets import load_target
 from graphfix.engines.versions import in_range
 from graphfix.errors import GraphfixError
-from graphfix.inference import infer_model
-from graphfix.model import Model
+from graphfix.ir.model import Model
+from graphfix.ir.storage.reading import read_model
 from graphfix.report import Finding, Severity
-from graphfix.storage.reading import read_model
 from graphfix.validity.examination import examine
 
 _EXPLAINED = tomllib.loads(Path(__file__).with_name("explained.toml").read_text("utf-8"))

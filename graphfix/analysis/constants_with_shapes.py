@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 
 from graphfix.analysis.memo import kept_stepwise
-from graphfix.views import NodeView, Value
+from graphfix.ir.views import NodeView, Value
 
 _SIZES = frozenset({"Shape", "Size"})
 _DRAWN = frozenset({"RandomNormal", "RandomUniform"})

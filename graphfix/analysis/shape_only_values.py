@@ -6,8 +6,8 @@ from collections.abc import Generator
 from typing import TypeVar
 
 from graphfix.analysis.memo import kept_stepwise
+from graphfix.ir.views import NodeView, Value
 from graphfix.operators.table import RANDOM
-from graphfix.views import NodeView, Value
 
 _Item = TypeVar("_Item", Value, str)
 

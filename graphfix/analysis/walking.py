@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator
 
 from graphfix.analysis.memo import kept, kept_stepwise
-from graphfix.graph import Graph, Node
-from graphfix.views import NodeView, Value
+from graphfix.ir.graph import Graph, Node
+from graphfix.ir.views import NodeView, Value
 
 
 def operands(node: NodeView) -> list[Value]:

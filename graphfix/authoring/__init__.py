@@ -1,15 +1,15 @@
 """What a pass file imports: views of nodes and values, the builder, and the declarations.
 
-The one import of passes: `from graphfix.authoring import Builder, NodeView, Refuse, rewrite`. What
-lies above this package (folding, opset steps, validity) is loaded when it is first used.
+`from graphfix.authoring import Builder, NodeView, Refuse, rewrite`. Values that are known before a
+run are in `graphfix.analysis.folding`, steps of opsets in `graphfix.opset`.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
-from graphfix.attributes import AttributeRef as AttributeRef
+from graphfix.analysis.inference import infer_proto as infer_proto
+from graphfix.analysis.inference import shapes_contradict as shapes_contradict
+from graphfix.analysis.inference import type_of as type_of
+from graphfix.analysis.shape_inference import infer_shapes as infer_shapes
 from graphfix.authoring.accounting import accounted as accounted
 from graphfix.authoring.applying import Draft as Draft
 from graphfix.authoring.aten_calls import is_none as is_none
@@ -69,8 +69,6 @@ from graphfix.authoring.patterns.match import Unmatched as Unmatched
 from graphfix.authoring.patterns.pattern import Pattern as Pattern
 from graphfix.authoring.patterns.sought import Find as Find
 from graphfix.authoring.patterns.sought import Sought as Sought
-from graphfix.authoring.refusing import ComputedLate as ComputedLate
-from graphfix.authoring.refusing import Refuse as Refuse
 from graphfix.authoring.reshaping import reshaped as reshaped
 from graphfix.authoring.respelling import axes_of as axes_of
 from graphfix.authoring.respelling import is_optional as is_optional
@@ -96,29 +94,37 @@ from graphfix.authoring.sizes import times as times
 from graphfix.authoring.stepped import BYTE_MOVES as BYTE_MOVES
 from graphfix.authoring.stepped import is_stepped as is_stepped
 from graphfix.authoring.stepped import moved_inputs as moved_inputs
-from graphfix.authoring.views import Array as Array
-from graphfix.authoring.views import NodeView as NodeView
-from graphfix.authoring.views import Value as Value
 from graphfix.authoring.windows import every_nth as every_nth
 from graphfix.errors import EngineFailed as EngineFailed
 from graphfix.errors import InvalidModel as InvalidModel
 from graphfix.errors import PassBug as PassBug
-from graphfix.exporting import export_node as export_node
-from graphfix.exporting import make_info as make_info
-from graphfix.graph import Constant as Constant
-from graphfix.graph import Function as Function
-from graphfix.graph import Graph as Graph
-from graphfix.graph import Node as Node
-from graphfix.graph import Shape as Shape
-from graphfix.graph import Tensor as Tensor
-from graphfix.graph import Variable as Variable
-from graphfix.graph import is_empty as is_empty
-from graphfix.graph import shape_of_type as shape_of_type
-from graphfix.inference import infer_proto as infer_proto
-from graphfix.inference import shapes_contradict as shapes_contradict
-from graphfix.inference import type_of as type_of
-from graphfix.inlining import inline as inline
-from graphfix.model import Model as Model
+from graphfix.ir.attributes import AttributeRef as AttributeRef
+from graphfix.ir.exporting import export_node as export_node
+from graphfix.ir.exporting import make_info as make_info
+from graphfix.ir.graph import Constant as Constant
+from graphfix.ir.graph import Function as Function
+from graphfix.ir.graph import Graph as Graph
+from graphfix.ir.graph import Node as Node
+from graphfix.ir.graph import Shape as Shape
+from graphfix.ir.graph import Tensor as Tensor
+from graphfix.ir.graph import Variable as Variable
+from graphfix.ir.graph import is_empty as is_empty
+from graphfix.ir.graph import shape_of_type as shape_of_type
+from graphfix.ir.inlining import inline as inline
+from graphfix.ir.model import Model as Model
+from graphfix.ir.protos import normal_domain as normal_domain
+from graphfix.ir.refusing import ComputedLate as ComputedLate
+from graphfix.ir.refusing import Refuse as Refuse
+from graphfix.ir.schemas import form_of as form_of
+from graphfix.ir.schemas import minimal_ir as minimal_ir
+from graphfix.ir.schemas import newest_opset as newest_opset
+from graphfix.ir.sorting import first_misplaced as first_misplaced
+from graphfix.ir.sorting import sort_graph as sort_graph
+from graphfix.ir.storage.weights import dtype_of as dtype_of
+from graphfix.ir.storage.weights import type_name as type_name
+from graphfix.ir.views import Array as Array
+from graphfix.ir.views import NodeView as NodeView
+from graphfix.ir.views import Value as Value
 from graphfix.operators.row import Motion as Motion
 from graphfix.operators.table import COMPARISONS as COMPARISONS
 from graphfix.operators.table import ELEMENTWISE as ELEMENTWISE
@@ -130,86 +136,9 @@ from graphfix.operators.table import PLACES as PLACES
 from graphfix.operators.table import REDUCTIONS as REDUCTIONS
 from graphfix.operators.table import SIZES as SIZES
 from graphfix.operators.table import moving as moving
-from graphfix.protos import normal_domain as normal_domain
+from graphfix.operators.written_buffers import GRADIENT_ACCUMULATOR as GRADIENT_ACCUMULATOR
 from graphfix.report import APPROXIMATE as APPROXIMATE
 from graphfix.report import EXACT as EXACT
 from graphfix.report import LOSSY as LOSSY
 from graphfix.report import Accuracy as Accuracy
 from graphfix.report import NodeRef as NodeRef
-from graphfix.schemas import form_of as form_of
-from graphfix.schemas import minimal_ir as minimal_ir
-from graphfix.schemas import newest_opset as newest_opset
-from graphfix.shape_inference import infer_shapes as infer_shapes
-from graphfix.sorting import first_misplaced as first_misplaced
-from graphfix.sorting import sort_graph as sort_graph
-from graphfix.storage.weights import dtype_of as dtype_of
-from graphfix.storage.weights import type_name as type_name
-from graphfix.written_buffers import GRADIENT_ACCUMULATOR as GRADIENT_ACCUMULATOR
-
-if TYPE_CHECKING:
-    from graphfix.folding.computed_constants import run_constants as run_constants
-    from graphfix.folding.known_values import Knowledge as Knowledge
-    from graphfix.folding.known_values import know as know
-    from graphfix.folding.lower_bounds import lower_bound as lower_bound
-    from graphfix.folding.lower_bounds import not_negative as not_negative
-    from graphfix.folding.numbers import FUNCTIONS as FUNCTIONS
-    from graphfix.folding.numbers import is_plain as is_plain
-    from graphfix.folding.simplifying import simplified as simplified
-    from graphfix.folding.upper_bounds import is_finite as is_finite
-    from graphfix.folding.upper_bounds import upper_bound as upper_bound
-    from graphfix.folding.whole_ranges import WholeRanges as WholeRanges
-    from graphfix.opset.formats import needed_ir as needed_ir
-    from graphfix.opset.stepping import StepBlocked as StepBlocked
-    from graphfix.opset.stepping import move_to as move_to
-    from graphfix.opset.verdicts import Verdict as Verdict
-    from graphfix.opset.verdicts import verdict_of as verdict_of
-    from graphfix.pytorch.call import SCALAR_TYPES as SCALAR_TYPES
-    from graphfix.pytorch.call import Argument as Argument
-    from graphfix.pytorch.call import OperatorCall as OperatorCall
-    from graphfix.pytorch.call import has_pytorch as has_pytorch
-    from graphfix.pytorch.running import run_in_pytorch as run_in_pytorch
-    from graphfix.pytorch.translation import translated as translated
-    from graphfix.validity.complaint import Complaint as Complaint
-    from graphfix.validity.declarations import contradicts as contradicts
-    from graphfix.validity.declarations import repeated_declarations as repeated_declarations
-    from graphfix.validity.forms import fits as fits
-    from graphfix.validity.forms import form_complaints as form_complaints
-
-HOMES = {
-    "SCALAR_TYPES": "graphfix.pytorch.call",
-    "Argument": "graphfix.pytorch.call",
-    "OperatorCall": "graphfix.pytorch.call",
-    "has_pytorch": "graphfix.pytorch.call",
-    "run_in_pytorch": "graphfix.pytorch.running",
-    "translated": "graphfix.pytorch.translation",
-    "is_finite": "graphfix.folding.upper_bounds",
-    "upper_bound": "graphfix.folding.upper_bounds",
-    "WholeRanges": "graphfix.folding.whole_ranges",
-    "lower_bound": "graphfix.folding.lower_bounds",
-    "not_negative": "graphfix.folding.lower_bounds",
-    "Knowledge": "graphfix.folding.known_values",
-    "know": "graphfix.folding.known_values",
-    "FUNCTIONS": "graphfix.folding.numbers",
-    "is_plain": "graphfix.folding.numbers",
-    "run_constants": "graphfix.folding.computed_constants",
-    "simplified": "graphfix.folding.simplifying",
-    "needed_ir": "graphfix.opset.formats",
-    "StepBlocked": "graphfix.opset.stepping",
-    "move_to": "graphfix.opset.stepping",
-    "Verdict": "graphfix.opset.verdicts",
-    "verdict_of": "graphfix.opset.verdicts",
-    "Complaint": "graphfix.validity.complaint",
-    "contradicts": "graphfix.validity.declarations",
-    "repeated_declarations": "graphfix.validity.declarations",
-    "fits": "graphfix.validity.forms",
-    "form_complaints": "graphfix.validity.forms",
-}
-
-if not TYPE_CHECKING:  # a type checker would take any name for an offered one
-
-    def __getattr__(name: str) -> object:
-        """Import a name of a higher layer on first use."""
-        home = HOMES.get(name)
-        if home is None:
-            raise AttributeError(f"module 'graphfix.authoring' has no attribute {name!r}")
-        return getattr(import_module(home), name)

@@ -12,19 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.arguments.aten_resolving import CALLING, placed
-from graphfix.arguments.neutral import (
+from graphfix.authoring.aten_calls import overloads_of_arrays
+from graphfix.authoring.features import is_aten
+from graphfix.ir.attributes import default_of
+from graphfix.ir.refusing import Refuse
+from graphfix.ir.schemas import form_of, newest_opset
+from graphfix.operators.arguments.aten_resolving import CALLING, placed
+from graphfix.operators.arguments.neutral import (
     contrib_form,
     equal,
     finds_plugin,
     is_harmless_in,
     is_neutral,
 )
-from graphfix.attributes import default_of
-from graphfix.authoring.aten_calls import overloads_of_arrays
-from graphfix.authoring.refusing import Refuse
-from graphfix.features import is_aten
-from graphfix.schemas import form_of, newest_opset
 
 _CONTRIB = "com.microsoft"
 

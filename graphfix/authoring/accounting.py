@@ -17,8 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.arguments.aten_resolving import CALLING, placed
-from graphfix.arguments.neutral import (
+from graphfix.authoring.aten_calls import is_none, operator_of, overloads_called
+from graphfix.authoring.features import is_aten
+from graphfix.ir.attributes import default_of
+from graphfix.ir.graph import Graph, Node, Tensor, is_empty
+from graphfix.ir.refusing import Refuse
+from graphfix.ir.schemas import Form, form_of, newest_opset
+from graphfix.ir.views import NodeView, Value
+from graphfix.operators.arguments.aten_resolving import CALLING, placed
+from graphfix.operators.arguments.neutral import (
     ContribForm,
     contrib_form,
     equal,
@@ -26,13 +33,6 @@ from graphfix.arguments.neutral import (
     is_harmless_in,
     is_neutral,
 )
-from graphfix.attributes import default_of
-from graphfix.authoring.aten_calls import is_none, operator_of, overloads_called
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.features import is_aten
-from graphfix.graph import Graph, Node, Tensor, is_empty
-from graphfix.schemas import Form, form_of, newest_opset
 
 _CONTRIB = "com.microsoft"
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct, field
 
+from graphfix.analysis.inference import merge_type, shapes_contradict, type_of
 from graphfix.authoring.evidence import Evidence
-from graphfix.authoring.views import NodeView, Value
 from graphfix.authoring.workspace import Workspace
 from graphfix.errors import PassBug
-from graphfix.graph import (
+from graphfix.ir.graph import (
     Constant,
     Graph,
     Node,
@@ -19,7 +19,7 @@ from graphfix.graph import (
     Variable,
     is_empty,
 )
-from graphfix.inference import merge_type, shapes_contradict, type_of
+from graphfix.ir.views import NodeView, Value
 from graphfix.report import NodeRef
 
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from graphfix.arguments.aten_resolving import (
+from graphfix.ir.attributes import AttributeRef
+from graphfix.ir.refusing import Refuse
+from graphfix.ir.storage.weights import load_array
+from graphfix.ir.views import NodeView, Value
+from graphfix.operators.arguments.aten_resolving import (
     CALLING,
     Arguments,
     Given,
@@ -14,11 +18,7 @@ from graphfix.arguments.aten_resolving import (
     given_attribute,
     resolved,
 )
-from graphfix.arguments.aten_table import Overload, overloads_of
-from graphfix.attributes import AttributeRef
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.storage.weights import load_array
+from graphfix.operators.arguments.aten_table import Overload, overloads_of
 
 _LISTS = frozenset({"SequenceConstruct", "ListConstruct", "TupleConstruct"})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphfix.authoring.views import NodeView
+from graphfix.ir.views import NodeView
 
 SAME = ("SAME_LOWER", "SAME_UPPER")
 

@@ -10,7 +10,7 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring.building import Builder
-from graphfix.authoring.views import Value
+from graphfix.ir.views import Value
 
 _DIGIT = 16  # bits
 _BASE = 1 << _DIGIT

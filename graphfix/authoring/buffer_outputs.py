@@ -6,9 +6,9 @@ from onnx import TypeProto
 
 from graphfix.authoring.declared_types import redeclare_type
 from graphfix.authoring.editing import Editor
-from graphfix.graph import Variable
+from graphfix.ir.graph import Variable
+from graphfix.operators.written_buffers import KEY, read_buffers, write_buffers
 from graphfix.report import IoChange, NodeRef
-from graphfix.written_buffers import KEY, read_buffers, write_buffers
 
 
 def buffer_output(editor: Editor, output: Variable, kind: TypeProto, buffer: str) -> None:

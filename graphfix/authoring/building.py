@@ -8,16 +8,16 @@ from typing import Any, cast
 import numpy as np
 import onnx
 
-from graphfix.attributes import Attributes
+from graphfix.analysis.inference import infer_node
 from graphfix.authoring.patterns.sought import key_of
-from graphfix.authoring.refusing import ComputedLate, Refuse
-from graphfix.authoring.views import Array, NodeView, Value
 from graphfix.authoring.workspace import Workspace
 from graphfix.errors import PassBug
-from graphfix.graph import Constant, Function, Graph, Node, Tensor, Variable
-from graphfix.inference import infer_node
+from graphfix.ir.attributes import Attributes
+from graphfix.ir.graph import Constant, Function, Graph, Node, Tensor, Variable
+from graphfix.ir.refusing import ComputedLate, Refuse
+from graphfix.ir.schemas import Form, form_of
+from graphfix.ir.views import Array, NodeView, Value
 from graphfix.report import Accuracy
-from graphfix.schemas import Form, form_of
 
 Operand = Value | Array | np.generic | int | float | bool | Sequence[int] | None
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 
 from graphfix.authoring.declaring import InferredType, Pass
-from graphfix.authoring.views import NodeView
+from graphfix.ir.views import NodeView
 
 ANY = "*"
 Infer = Callable[[NodeView], Sequence[InferredType | None]]

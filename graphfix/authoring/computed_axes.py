@@ -8,10 +8,10 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.reshaping import reshaped
 from graphfix.authoring.respelling import need_elem_type, need_rank
-from graphfix.authoring.views import NodeView, Value
+from graphfix.ir.refusing import Refuse
+from graphfix.ir.views import NodeView, Value
 
 _BOOL: int = TensorProto.BOOL
 _INT32: int = TensorProto.INT32

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.graph import Graph, Node, Tensor, Variable, is_empty
+from graphfix.ir.graph import Graph, Node, Tensor, Variable, is_empty
+from graphfix.ir.refusing import Refuse
+from graphfix.ir.views import NodeView, Value
 
 Values = dict[int, Value]
 Substitute = Callable[[Builder, NodeView, list[Value | None]], Sequence[Value] | None]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from onnx import TypeProto, ValueInfoProto
 
-from graphfix.authoring.views import Value
-from graphfix.exporting import make_info
-from graphfix.graph import Graph, Shape, Variable, shape_of_type
-from graphfix.inference import type_of, type_text
+from graphfix.analysis.inference import type_of, type_text
+from graphfix.ir.exporting import make_info
+from graphfix.ir.graph import Graph, Shape, Variable, shape_of_type
+from graphfix.ir.views import Value
 
 
 def redeclare(tensor: Variable, shape: Shape) -> tuple[str, str]:

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from graphfix.authoring.features import feature, operator_feature
 from graphfix.authoring.pass_docs import of_twins, page_of
 from graphfix.authoring.patterns.pattern import Pattern, Written
 from graphfix.authoring.patterns.sought import key_of as _key
-from graphfix.authoring.views import NodeView
 from graphfix.errors import PassBug
-from graphfix.features import feature, operator_feature
+from graphfix.ir.views import NodeView
 from graphfix.report import EXACT, Accuracy
 
 Stage = str

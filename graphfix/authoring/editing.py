@@ -22,13 +22,13 @@ from graphfix.authoring.copying import Values, copy_nodes
 from graphfix.authoring.declared_types import redeclare, redeclare_type
 from graphfix.authoring.drafting import drafted
 from graphfix.authoring.evidence import Evidence
-from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.reload_evidence import finish_reloaded, successors
 from graphfix.authoring.soundness import all_nodes
-from graphfix.authoring.views import NodeView, Value
 from graphfix.authoring.workspace import Workspace
-from graphfix.graph import Graph, Node, Shape, Variable, is_empty
-from graphfix.model import Model, keep_places
+from graphfix.ir.graph import Graph, Node, Shape, Variable, is_empty
+from graphfix.ir.model import Model, keep_places
+from graphfix.ir.refusing import Refuse
+from graphfix.ir.views import NodeView, Value
 from graphfix.report import Accuracy, IoChange, NodeRef, Site
 
 

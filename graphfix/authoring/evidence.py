@@ -13,8 +13,8 @@ from msgspec import Struct, field
 from onnx import AttributeProto, NodeProto, TypeProto
 
 from graphfix.authoring.stepped import stepping_nodes
-from graphfix.exporting import export_node
-from graphfix.graph import Constant, Node, Shape, Tensor, Variable, Weights, is_empty
+from graphfix.ir.exporting import export_node
+from graphfix.ir.graph import Constant, Node, Shape, Tensor, Variable, Weights, is_empty
 from graphfix.operators.table import MAY_DRAW
 
 # Nodes before a site that are proved with it, because a pass may know what they compute; more where

@@ -8,9 +8,9 @@ from onnx import TensorProto, TypeProto, ValueInfoProto
 
 from graphfix.authoring.declared_types import redeclare_type
 from graphfix.authoring.editing import Editor
-from graphfix.authoring.views import Value
-from graphfix.graph import Variable
-from graphfix.labels import KEY, Label, Labels, read_labels, write_labels
+from graphfix.ir.graph import Variable
+from graphfix.ir.views import Value
+from graphfix.operators.labels import KEY, Label, Labels, read_labels, write_labels
 from graphfix.report import IoChange, NodeRef
 
 _SHOWN = 12  # labels that a report names

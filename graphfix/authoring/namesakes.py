@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 
-from graphfix.authoring.views import NodeView, Value
-from graphfix.graph import Graph, Node
+from graphfix.ir.graph import Graph, Node
+from graphfix.ir.views import NodeView, Value
 
 
 def _is_constant(value: Value) -> bool:

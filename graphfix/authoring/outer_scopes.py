@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from graphfix.authoring.views import NodeView, Value
-from graphfix.graph import Graph, is_empty
+from graphfix.ir.graph import Graph, is_empty
+from graphfix.ir.views import NodeView, Value
 
 
 def reads_of_outer_scopes(body: Graph) -> Iterator[tuple[NodeView, Value]]:

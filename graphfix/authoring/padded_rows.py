@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from graphfix.authoring.declared_types import redeclare
 from graphfix.authoring.editing import Editor
-from graphfix.authoring.views import Value
-from graphfix.exporting import make_info
-from graphfix.graph import Variable
-from graphfix.padding import KEY, Padding, read_padding, write_padding
+from graphfix.ir.exporting import make_info
+from graphfix.ir.graph import Variable
+from graphfix.ir.views import Value
+from graphfix.operators.padding import KEY, Padding, read_padding, write_padding
 from graphfix.report import IoChange, NodeRef
 
 

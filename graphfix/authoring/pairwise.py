@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from graphfix.authoring.building import Builder
-from graphfix.authoring.views import Array, Value
+from graphfix.ir.views import Array, Value
 
 EMITS = "Add Concat Gather Mul Slice Squeeze Sub"
 EMITS_OF_ANY_SIZE = f"{EMITS} Equal Less Range Shape Where"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from graphfix.authoring.evidence import Evidence, tensors_read
-from graphfix.graph import Graph, Node, is_empty
+from graphfix.ir.graph import Graph, Node, is_empty
 
 Pair = tuple[Node, Graph]
 

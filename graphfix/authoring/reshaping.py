@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from graphfix.authoring.building import Builder
-from graphfix.authoring.views import Value
+from graphfix.ir.views import Value
 
 EMITS = "Equal Expand Reshape Where"
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence, Set
 from typing import Any
 
+from graphfix.analysis.inference import type_of
 from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.inference import type_of
-from graphfix.schemas import form_of
-from graphfix.storage.weights import type_name
+from graphfix.ir.refusing import Refuse
+from graphfix.ir.schemas import form_of
+from graphfix.ir.storage.weights import type_name
+from graphfix.ir.views import NodeView, Value
 
 
 def operands(node: NodeView) -> tuple[list[Value | None], dict[str, Value]]:

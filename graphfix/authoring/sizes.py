@@ -8,8 +8,8 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import Value
+from graphfix.ir.refusing import Refuse
+from graphfix.ir.views import Value
 
 FAR = 2**31 - 1  # the end of a Slice that goes to the end: engines hold sizes in 32 bits
 _MOST = 1 << 22

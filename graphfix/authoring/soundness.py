@@ -10,15 +10,15 @@ from collections.abc import Iterable, Iterator
 
 import onnx
 
+from graphfix.analysis.inference import infer_node
 from graphfix.authoring.applying import Draft, check_results
 from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
 from graphfix.errors import PassBug
-from graphfix.exporting import export_node
-from graphfix.graph import Node
-from graphfix.inference import infer_node
-from graphfix.protos import normal_domain
-from graphfix.schemas import form_of, minimal_ir
+from graphfix.ir.exporting import export_node
+from graphfix.ir.graph import Node
+from graphfix.ir.protos import normal_domain
+from graphfix.ir.refusing import Refuse
+from graphfix.ir.schemas import form_of, minimal_ir
 
 _UNSUPPORTED = "has unsupported type"  # what ONNX's inference says of a dtype
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from graphfix.authoring.views import NodeView
+from graphfix.ir.views import NodeView
 from graphfix.report import NodeRef
 
 # Scope, operator and outputs of a node.

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from graphfix.attributes import AttributeRef
-from graphfix.authoring.views import Array, Value
-from graphfix.graph import Node, Tensor, is_empty
+from graphfix.ir.attributes import AttributeRef
+from graphfix.ir.graph import Node, Tensor, is_empty
+from graphfix.ir.protos import normal_domain
+from graphfix.ir.views import Array, Value
 from graphfix.operators.table import OPERATORS
-from graphfix.protos import normal_domain
 
 # Operators that give the elements that they got, in other places.
 BYTE_MOVES = (

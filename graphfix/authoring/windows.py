@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphfix.authoring.building import Builder
-from graphfix.authoring.views import Value
+from graphfix.ir.views import Value
 
 
 def every_nth(

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from graphfix.authoring.catalogue import Catalogue
 from graphfix.authoring.declaring import Pass
-from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.spared_nodes import Spared
-from graphfix.authoring.views import NodeView
-from graphfix.graph import Graph
-from graphfix.model import Model
+from graphfix.ir.graph import Graph
+from graphfix.ir.model import Model
+from graphfix.ir.refusing import Refuse
+from graphfix.ir.schemas import minimal_ir, newest_opset_of
+from graphfix.ir.views import NodeView
 from graphfix.report import NodeRef
-from graphfix.schemas import minimal_ir, newest_opset_of
 
 USUAL_OPSET = 17  # what engines and other tools know widely
 # Pass, scope, operator and outputs of a site.

@@ -24,7 +24,7 @@ from graphfix.cli.shared import CONTEXT, FILE, output_options
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from graphfix.fleet.batch import Crew
+    from graphfix.batch.batch import Crew
 
 
 def _names(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
@@ -160,9 +160,9 @@ def batch(
     3 no model could be read; 5 a fault in graphfix; 130 Ctrl-C, what is done is
     kept.
     """
+    from graphfix.batch.batch import Request, run_fleet, versions
+    from graphfix.batch.sources import is_url, sources
     from graphfix.cli.fleet_progress import telling
-    from graphfix.fleet.batch import Request, run_fleet, versions
-    from graphfix.fleet.sources import is_url, sources
 
     if rows is None and is_url(out):
         raise click.UsageError("--out is a URL: say where rows are kept with --rows DIR")
@@ -186,8 +186,8 @@ def batch(
 
         say("what is done is kept: the same command goes on")
         raise
+    from graphfix.batch.ledger import NAME
     from graphfix.cli.reports import json_text, write_reports
-    from graphfix.fleet.ledger import NAME
     from graphfix.rendering.fleet_text import fleet_json, fleet_text
 
     def html() -> str:
@@ -238,9 +238,9 @@ def _options(
 
 def _crew(scheduler: str | None, jobs: int | None) -> Crew:
     if scheduler is not None:
-        from graphfix.fleet.dask_crew import DaskCrew
+        from graphfix.batch.dask_crew import DaskCrew
 
         return DaskCrew(scheduler)
-    from graphfix.fleet.local_crew import LocalCrew, processors
+    from graphfix.batch.local_crew import LocalCrew, processors
 
     return LocalCrew(jobs or processors())

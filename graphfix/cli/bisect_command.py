@@ -110,7 +110,7 @@ def _of_a_run(model: Path, asked: dict[str, Any], as_json: bool, reports: tuple[
     from graphfix.worker.single_thread import single_threaded
 
     with single_threaded():
-        from graphfix.pipeline.bisecting import bisect_run
+        from graphfix.bisection.bisecting import bisect_run
     offer_template()
 
     if asked["target"] is None and asked["opset"] is None and asked["passes"] is None:

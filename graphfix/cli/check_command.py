@@ -30,7 +30,7 @@ from graphfix.cli.shared import (
 from graphfix.report import Finding
 
 if TYPE_CHECKING:
-    from graphfix.files import CheckRequest, CheckResult
+    from graphfix.pipeline.files import CheckRequest, CheckResult
 
 
 @click.command(
@@ -144,7 +144,7 @@ def _checked(
     from graphfix.worker.single_thread import single_threaded
 
     with single_threaded():
-        from graphfix.files import CheckRequest, check_file
+        from graphfix.pipeline.files import CheckRequest, check_file
 
     page = page_of(click.get_current_context())
     lasting = page.lasting_folder if page is not None else None
@@ -154,7 +154,7 @@ def _checked(
         proto = proto_of(request.model) if given is not None else None
         result = check_file(request)
         if engine:
-            from graphfix.asking.engine_findings import with_engine
+            from graphfix.bisection.asking.engine_findings import with_engine
 
             result = with_engine(request, result)
     for made in result.reproducers:
@@ -218,7 +218,7 @@ def _sum_up(models: Sequence[Path], every: Sequence[Told]) -> None:
 
 def _remedies(findings: Iterable[Finding], pass_files: Sequence[str | Path]) -> tuple[str, ...]:
     """Return one line for each pass that removes a finding: what it does, how close it stays."""
-    from graphfix.registry import all_passes
+    from graphfix.authoring.registry import all_passes
 
     helpful = {name for f in findings for name in f.removed_by}
     return tuple(

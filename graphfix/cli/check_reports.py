@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from graphfix.cli.many_models import Told, many_json
 from graphfix.cli.reports import Views, json_text
 from graphfix.cli.streams import STANDARD
-from graphfix.printing import shell_line
+from graphfix.ir.printing import shell_line
 
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-    from graphfix.files import CheckRequest, CheckResult
+    from graphfix.pipeline.files import CheckRequest, CheckResult
 
 
 def command_of(path: Path | str, request: CheckRequest, result: CheckResult) -> str:

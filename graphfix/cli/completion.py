@@ -30,7 +30,7 @@ def targets(_ctx: click.Context, _param: click.Parameter, typed: str) -> list[Co
 
 def passes(_ctx: click.Context, _param: click.Parameter, typed: str) -> list[CompletionItem]:
     """Offer the names of passes, with what they do; of a list, those that may follow."""
-    from graphfix.registry import all_passes
+    from graphfix.authoring.registry import all_passes
 
     done, comma, begun = typed.rpartition(",")
     return _items(
@@ -65,7 +65,7 @@ def _model_of() -> Path | None:
 
 def _named(path: Path) -> Iterable[tuple[str, str]]:
     from graphfix.errors import GraphfixError
-    from graphfix.storage.reading import read_model
+    from graphfix.ir.storage.reading import read_model
 
     try:
         found = read_model(path).proto.graph.node

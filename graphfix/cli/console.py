@@ -9,7 +9,7 @@ from collections.abc import Generator
 from contextlib import contextmanager, redirect_stdout
 from typing import TextIO
 
-from graphfix.printing import for_terminal, printable
+from graphfix.ir.printing import for_terminal, printable
 from graphfix.rendering.style import PLAIN, Style
 
 

@@ -45,7 +45,7 @@ def explain(*, as_json: bool, log: Path, model: Path | None, target: str) -> int
     from graphfix.worker.single_thread import single_threaded
 
     with single_threaded():
-        from graphfix.explaining.answers import explain_log
+        from graphfix.explanation.answers import explain_log
     if log == STANDARD and model == STANDARD:
         raise click.UsageError("LOG and MODEL cannot both come from standard input")
     text = _text(log)

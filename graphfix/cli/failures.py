@@ -112,7 +112,7 @@ def _fault(error: Exception, words: Sequence[str], lasting: str | None) -> Failu
 
 def _write_fault_file(error: Exception, words: Sequence[str], lasting: str | None) -> str:
     """Write command line and traceback to a new temporary file; empty when that fails."""
-    from graphfix._version import __version__
+    from graphfix.ir.version import __version__
 
     lines = [
         f"graphfix {__version__}, Python {sys.version}",

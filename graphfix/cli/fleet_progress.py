@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from graphfix.fleet.jobs import Row
+from graphfix.batch.jobs import Row
 from graphfix.rendering.fleet_text import COLOURS, WORDS, row_line
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from graphfix.cli.many_models import Told, code_of, for_each, many_json, models_
 from graphfix.cli.shared import CONTEXT, output_options, verbose_option
 
 if TYPE_CHECKING:
-    from graphfix.model import Model
+    from graphfix.ir.model import Model
 
 
 @click.command(
@@ -99,7 +99,7 @@ def _inspected(
     """Return what is shown of one model: as JSON, or as text."""
     from graphfix.cli.console import stdout_kept, style_for
     from graphfix.cli.streams import source
-    from graphfix.pipeline.inspection import inspect_model
+    from graphfix.inspection.inspection import inspect_model
 
     given = source(path)
     if any(looks.values()):
@@ -124,7 +124,7 @@ def _inspected(
 def _looked(given: Path | Model, *, as_json: bool, **looks: Any) -> tuple[Any, str]:
     """Return the closer looks that were asked for."""
     from graphfix.cli.console import stdout_kept, style_for
-    from graphfix.pipeline.closer_look import Looks, look_at
+    from graphfix.inspection.closer_look import Looks, look_at
     from graphfix.rendering.closer_look_views import looking_json, looking_text
 
     with stdout_kept():

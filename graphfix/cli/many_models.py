@@ -89,7 +89,7 @@ def _holds_many(path: Path) -> bool:
 def _meant(path: Path) -> Sequence[Path]:
     if not _holds_many(path):
         return (path,)
-    from graphfix.fleet.sources import sources
+    from graphfix.batch.sources import sources
 
     return [Path(source.place) for source in sources([str(path)])]
 

@@ -49,8 +49,8 @@ def _answer(work: Callable[[], object]) -> None:
 
 
 def _found(path: str) -> str:
-    from graphfix.protos import called, copied
-    from graphfix.storage.reading import read_model
+    from graphfix.ir.protos import called, copied
+    from graphfix.ir.storage.reading import read_model
 
     model = read_model(Path(path)).proto
     nodes = model.graph.node
@@ -74,7 +74,7 @@ def _found(path: str) -> str:
 def _interpret(model: ModelProto) -> None:
     from onnx import checker
 
-    from graphfix import shape_inference
+    from graphfix.analysis import shape_inference
 
     try:
         shape_inference.infer_shapes(model, data_prop=True)

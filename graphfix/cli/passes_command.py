@@ -33,9 +33,9 @@ def passes(
     *, as_json: bool, name: str | None, family: str | None, grep: str | None, verbose: bool
 ) -> int:
     """Show how many passes each family has; with NAME what that one does and its options."""
+    from graphfix.authoring.registry import all_passes, get_pass
     from graphfix.cli.console import emit, emit_json, style_for
     from graphfix.errors import UsageError
-    from graphfix.registry import all_passes, get_pass
     from graphfix.rendering.as_json import SCHEMA
     from graphfix.rendering.passes_view import (
         by_family,

@@ -56,7 +56,7 @@ COMMANDS = {
 def _print_version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
     """Print the version and end."""
     if wanted and not ctx.resilient_parsing:
-        from graphfix._version import __version__
+        from graphfix.ir.version import __version__
 
         click.echo(f"graphfix {__version__}")
         ctx.exit()

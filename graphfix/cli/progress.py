@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, TextIO
 
 from graphfix.cli.page import Page
-from graphfix.hooks import Hook, SilentHook
+from graphfix.pipeline.hooks import Hook, SilentHook
 from graphfix.report import Outcome
 
 if TYPE_CHECKING:

@@ -69,7 +69,7 @@ def reduce(*, as_json: bool, **asked: Any) -> int:
     """
     from graphfix.cli.console import emit, emit_json, stdout_kept, style_for
     from graphfix.cli.progress import progress_hooks
-    from graphfix.reducing.files import ReduceRequest, reduce_file
+    from graphfix.reduction.files import ReduceRequest, reduce_file
 
     request = ReduceRequest(**asked)
     with progress_hooks() as hooks, stdout_kept():

@@ -45,7 +45,7 @@ def replay(
     from graphfix.worker.single_thread import single_threaded
 
     with single_threaded():
-        from graphfix.reproducers.replay import replay as replay_folder
+        from graphfix.pipeline.reproducers.replay import replay as replay_folder
     offer_template()
 
     with stdout_kept():

@@ -16,7 +16,7 @@ from graphfix.errors import UsageError
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-    from graphfix.model import Model
+    from graphfix.ir.model import Model
     from graphfix.rendering.html.page import Page
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -47,7 +47,7 @@ def write_reports(paths: Sequence[Path], views: Views) -> None:
     Raises:
         UsageError: A file cannot be written.
     """
-    from graphfix.storage.saving import write_all, write_atomically
+    from graphfix.ir.storage.saving import write_all, write_atomically
 
     for path in paths:
         text = views[path.suffix.lower()]()
@@ -89,6 +89,6 @@ def proto_of(given: Path | Model) -> ModelProto:
     Raises:
         InvalidModel: The file is no model any more.
     """
-    from graphfix.storage.reading import read_model
+    from graphfix.ir.storage.reading import read_model
 
     return read_model(given).proto if isinstance(given, Path) else given.proto

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from graphfix.engines.interface import Input, NextStep
     from graphfix.engines.profile import Target
-    from graphfix.files import RunRequest
+    from graphfix.pipeline.files import RunRequest
     from graphfix.pipeline.results import Result
     from graphfix.report import Report
 
@@ -144,7 +144,7 @@ def run(
     from graphfix.worker.single_thread import single_threaded
 
     with single_threaded():
-        from graphfix.files import RunRequest, run_file
+        from graphfix.pipeline.files import RunRequest, run_file
     raw: list[bytes] = []
     given = source(asked.pop("model"))
     if asked["verify"] != "off":
@@ -211,7 +211,7 @@ def _next_step(report: Report, asked: str | Target | None, assumes: bool) -> Nex
     target, path = load_target(name), report.output.path
 
     def contents() -> tuple[Sequence[Input], frozenset[str]]:
-        from graphfix.pipeline.inspection import fed_and_used
+        from graphfix.inspection.inspection import fed_and_used
 
         ports, used = fed_and_used(Path(path))
         # An unknown rank leaves the whole shape to the user.

@@ -12,7 +12,7 @@ import click
 from graphfix.errors import UsageError
 
 if TYPE_CHECKING:
-    from graphfix.model import Model
+    from graphfix.ir.model import Model
 
 STANDARD = Path("-")
 
@@ -46,8 +46,8 @@ def source(path: Path) -> Path | Model:
     """
     if path != STANDARD:
         return path
+    from graphfix.ir.storage.reading import MAX_BYTES
     from graphfix.pipeline.streams import INPUT, model_of_stream
-    from graphfix.storage.reading import MAX_BYTES
 
     stream = getattr(sys.stdin, "buffer", None)
     if stream is None:

@@ -70,7 +70,7 @@ def targets(*, as_json: bool, name: str | None, wanted: str | None, verbose: boo
 def _install(wanted: str, name: str | None, *, as_json: bool) -> int:
     from graphfix.cli.console import emit, emit_json, say
     from graphfix.engines.engine import engine_of
-    from graphfix.engines.hosting.installing import install
+    from graphfix.engines.installing import install
     from graphfix.engines.targets import resolve
     from graphfix.errors import UsageError
     from graphfix.rendering.as_json import SCHEMA

@@ -16,7 +16,7 @@ def offer_template() -> None:
     """
     ctx = click.get_current_context()
     if ctx.find_root().obj is OWN_PROCESS or page_of(ctx) is not None:
-        from graphfix.registry import shipped_passes
+        from graphfix.authoring.registry import shipped_passes
         from graphfix.worker.service import fork_here
 
         shipped_passes()  # this process needs them as well, children for their numpy models

@@ -77,8 +77,8 @@ def view(
     from graphfix.worker.single_thread import single_threaded
 
     with single_threaded():
-        from graphfix.files import CheckRequest, check_file
-        from graphfix.pipeline.inspection import inspect_model
+        from graphfix.inspection.inspection import inspect_model
+        from graphfix.pipeline.files import CheckRequest, check_file
     given = source(model)
     with stdout_kept():
         proto = proto_of(given)
@@ -148,7 +148,7 @@ def _opened(address: str) -> bool:
 
 def _cached(model: Path) -> Path:
     """Return where the page of a model goes: one file for each name of a model."""
-    from graphfix.storage.user_folders import user_cache
+    from graphfix.ir.storage.user_folders import user_cache
 
     folder = user_cache() / "view"
     try:

@@ -1,4 +1,4 @@
-"""Nodes and tensors of a proto as users name them, see `graphfix.addressing`.
+"""Nodes and tensors of a proto as users name them, see `graphfix.ir.addressing`.
 
 Tensors are named as nodes are, and what a node computes by the node.
 """
@@ -11,9 +11,9 @@ from fnmatch import fnmatchcase
 
 from onnx import FunctionProto, GraphProto, ModelProto, NodeProto
 
-from graphfix.addressing import is_pattern, listed, select, unknown
 from graphfix.errors import UsageError
-from graphfix.protos import all_graphs, bodies_of, called
+from graphfix.ir.addressing import is_pattern, listed, select, unknown
+from graphfix.ir.protos import all_graphs, bodies_of, called
 from graphfix.report import NodeRef
 
 

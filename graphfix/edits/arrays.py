@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from graphfix.errors import UsageError
-from graphfix.storage.weights import dtype_of, type_name
+from graphfix.ir.storage.weights import dtype_of, type_name
 
 Array = np.ndarray[Any, Any]
 

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, helper
 
-from graphfix.diffing.renaming import rename_tensors
-from graphfix.diffing.scopes import Scope
+from graphfix.difference.renaming import rename_tensors
+from graphfix.difference.scopes import Scope
 from graphfix.edits.addressing import find_node
 from graphfix.edits.parts import declared
 from graphfix.edits.step import Equal, Step, Subject
 from graphfix.errors import UsageError
-from graphfix.protos import all_graphs, copied
-from graphfix.reducing.tensor_types import declaration, is_full
-from graphfix.submodels import with_graph
+from graphfix.ir.protos import all_graphs, copied
+from graphfix.ir.submodels import with_graph
+from graphfix.reduction.tensor_types import declaration, is_full
 
 _INSIDE = "graphfix/inside"  # before the names of tensors of the node that it is compared in
 

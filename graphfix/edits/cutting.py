@@ -12,7 +12,7 @@ from graphfix.edits.addressing import find_tensor
 from graphfix.edits.parts import composed, needed, part, read_by
 from graphfix.edits.step import Equal, Step, Subject
 from graphfix.errors import UsageError
-from graphfix.submodels import add_outputs
+from graphfix.ir.submodels import add_outputs
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,14 +13,14 @@ from hashlib import sha256
 
 from onnx import ModelProto, NodeProto, TensorProto, TypeProto, ValueInfoProto, helper
 
-from graphfix.diffing.scopes import Scope, Stored
+from graphfix.difference.scopes import Scope, Stored
 from graphfix.edits.parts import needed, part, read_by
 from graphfix.edits.step import Subject
+from graphfix.ir.protos import all_nodes, copied, normal_domain
+from graphfix.ir.submodels import Functions, add_outputs, called_functions, functions_of
 from graphfix.operators.table import MAY_DRAW
-from graphfix.protos import all_nodes, copied, normal_domain
 from graphfix.proving.sites.identical import constant_key, form_key, tensor_key
-from graphfix.reducing.tensor_types import is_full
-from graphfix.submodels import Functions, add_outputs, called_functions, functions_of
+from graphfix.reduction.tensor_types import is_full
 
 _FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE, TensorProto.BFLOAT16)
 _Numbers = dict[tuple[object, ...], int]

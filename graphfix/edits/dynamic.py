@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from onnx import GraphProto, ModelProto, NodeProto, helper
 
+from graphfix.authoring.registry import shipped_passes
 from graphfix.edits.addressing import matching
 from graphfix.edits.by_item.looking import Shown, look
 from graphfix.edits.free_sizes import Freed, Freeing
@@ -15,11 +16,10 @@ from graphfix.edits.sizes import Size
 from graphfix.edits.step import Claim, Equal, FreeSize, Step, Subject
 from graphfix.edits.step import Shown as Claimed
 from graphfix.errors import UsageError
-from graphfix.model import Model
+from graphfix.ir.model import Model
+from graphfix.ir.protos import copied
 from graphfix.pipeline.evaluators import evaluators_for
-from graphfix.protos import copied
 from graphfix.proving.inputs.maker import required_inputs
-from graphfix.registry import shipped_passes
 from graphfix.report import Verdict, Verification
 
 ORIGINAL = "@original"

@@ -14,9 +14,9 @@ from graphfix.edits.arrays import array_of
 from graphfix.edits.parts import declared, unread, without_outputs
 from graphfix.edits.step import Equal, Step, Subject
 from graphfix.errors import UsageError
-from graphfix.protos import copied
-from graphfix.storage.weights import type_name
-from graphfix.submodels import add_outputs
+from graphfix.ir.protos import copied
+from graphfix.ir.storage.weights import type_name
+from graphfix.ir.submodels import add_outputs
 
 GIVEN = ("graphfix.edits", "Given")
 

@@ -12,14 +12,14 @@ from onnx import ModelProto
 from graphfix.edits.proof import HowToProve, Proof, prove
 from graphfix.edits.step import Edit, FreeSize, Step, Subject
 from graphfix.errors import InvalidModel, UsageError
-from graphfix.hooks import Hook
-from graphfix.model import Model
+from graphfix.ir.model import Model
+from graphfix.ir.storage.reading import check_proto
 from graphfix.pipeline.documented_errors import guarded
+from graphfix.pipeline.hooks import Hook
 from graphfix.pipeline.model_files import as_model, check_acyclic
 from graphfix.pipeline.run_options import inputs_file
 from graphfix.pipeline.validation import new_complaints, validity_of
 from graphfix.proving.inputs.maker import check_inputs_fit
-from graphfix.storage.reading import check_proto
 
 VERIFY = ("auto", "off")
 

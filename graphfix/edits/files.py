@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from graphfix._version import __version__
 from graphfix.edits.engine import Edited, edit
 from graphfix.edits.option_texts import KEEP, written
 from graphfix.edits.recipes import Entry, edit_of, read_recipe, write_recipe
 from graphfix.edits.step import Edit
 from graphfix.errors import UsageError
-from graphfix.files import PROVENANCE, check_writable
-from graphfix.hooks import Hook
-from graphfix.model import Model
+from graphfix.ir.model import Model
+from graphfix.ir.version import __version__
+from graphfix.pipeline.files import PROVENANCE, check_writable
+from graphfix.pipeline.hooks import Hook
 from graphfix.pipeline.model_files import as_model, save
 from graphfix.pipeline.streams import STANDARD, bytes_of, check_stream_output
 

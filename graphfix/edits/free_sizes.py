@@ -32,8 +32,8 @@ from graphfix.edits.known_tensors import (
     types_of,
 )
 from graphfix.errors import UsageError
-from graphfix.model import Model
-from graphfix.protos import called, copied, names_read, normal_domain
+from graphfix.ir.model import Model
+from graphfix.ir.protos import called, copied, names_read, normal_domain
 
 _PROBE = 7919  # times the size: nothing else in a network is a multiple of this prime
 _MOST = 4000

@@ -9,8 +9,8 @@ from google.protobuf.message import DecodeError
 from onnx import FunctionProto, ModelProto, TypeProto, helper
 
 from graphfix.errors import UsageError
-from graphfix.model import Model
-from graphfix.reducing.tensor_types import Typist
+from graphfix.ir.model import Model
+from graphfix.reduction.tensor_types import Typist
 
 _OLDEST_IR = 8  # the first with local functions
 _OVERLOADS = 10  # the first with overloads

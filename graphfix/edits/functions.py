@@ -34,7 +34,7 @@ from graphfix.edits.precision import To
 from graphfix.edits.preprocessing import InputType, Layout, Normalize, OutputType, SwapChannels
 from graphfix.edits.sizes import Dim, Shape
 from graphfix.edits.values import SetAttribute, SetWeights
-from graphfix.model import Model
+from graphfix.ir.model import Model
 
 ModelLike = Model | str | Path | ModelProto
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from onnx import ModelProto, TensorShapeProto, TypeProto, ValueInfoProto
 
-from graphfix.protos import all_graphs, copied
-from graphfix.reducing.tensor_types import Types, Typist
+from graphfix.ir.protos import all_graphs, copied
+from graphfix.reduction.tensor_types import Types, Typist
 
 Dim = TensorShapeProto.Dimension
 

@@ -19,9 +19,9 @@ from graphfix.edits.outside import run_of
 from graphfix.edits.renaming import rename_ends
 from graphfix.edits.step import Subject
 from graphfix.errors import UsageError
-from graphfix.model import Model
+from graphfix.ir.model import Model
+from graphfix.ir.protos import copied
 from graphfix.pipeline.model_files import load
-from graphfix.protos import copied
 from graphfix.proving.inputs.maker import required_inputs
 
 

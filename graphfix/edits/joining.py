@@ -9,7 +9,6 @@ from pathlib import Path
 
 from onnx import ModelProto, NodeProto, helper
 
-from graphfix.addressing import unknown
 from graphfix.edits.merging import (
     add_functions,
     add_imports,
@@ -26,9 +25,10 @@ from graphfix.edits.renaming import rename_ends
 from graphfix.edits.sizes import dims_of
 from graphfix.edits.step import Equal, Step, Subject
 from graphfix.errors import UsageError
-from graphfix.model import Model
+from graphfix.ir.addressing import unknown
+from graphfix.ir.model import Model
+from graphfix.ir.protos import copied
 from graphfix.pipeline.model_files import load
-from graphfix.protos import copied
 from graphfix.proving.inputs.maker import required_inputs
 
 

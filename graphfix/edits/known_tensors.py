@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from onnx import ModelProto, NodeProto, numpy_helper
 
+from graphfix.analysis.shape_inference import infer_shapes
 from graphfix.edits.arrays import Array
-from graphfix.graph import shape_of_type
-from graphfix.protos import constant_of_node, copied, names_read
-from graphfix.reducing.tensor_types import Typist
-from graphfix.shape_inference import infer_shapes
+from graphfix.ir.graph import shape_of_type
+from graphfix.ir.protos import constant_of_node, copied, names_read
+from graphfix.reduction.tensor_types import Typist
 
 Sizes = tuple["int | str | None", ...]
 Shapes = dict[str, Sizes]

@@ -7,19 +7,19 @@ from pathlib import Path
 
 from onnx import ModelProto, TypeProto
 
-from graphfix.diffing.renaming import rename_tensors
+from graphfix.analysis.inference import type_text
+from graphfix.difference.renaming import rename_tensors
 from graphfix.edits.addressing import graphs_of, places, roots, tensors_of
 from graphfix.edits.sizes import dims_of, set_size
 from graphfix.errors import UsageError
-from graphfix.inference import type_text
-from graphfix.model import Model
+from graphfix.ir.model import Model
+from graphfix.ir.protos import all_graphs, all_nodes, copied, normal_domain
+from graphfix.ir.storage.reading import walk_tensors
+from graphfix.ir.storage.saving import take_in
+from graphfix.ir.storage.weights import is_external
+from graphfix.ir.submodels import function_key, functions_of
+from graphfix.pipeline.reproducers.recorded_run import finish_with
 from graphfix.pipeline.run_options import RunOptions
-from graphfix.protos import all_graphs, all_nodes, copied, normal_domain
-from graphfix.reproducers.recorded_run import finish_with
-from graphfix.storage.reading import walk_tensors
-from graphfix.storage.saving import take_in
-from graphfix.storage.weights import is_external
-from graphfix.submodels import function_key, functions_of
 
 
 def at_opset(model: Model, wanted: int, where: str) -> ModelProto:

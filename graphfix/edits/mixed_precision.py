@@ -10,8 +10,8 @@ import numpy as np
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 from graphfix.edits.precision_plan import Plan, tensors_of_bodies
-from graphfix.protos import copied
-from graphfix.storage.weights import dtype_of, load_array, type_name
+from graphfix.ir.protos import copied
+from graphfix.ir.storage.weights import dtype_of, load_array, type_name
 
 
 def converted(proto: ModelProto, plan: Plan, elements: dict[str, int], base_dir: str) -> ModelProto:

@@ -9,8 +9,7 @@ from re import fullmatch
 
 from onnx import FunctionProto, GraphProto, ModelProto
 
-from graphfix.addressing import is_pattern, unknown
-from graphfix.diffing.renaming import rename_tensors
+from graphfix.difference.renaming import rename_tensors
 from graphfix.edits.addressing import find_nodes, find_tensor, graphs_of, places, roots, tensors_of
 from graphfix.edits.renaming import (
     rename_function,
@@ -20,7 +19,8 @@ from graphfix.edits.renaming import (
 )
 from graphfix.edits.step import Claim, Equal, SameStructure, Step, Subject
 from graphfix.errors import UsageError
-from graphfix.protos import all_nodes, copied
+from graphfix.ir.addressing import is_pattern, unknown
+from graphfix.ir.protos import all_nodes, copied
 
 
 @dataclass(frozen=True, slots=True)

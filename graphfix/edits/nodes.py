@@ -8,7 +8,7 @@ from pathlib import Path
 
 from onnx import GraphProto, ModelProto, NodeProto, TypeProto
 
-from graphfix.diffing.renaming import rename_tensors
+from graphfix.difference.renaming import rename_tensors
 from graphfix.edits.addressing import Place, find_nodes, find_tensor, graphs_of, tensors_of
 from graphfix.edits.function_files import calling, read_function
 from graphfix.edits.inner_models import InnerModel
@@ -18,9 +18,9 @@ from graphfix.edits.parts import declared
 from graphfix.edits.renaming import rename_ends
 from graphfix.edits.step import Equal, Step, Subject
 from graphfix.errors import UsageError
-from graphfix.model import Model
-from graphfix.protos import copied, normal_domain
-from graphfix.schemas import form_of
+from graphfix.ir.model import Model
+from graphfix.ir.protos import copied, normal_domain
+from graphfix.ir.schemas import form_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ from typing import Any, cast
 
 import numpy as np
 
+from graphfix.ir.storage.reading import read_model
+from graphfix.ir.storage.weights import dtype_of
 from graphfix.proving.runners.engine import Engine
 from graphfix.proving.runners.evaluators import Evaluators
 from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.values.kinds import Feed
-from graphfix.storage.reading import read_model
-from graphfix.storage.weights import dtype_of
 
 Array = np.ndarray[Any, Any]
 

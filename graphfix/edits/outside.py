@@ -7,10 +7,10 @@ from pathlib import Path
 
 from onnx import ModelProto, NodeProto, helper
 
-from graphfix.model import Model
+from graphfix.authoring.registry import shipped_passes
+from graphfix.ir.model import Model
 from graphfix.pipeline.evaluators import evaluators_for
 from graphfix.proving.runners.evaluators import OpKey
-from graphfix.registry import shipped_passes
 
 DOMAIN = "graphfix.edits"
 NUMPY: Mapping[OpKey, str] = {

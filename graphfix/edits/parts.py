@@ -7,13 +7,13 @@ from typing import Any
 
 from onnx import GraphProto, ModelProto, ValueInfoProto
 
-from graphfix.diffing.scopes import Scope
+from graphfix.difference.scopes import Scope
 from graphfix.edits.names import prefix_all
 from graphfix.edits.step import Subject
 from graphfix.errors import UsageError
-from graphfix.protos import copied, names_read
-from graphfix.reducing.tensor_types import declaration, is_full
-from graphfix.submodels import function_key, with_graph
+from graphfix.ir.protos import copied, names_read
+from graphfix.ir.submodels import function_key, with_graph
+from graphfix.reduction.tensor_types import declaration, is_full
 
 
 def needed(scope: Scope, names: Iterable[str], given: Collection[str] = ()) -> set[int]:

@@ -23,11 +23,11 @@ from graphfix.edits.precision_loss import (
 from graphfix.edits.precision_plan import FLOATS, RANGES, Plan, element_types, plan_of
 from graphfix.edits.step import Claim, Shown, Step, Subject
 from graphfix.errors import EngineFailed, UsageError
-from graphfix.inlining import inline
+from graphfix.ir.inlining import inline
+from graphfix.ir.protos import called, copied, normal_domain
+from graphfix.ir.submodels import called_functions, functions_of
 from graphfix.pipeline.output_differences import Outputs
-from graphfix.protos import called, copied, normal_domain
 from graphfix.report import Verdict, Verification
-from graphfix.submodels import called_functions, functions_of
 
 # How far outputs, and those of a node, may move, of the largest number in them.
 TOLERANCES = {"float16": 1e-2, "bfloat16": 5e-2, "float32": 1e-2}

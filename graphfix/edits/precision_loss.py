@@ -17,17 +17,17 @@ from typing import Any
 import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
+from graphfix.authoring.registry import shipped_passes
 from graphfix.edits.precision_plan import Plan
 from graphfix.errors import EngineFailed, GraphfixError, UsageError
-from graphfix.model import Model
+from graphfix.ir.model import Model
+from graphfix.ir.protos import copied
 from graphfix.pipeline.evaluators import evaluators_for
 from graphfix.pipeline.output_differences import Outputs, output_differences
 from graphfix.pipeline.verifying import on_disk
-from graphfix.protos import copied
 from graphfix.proving.inputs.maker import FeedMaker
 from graphfix.proving.inputs.user import read_inputs
 from graphfix.proving.models import run_model
-from graphfix.registry import shipped_passes
 from graphfix.report import Verdict, Verification
 
 OLDEST = 11  # from here on Equal compares floats

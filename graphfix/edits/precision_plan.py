@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, TypeProto
 
+from graphfix.ir.protos import bodies_of, names_read, normal_domain
+from graphfix.ir.schemas import form_of
+from graphfix.ir.storage.weights import load_array, type_name
 from graphfix.operators.table import PLACES, READS_SHAPE
-from graphfix.protos import bodies_of, names_read, normal_domain
-from graphfix.reducing.tensor_types import Types
-from graphfix.schemas import form_of
-from graphfix.storage.weights import load_array, type_name
+from graphfix.reduction.tensor_types import Types
 
 FLOATS: dict[str, int] = {
     "float16": TensorProto.FLOAT16,

@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
 
+from graphfix.analysis.inference import type_text
 from graphfix.edits.addressing import graphs_of, matching, tensors_of
 from graphfix.edits.outside import DOMAIN, NUMPY, with_import
 from graphfix.edits.parts import declared
 from graphfix.edits.renaming import rename_ends
 from graphfix.edits.step import Equal, Step, Subject
 from graphfix.errors import UsageError
-from graphfix.inference import type_text
-from graphfix.protos import copied
-from graphfix.storage.weights import dtype_of, type_name
+from graphfix.ir.protos import copied
+from graphfix.ir.storage.weights import dtype_of, type_name
 
 # The axes of one layout in the other, by rank.
 _TO_LAST = {3: (1, 2, 0), 4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}

@@ -9,20 +9,20 @@ from pathlib import Path
 
 from onnx import ModelProto
 
-from graphfix.diffing.difference import NodeChange
-from graphfix.diffing.engine import diff_models
+from graphfix.authoring.registry import shipped_passes
+from graphfix.difference.difference import NodeChange
+from graphfix.difference.engine import diff_models
 from graphfix.edits.differing_parts import differing
 from graphfix.edits.step import Claim, Equal, Runs, SameStructure, Shown
 from graphfix.errors import UsageError
-from graphfix.model import Model
+from graphfix.ir.model import Model
+from graphfix.ir.protos import called, copied
 from graphfix.pipeline.evaluators import evaluators_for
 from graphfix.pipeline.failing_run import blamed_node
 from graphfix.pipeline.verifying import on_disk
-from graphfix.protos import called, copied
 from graphfix.proving.models import compare_files
 from graphfix.proving.runners.evaluators import OpKey
 from graphfix.proving.whole.options import RESULT_FAILS, ComparisonOptions
-from graphfix.registry import shipped_passes
 from graphfix.report import Verdict, Verification
 
 _NOTHING_SHOWN = frozenset({Verdict.INCONCLUSIVE, Verdict.SKIPPED})

@@ -29,9 +29,9 @@ from graphfix.edits.option_texts import READERS, written
 from graphfix.edits.repairs import Repair
 from graphfix.edits.step import Edit, Step, Subject
 from graphfix.errors import UsageError
+from graphfix.ir.storage.saving import write_all, write_atomically
+from graphfix.ir.storage.toml_files import read_toml
 from graphfix.pipeline.run_options import RunOptions
-from graphfix.storage.saving import write_all, write_atomically
-from graphfix.toml_files import read_toml
 
 RUN = "run"
 # The name of a step, and its text or table.

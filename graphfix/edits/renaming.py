@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from onnx import FunctionProto, GraphProto, ModelProto, ValueInfoProto
 
-from graphfix.diffing.renaming import rename_tensors
+from graphfix.difference.renaming import rename_tensors
 from graphfix.edits.addressing import graphs_of, tensors_of
 from graphfix.errors import UsageError
 

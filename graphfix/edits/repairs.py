@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 
 from graphfix.edits.step import Claim, Shown, Step, Subject
 from graphfix.errors import UsageError
-from graphfix.model import Model
+from graphfix.ir.model import Model
+from graphfix.pipeline.reproducers.recorded_run import finish_with
 from graphfix.pipeline.results import Result
 from graphfix.pipeline.run_options import RunOptions
 from graphfix.report import Status, Verdict
-from graphfix.reproducers.recorded_run import finish_with
 
 _WRONG = 4  # the exit code of a result that differs
 _SHOWN = 5

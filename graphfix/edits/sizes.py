@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from onnx import ModelProto, TensorShapeProto, TypeProto, ValueInfoProto
 
-from graphfix.addressing import unknown
+from graphfix.analysis.inference import type_text
 from graphfix.edits.addressing import matching
 from graphfix.edits.step import Equal, Step, Subject
 from graphfix.errors import UsageError
-from graphfix.inference import type_text
-from graphfix.protos import all_graphs, copied
-from graphfix.reducing.tensor_types import Typist
+from graphfix.ir.addressing import unknown
+from graphfix.ir.protos import all_graphs, copied
+from graphfix.reduction.tensor_types import Typist
 
 Size = int | str | None
 

@@ -10,9 +10,9 @@ from typing import Protocol
 
 from onnx import ModelProto
 
-from graphfix.diffing.scopes import Scope
+from graphfix.difference.scopes import Scope
 from graphfix.proving.runners.evaluators import OpKey
-from graphfix.reducing.tensor_types import Types, Typist
+from graphfix.reduction.tensor_types import Types, Typist
 from graphfix.report import Verification
 
 NO_NUMPY: Mapping[OpKey, str] = {}

@@ -8,15 +8,15 @@ from typing import Any
 
 from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
-from graphfix.addressing import unknown
-from graphfix.attributes import decode_attribute
 from graphfix.edits.addressing import find_nodes
 from graphfix.edits.arrays import Array, array_of
 from graphfix.edits.step import Runs, SameStructure, Step, Subject
 from graphfix.errors import UsageError
-from graphfix.protos import copied, normal_domain
-from graphfix.schemas import form_of
-from graphfix.storage.weights import type_name
+from graphfix.ir.addressing import unknown
+from graphfix.ir.attributes import decode_attribute
+from graphfix.ir.protos import copied, normal_domain
+from graphfix.ir.schemas import form_of
+from graphfix.ir.storage.weights import type_name
 
 _READ: dict[int, Callable[[str], object]] = {
     AttributeProto.INT: int,

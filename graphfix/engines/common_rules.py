@@ -12,16 +12,16 @@ from collections.abc import Set as AbstractSet
 from onnx import TensorProto
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring.features import operator_feature
 from graphfix.engines.engine import engine_of
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import FALLBACK, NOTE, REJECT, Answer, Yes, model_rule, rule
-from graphfix.features import operator_feature
-from graphfix.graph import Variable
-from graphfix.model import Model
-from graphfix.schemas import Form, form_of
-from graphfix.storage.weights import is_external, type_name
+from graphfix.ir.graph import Variable
+from graphfix.ir.model import Model
+from graphfix.ir.refusing import Refuse
+from graphfix.ir.schemas import Form, form_of
+from graphfix.ir.storage.weights import is_external, type_name
+from graphfix.ir.views import NodeView, Value
 
 _PROFILE = "the profile of the target"
 _MICROSOFT = "com.microsoft"

@@ -34,11 +34,11 @@ from graphfix.errors import EngineFailed, PassBug
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-    from graphfix.authoring.views import NodeView, Value
     from graphfix.engines.hosting.host import Host
     from graphfix.engines.profile import Target
-    from graphfix.graph import Graph
-    from graphfix.model import Model
+    from graphfix.ir.graph import Graph
+    from graphfix.ir.model import Model
+    from graphfix.ir.views import NodeView, Value
     from graphfix.report import Finding
 
 EXAMPLE = "example.txt"

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from graphfix.engines.untyped_operators import counted_behind
-from graphfix.graph import Node
-from graphfix.model import Model
+from graphfix.ir.graph import Node
+from graphfix.ir.model import Model
 from graphfix.report import Finding
 
 Places = dict[tuple[str, int], Node]

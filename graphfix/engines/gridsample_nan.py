@@ -14,9 +14,9 @@ import numpy as np
 
 from graphfix.analysis.memo import kept_stepwise
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import WRONG, Answer, Rule, rule
+from graphfix.ir.views import NodeView, Value
 
 # What is NaN wherever an operand is, and what gives all of its values on.
 _CARRIES = frozenset({"Abs", "Add", "Cast", "Div", "Mul", "Neg", "Sqrt", "Sub"})

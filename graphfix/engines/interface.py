@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from graphfix.authoring.views import NodeView
-    from graphfix.model import Model
+    from graphfix.ir.model import Model
+    from graphfix.ir.views import NodeView
     from graphfix.report import Finding
 
 

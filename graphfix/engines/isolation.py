@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.refusing import Refuse
 from graphfix.errors import GraphfixError, RuleFault
+from graphfix.ir.refusing import Refuse
 
 STRICT = "GRAPHFIX_STRICT_RULES"
 FAILED = "this rule failed"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import cast
 
-from graphfix.attributes import default_of
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.engine import engine_of
 from graphfix.engines.profile import Limit, Target
 from graphfix.engines.rule import REJECT, Answer, Yes, rule
-from graphfix.schemas import Form, form_of
+from graphfix.ir.attributes import default_of
+from graphfix.ir.schemas import Form, form_of
+from graphfix.ir.views import NodeView, Value
 
 _SOURCE = "the profile of the target: limits of the operator"
 

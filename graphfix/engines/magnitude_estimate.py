@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import WRONG, Answer, Rule, model_rule
-from graphfix.graph import Graph
-from graphfix.model import Model
+from graphfix.ir.graph import Graph
+from graphfix.ir.model import Model
+from graphfix.ir.views import NodeView, Value
 
 _LARGEST = 65504.0  # of float16
 _MOST = 1 << 24  # weights that are looked at

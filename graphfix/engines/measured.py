@@ -17,7 +17,7 @@ from onnx import defs
 
 from graphfix.engines.common_rules import main_type
 from graphfix.engines.versioned import unpacked
-from graphfix.schemas import form_of
+from graphfix.ir.schemas import form_of
 
 _NAMES = {"float": "float32", "double": "float64"}
 _FAILED = ("refused", "crashed")

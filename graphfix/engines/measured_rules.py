@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from graphfix.attributes import default_of
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
 from graphfix.engines.common_rules import is_function, typed_values
 from graphfix.engines.profile import Lacks, Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
-from graphfix.schemas import Form, form_of
+from graphfix.ir.attributes import default_of
+from graphfix.ir.schemas import Form, form_of
+from graphfix.ir.views import NodeView
 
 RANK = "rank"
 _SOURCE = "the profile of the target: models of one operator, run in the engine"

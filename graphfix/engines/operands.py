@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.rule import Answer, Yes
-from graphfix.graph import Constant
+from graphfix.ir.graph import Constant
+from graphfix.ir.views import NodeView, Value
 
 _SOFTMAX_OF_ONE_AXIS = 13  # the opset
 _DEEP = 12  # nodes that are looked at upwards

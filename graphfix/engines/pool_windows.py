@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphfix.authoring.views import NodeView
+from graphfix.ir.views import NodeView
 
 
 def window_sticks_out(node: NodeView) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast
 
 from graphfix.engines.versions import Order, VersionedName, parse_name, sort_key
 from graphfix.errors import UsageError
-from graphfix.toml_files import read_toml
+from graphfix.ir.storage.toml_files import read_toml
 
 T = TypeVar("T")
 Lacks = Mapping[int, Mapping[str, frozenset[str]]]

@@ -13,13 +13,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
+from graphfix.authoring.features import feature as checked_feature
 from graphfix.engines.engine import Engine, engine_of, engines
 from graphfix.engines.profile import Target
 from graphfix.engines.versions import in_range
 from graphfix.errors import PassBug
-from graphfix.features import feature as checked_feature
-from graphfix.model import Model
+from graphfix.ir.model import Model
+from graphfix.ir.views import NodeView
 from graphfix.report import Severity
 
 REJECT = Severity.REJECT

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 from onnx import SparseTensorProto
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
 from graphfix.engines.common_rules import empty_outputs
 from graphfix.engines.engine import engine_of
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, Answer, Rule, Yes, model_rule, rule
-from graphfix.model import Model
+from graphfix.ir.model import Model
+from graphfix.ir.sorting import first_misplaced
+from graphfix.ir.views import NodeView
 from graphfix.report import Severity
-from graphfix.sorting import first_misplaced
 
 
 def refused_type(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from graphfix.engines.engine import Engine
 from graphfix.engines.isolation import Failed, hook_result
-from graphfix.graph import Graph
+from graphfix.ir.graph import Graph
 
 
 def read_graphs(

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from onnx import TensorProto
 
-from graphfix.authoring.views import NodeView
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Rule, Yes, model_rule
-from graphfix.graph import Node
-from graphfix.model import Model
-from graphfix.storage.weights import type_name
+from graphfix.ir.graph import Node
+from graphfix.ir.model import Model
+from graphfix.ir.storage.weights import type_name
+from graphfix.ir.views import NodeView
 
 
 def misreads_numbers_in_32_bits(

@@ -13,10 +13,10 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from graphfix.authoring.views import NodeView
-from graphfix.graph import Constant, Node, Tensor, is_empty
-from graphfix.inference import form_at
-from graphfix.model import Model
+from graphfix.analysis.inference import form_at
+from graphfix.ir.graph import Constant, Node, Tensor, is_empty
+from graphfix.ir.model import Model
+from graphfix.ir.views import NodeView
 from graphfix.report import Finding, Severity
 
 _DTYPE = "dtype"

@@ -10,9 +10,9 @@ from enum import Enum
 from functools import cache
 
 from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
 from graphfix.errors import PassBug
+from graphfix.ir.refusing import Refuse
+from graphfix.ir.views import NodeView, Value
 
 PACKAGE = "graphfix.opset.adapters"
 

@@ -10,16 +10,16 @@ import numpy as np
 import onnx
 from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto, TypeProto
 
-from graphfix.attributes import AttributeRef, decode_attribute, default_of
+from graphfix.analysis.inference import SMALL_ELEMENTS, merge_type, type_of
 from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.reshaping import reshaped
-from graphfix.authoring.views import NodeView, Value
-from graphfix.exporting import export_node
-from graphfix.graph import Graph, Variable, is_empty
-from graphfix.inference import SMALL_ELEMENTS, merge_type, type_of
-from graphfix.protos import normal_domain
-from graphfix.schemas import Form, form_of
+from graphfix.ir.attributes import AttributeRef, decode_attribute, default_of
+from graphfix.ir.exporting import export_node
+from graphfix.ir.graph import Graph, Variable, is_empty
+from graphfix.ir.protos import normal_domain
+from graphfix.ir.refusing import Refuse
+from graphfix.ir.schemas import Form, form_of
+from graphfix.ir.views import NodeView, Value
 
 
 def has_body(form: Form) -> bool:

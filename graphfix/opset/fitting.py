@@ -7,13 +7,13 @@ from typing import Any
 from onnx import TensorProto, TypeProto
 from onnx.defs import OpSchema
 
-from graphfix.attributes import AttributeRef, default_of
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.graph import Node, Tensor, is_empty
-from graphfix.inference import type_of
+from graphfix.analysis.inference import type_of
+from graphfix.ir.attributes import AttributeRef, default_of
+from graphfix.ir.graph import Node, Tensor, is_empty
+from graphfix.ir.refusing import Refuse
+from graphfix.ir.schemas import Form
+from graphfix.ir.views import NodeView, Value
 from graphfix.opset.verdicts import Verdict
-from graphfix.schemas import Form
 
 REMOVED = object()
 

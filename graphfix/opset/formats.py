@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
-from graphfix.graph import Graph
-from graphfix.model import Model
-from graphfix.schemas import minimal_ir
+from graphfix.ir.graph import Graph
+from graphfix.ir.model import Model
+from graphfix.ir.schemas import minimal_ir
 
 # The IR version that an element type came with: onnx.proto, comments of enum Version.
 _TYPES: dict[int, int] = {

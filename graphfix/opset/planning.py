@@ -7,17 +7,18 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from graphfix.analysis.inference import type_of
 from graphfix.authoring.accounting import AccountedNode, check_read
 from graphfix.authoring.applying import Draft
 from graphfix.authoring.building import Builder, returned_values
 from graphfix.authoring.declaring import TARGETED, Pass
 from graphfix.authoring.drafting import draft_rewrite, drafted, prune, splice
-from graphfix.authoring.refusing import ComputedLate, Refuse
-from graphfix.authoring.views import NodeView, Value
 from graphfix.authoring.workspace import Workspace
 from graphfix.errors import PassBug
-from graphfix.graph import Node
-from graphfix.inference import type_of
+from graphfix.ir.graph import Node
+from graphfix.ir.refusing import ComputedLate, Refuse
+from graphfix.ir.schemas import Form, form_of
+from graphfix.ir.views import NodeView, Value
 from graphfix.opset.adapting import KEEP, Adapter, Differs, adapters
 from graphfix.opset.expanding import expand, has_body
 from graphfix.opset.fitting import REMOVED, Edits, Narrow, edits_to_fit
@@ -25,7 +26,6 @@ from graphfix.opset.precedents import Precedents, kind_of
 from graphfix.opset.verdicts import verdict_of
 from graphfix.opset.widening import WIDER, widen
 from graphfix.report import EXACT, Accuracy
-from graphfix.schemas import Form, form_of
 from graphfix.validity.element_types import element_type_complaints
 
 MAX_DEPTH = 8

@@ -12,10 +12,10 @@ from collections.abc import Hashable
 from msgspec import Struct, field
 from onnx import numpy_helper
 
-from graphfix.attributes import AttributeRef
-from graphfix.authoring.views import NodeView
-from graphfix.graph import Graph, Tensor
-from graphfix.inference import small_constant
+from graphfix.analysis.inference import small_constant
+from graphfix.ir.attributes import AttributeRef
+from graphfix.ir.graph import Graph, Tensor
+from graphfix.ir.views import NodeView
 
 ENOUGH = 32  # nodes of one kind that nothing could stand in for
 

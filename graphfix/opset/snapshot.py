@@ -8,8 +8,8 @@ from typing import Any
 from msgspec import Struct, field
 
 from graphfix.authoring.workspace import Workspace
-from graphfix.graph import Graph, Node, Tensor, Variable
-from graphfix.model import Model
+from graphfix.ir.graph import Graph, Node, Tensor, Variable
+from graphfix.ir.model import Model
 
 # Of each object all but the lists of edges, which are copied.
 _TENSOR_FIELDS = ("name", "output_count")

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from graphfix.analysis.inference import infer_model
 from graphfix.authoring.editing import Editor, Recorded
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView
 from graphfix.authoring.workspace import Workspace
 from graphfix.errors import GraphfixError, PassBug
-from graphfix.graph import Graph
-from graphfix.inference import infer_model
-from graphfix.model import Model
+from graphfix.ir.graph import Graph
+from graphfix.ir.model import Model
+from graphfix.ir.refusing import Refuse
+from graphfix.ir.schemas import newest_opset
+from graphfix.ir.views import NodeView
 from graphfix.opset.planning import MAX_DEPTH, Plan, Planner, apply_edits
 from graphfix.opset.snapshot import Snapshot
 from graphfix.report import EXACT, NodeRef
-from graphfix.schemas import newest_opset
 
 OPSET = "opset"
 DIFFERS = "the form of the other opset computes something else here"

@@ -8,12 +8,12 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
+from graphfix.ir.refusing import Refuse
+from graphfix.ir.schemas import Form
+from graphfix.ir.storage.weights import dtype_of
+from graphfix.ir.views import NodeView, Value
 from graphfix.operators.table import COMPARISONS, GIVES_ELEMENTS
 from graphfix.opset.fitting import Narrow
-from graphfix.schemas import Form
-from graphfix.storage.weights import dtype_of
 
 _F32: int = TensorProto.FLOAT
 _I32: int = TensorProto.INT32

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from graphfix.errors import PassBug
-from graphfix.hooks import Hook
-from graphfix.model import Model
+from graphfix.ir.model import Model
 from graphfix.pipeline.blame import MOST_RUNS, Attempt, Blame, Stage, Suspect, settled
 from graphfix.pipeline.faults import Kind, Specimen
+from graphfix.pipeline.hooks import Hook
 from graphfix.pipeline.left_in_vain import left_in_vain
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.overgrowth import outgrown

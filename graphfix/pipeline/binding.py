@@ -9,8 +9,8 @@ from typing import SupportsIndex
 from onnx import ValueInfoProto
 
 from graphfix.errors import UsageError
-from graphfix.graph import Shape, Variable, is_empty
-from graphfix.model import Model
+from graphfix.ir.graph import Shape, Variable, is_empty
+from graphfix.ir.model import Model
 from graphfix.pipeline.validation import contradicted_outputs
 from graphfix.report import IoChange
 

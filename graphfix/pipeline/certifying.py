@@ -11,6 +11,7 @@ from msgspec import structs
 from graphfix.authoring.declaring import PREPARE
 from graphfix.authoring.evidence import Evidence
 from graphfix.authoring.workspace import SiteKey, site_key
+from graphfix.ir.submodels import FunctionKey, function_key, functions_of
 from graphfix.pipeline.blame import MOST_RUNS, Attempt, Blame, Suspect
 from graphfix.pipeline.faults import Kind, Specimen
 from graphfix.pipeline.journal import Applied
@@ -19,7 +20,6 @@ from graphfix.pipeline.settings import Settings, without
 from graphfix.proving.sites.calls import call_bindings, instantiate
 from graphfix.proving.sites.prover import Prover
 from graphfix.report import Accuracy, Certificate, Outcome, Site, Status, Verdict
-from graphfix.submodels import FunctionKey, function_key, functions_of
 
 UNCALLED = "it refers to an attribute of its function, and nothing calls that"
 CUT = "more nodes come before it than are proved with it"

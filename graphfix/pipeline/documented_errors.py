@@ -19,12 +19,12 @@ import onnx
 from google.protobuf.message import DecodeError, EncodeError
 from onnx import ModelProto, NodeProto
 
-from graphfix.authoring.views import NodeView
 from graphfix.errors import GraphfixError, InvalidModel, PassBug, UsageError
-from graphfix.graph import Node
-from graphfix.model import Model
-from graphfix.protos import called
-from graphfix.storage.reading import read_model
+from graphfix.ir.graph import Node
+from graphfix.ir.model import Model
+from graphfix.ir.protos import called
+from graphfix.ir.storage.reading import read_model
+from graphfix.ir.views import NodeView
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 
+from graphfix.analysis.inference import form_at
 from graphfix.authoring.declaring import Evaluate, Pass
-from graphfix.authoring.views import NodeView
-from graphfix.features import operator_feature
-from graphfix.inference import form_at
-from graphfix.model import Model
-from graphfix.protos import normal_domain
+from graphfix.authoring.features import operator_feature
+from graphfix.ir.model import Model
+from graphfix.ir.protos import normal_domain
+from graphfix.ir.views import NodeView
 
 
 def evaluators_for(model: Model, passes: tuple[Pass, ...]) -> dict[tuple[str, str], str]:

@@ -10,8 +10,9 @@ import numpy as np
 from google.protobuf.message import DecodeError
 from onnx import ModelProto, TensorProto, ValueInfoProto, numpy_helper
 
+from graphfix.authoring.registry import shipped_passes
 from graphfix.errors import EngineFailed, UsageError
-from graphfix.model import Model
+from graphfix.ir.model import Model
 from graphfix.pipeline.evaluators import evaluators_for
 from graphfix.pipeline.failing_run import explanation
 from graphfix.pipeline.output_differences import output_differences
@@ -19,7 +20,6 @@ from graphfix.pipeline.verifying import on_disk
 from graphfix.proving.inputs.maker import required_inputs
 from graphfix.proving.layers.comparison import Comparison
 from graphfix.proving.models import run_model
-from graphfix.registry import shipped_passes
 from graphfix.report import Verdict, Verification
 
 # How far floats may be from what is expected, of the largest number that is expected.

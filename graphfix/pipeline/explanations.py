@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from graphfix.authoring.catalogue import ANY
 from graphfix.authoring.declaring import INTERFACE, NAMED, Pass
-from graphfix.checking import file_findings
-from graphfix.model import Model
+from graphfix.engines.checking import file_findings
+from graphfix.ir.model import Model
 from graphfix.opset.stepping import OPSET
 from graphfix.pipeline.consent import LOSSY_UNASKED
 from graphfix.pipeline.legaliser import Attempt, Decision

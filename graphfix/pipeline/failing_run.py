@@ -9,15 +9,15 @@ from typing import Any, cast
 import numpy as np
 from onnx import ModelProto, NodeProto
 
+from graphfix.authoring.registry import shipped_passes
 from graphfix.errors import GraphfixError
-from graphfix.model import Model
+from graphfix.ir.model import Model
+from graphfix.ir.protos import called, copied, names_read
+from graphfix.ir.submodels import with_outputs
 from graphfix.pipeline.evaluators import evaluators_for
 from graphfix.pipeline.verifying import on_disk
-from graphfix.protos import called, copied, names_read
 from graphfix.proving.models import run_model
 from graphfix.proving.values.kinds import Array
-from graphfix.registry import shipped_passes
-from graphfix.submodels import with_outputs
 
 # How onnxruntime says at which node a run ended (1.32), and the reference evaluator of onnx.
 _BLAMED = (

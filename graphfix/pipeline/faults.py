@@ -8,7 +8,7 @@ from enum import StrEnum
 from msgspec import Struct, field
 
 from graphfix.authoring.evidence import Evidence
-from graphfix.graph import Node, Tensor, is_empty
+from graphfix.ir.graph import Node, Tensor, is_empty
 from graphfix.pipeline.settings import Settings
 from graphfix.report import Certificate, NodeRef
 

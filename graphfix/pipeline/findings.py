@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from graphfix.checking import check_model, file_findings
+from graphfix.engines.checking import check_model, file_findings
 from graphfix.engines.finding_positions import as_told
-from graphfix.model import Model
+from graphfix.ir.model import Model
 from graphfix.pipeline.binding import bind_shapes
 from graphfix.pipeline.model_types import infer_types
 from graphfix.pipeline.op_types import check_op_types

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from graphfix.authoring.editing import Editor
-from graphfix.edit_clock import CLOCK
-from graphfix.graph import Constant, Graph, Node, Shape, Tensor
-from graphfix.model import Model
+from graphfix.ir.edit_clock import CLOCK
+from graphfix.ir.graph import Constant, Graph, Node, Shape, Tensor
+from graphfix.ir.model import Model
 
 _Types = tuple[list[int], list[Shape | None]]
 _Said = tuple[str, str, list[Tensor], list[Tensor], list[str]]

@@ -6,13 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from graphfix._version import __version__
-from graphfix.checking import file_findings
+from graphfix.engines.checking import file_findings
 from graphfix.engines.common_rules import given_inputs
 from graphfix.errors import PassBug
-from graphfix.graph import Shape
-from graphfix.hooks import Hook, node_told, progress_told
-from graphfix.model import Model
+from graphfix.ir.graph import Shape
+from graphfix.ir.model import Model
+from graphfix.ir.version import __version__
 from graphfix.pipeline.attempts import attempts, first_attempt
 from graphfix.pipeline.blame import Attempt, Stage, settled
 from graphfix.pipeline.certifying import (
@@ -23,6 +22,7 @@ from graphfix.pipeline.certifying import (
 )
 from graphfix.pipeline.faults import Faults, Kind, Specimen
 from graphfix.pipeline.float16 import in_float16
+from graphfix.pipeline.hooks import Hook, node_told, progress_told
 from graphfix.pipeline.load_findings import engine_asked
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.removers import opsets_of, with_actors, with_removers

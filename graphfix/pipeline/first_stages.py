@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from graphfix.analysis.inference import form_at, type_of
 from graphfix.authoring.declaring import INTERFACE, PREPARE, Pass
-from graphfix.authoring.views import NodeView
-from graphfix.checking import check_whole, file_findings
+from graphfix.engines.checking import check_whole, file_findings
 from graphfix.engines.engine import engine_of
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import file_rules
-from graphfix.inference import form_at, type_of
+from graphfix.ir.views import NodeView
 from graphfix.pipeline.consent import consent_wanting
 from graphfix.pipeline.fingerprints import Fingerprints
 from graphfix.pipeline.run import Run

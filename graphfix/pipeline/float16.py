@@ -10,11 +10,11 @@ from time import perf_counter
 
 from msgspec import structs
 
-from graphfix.authoring.views import NodeView
-from graphfix.checking import file_findings
+from graphfix.engines.checking import file_findings
 from graphfix.engines.engine import engine_of
 from graphfix.engines.file_rules import BEYOND_FLOAT16
-from graphfix.model import Model
+from graphfix.ir.model import Model
+from graphfix.ir.views import NodeView
 from graphfix.pipeline.blame import Attempt
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.settings import Settings

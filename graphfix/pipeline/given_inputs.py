@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from onnx import ModelProto, TypeProto, ValueInfoProto
 
-from graphfix.addressing import unknown
 from graphfix.errors import UsageError
-from graphfix.graph import shape_of_type
+from graphfix.ir.addressing import unknown
+from graphfix.ir.graph import shape_of_type
 from graphfix.proving.inputs.maker import FeedMaker, required_inputs
 from graphfix.proving.inputs.ranges import Range, drawn_from
 from graphfix.proving.inputs.user import read_inputs

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from graphfix.authoring.editing import Recorded
 from graphfix.authoring.evidence import Evidence
-from graphfix.authoring.views import NodeView
+from graphfix.ir.views import NodeView
 from graphfix.pipeline.faults import Crash, surroundings
 from graphfix.report import Accuracy, Certificate, IoChange, NodeRef, Outcome, Site, Status, Verdict
 

@@ -13,13 +13,13 @@ from graphfix.authoring.applying import Draft
 from graphfix.authoring.catalogue import Catalogue
 from graphfix.authoring.declaring import TARGETED, Pass
 from graphfix.authoring.drafting import draft_rewrite, prune, splice
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView
 from graphfix.authoring.workspace import Workspace
-from graphfix.checking import check_node
+from graphfix.engines.checking import check_node
 from graphfix.engines.profile import Target
 from graphfix.errors import PassBug
-from graphfix.graph import Node
+from graphfix.ir.graph import Node
+from graphfix.ir.refusing import Refuse
+from graphfix.ir.views import NodeView
 from graphfix.operators.table import ROUNDS
 from graphfix.report import APPROXIMATE, EXACT, LOSSY, Accuracy, Finding, NodeRef
 

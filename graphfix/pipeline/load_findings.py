@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from graphfix.authoring.views import NodeView
-from graphfix.checking import file_findings
+from graphfix.engines.checking import file_findings
 from graphfix.engines.engine import Engine, engine_of
 from graphfix.engines.interface import Loaded
 from graphfix.engines.loading import Loading
 from graphfix.errors import EngineFailed
-from graphfix.model import Model
+from graphfix.ir.model import Model
+from graphfix.ir.views import NodeView
 from graphfix.pipeline.settings import Settings
 from graphfix.report import Asked, EngineAsked, Finding
 from graphfix.validity.complaint import Complaint

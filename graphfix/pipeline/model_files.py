@@ -8,10 +8,10 @@ from pathlib import Path
 from onnx import ModelProto
 
 from graphfix.errors import InvalidModel, UsageError
-from graphfix.model import Model
+from graphfix.ir.model import Model
+from graphfix.ir.sorting import first_misplaced, sorted_nodes
+from graphfix.ir.storage.reading import check_proto, read_model
 from graphfix.pipeline.documented_errors import guarded
-from graphfix.sorting import first_misplaced, sorted_nodes
-from graphfix.storage.reading import check_proto, read_model
 
 
 @guarded
@@ -79,6 +79,6 @@ def save(model: Model, path: str | Path, *, data: str = "keep") -> None:
     Raises:
         UsageError: The folder is not there, or there is no space for the data.
     """
-    from graphfix.storage.saving import save_model
+    from graphfix.ir.storage.saving import save_model
 
     save_model(model.to_proto(), Path(path), base_dir=model.base_dir, data=data)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from graphfix.analysis.inference import form_at, infer_model, infer_node, learn_rank
 from graphfix.authoring.catalogue import Catalogue, Infer
 from graphfix.authoring.declaring import Pass
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView
 from graphfix.errors import GraphfixError, PassBug
-from graphfix.graph import Node, Variable
-from graphfix.inference import form_at, infer_model, infer_node, learn_rank
-from graphfix.model import Model
-from graphfix.protos import normal_domain
-from graphfix.schemas import Form, first_opset, form_of
+from graphfix.ir.graph import Node, Variable
+from graphfix.ir.model import Model
+from graphfix.ir.protos import normal_domain
+from graphfix.ir.refusing import Refuse
+from graphfix.ir.schemas import Form, first_opset, form_of
+from graphfix.ir.views import NodeView
 
 MAX_ROUNDS = 64
 _AXES_OF_SLICE = 3

@@ -8,11 +8,11 @@ from dataclasses import replace
 from graphfix.authoring.declaring import NAMED, Pass
 from graphfix.authoring.drafting import draft_rewrite
 from graphfix.authoring.patterns.match import Unmatched
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView
 from graphfix.authoring.workspace import Workspace
 from graphfix.errors import PassBug
-from graphfix.model import Model
+from graphfix.ir.model import Model
+from graphfix.ir.refusing import Refuse
+from graphfix.ir.views import NodeView
 from graphfix.pipeline.model_types import infer_types
 from graphfix.pipeline.pattern_places import PatternPlaces
 from graphfix.report import NamedPattern, NodeRef

@@ -6,9 +6,9 @@ from msgspec import Struct
 
 from graphfix.authoring.declaring import Pass
 from graphfix.authoring.patterns.match import Unmatched
-from graphfix.authoring.views import NodeView
 from graphfix.errors import UsageError
-from graphfix.model import Model
+from graphfix.ir.model import Model
+from graphfix.ir.views import NodeView
 from graphfix.report import NodeRef
 
 

@@ -18,18 +18,18 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from onnx import TensorProto
 
+from graphfix.analysis.inference import shapes_contradict
 from graphfix.authoring.declaring import NAMED, InferredType, Pass
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
 from graphfix.errors import UsageError
-from graphfix.graph import Shape
-from graphfix.inference import shapes_contradict
-from graphfix.model import Model
-from graphfix.protos import normal_domain
+from graphfix.ir.graph import Shape
+from graphfix.ir.model import Model
+from graphfix.ir.protos import normal_domain
+from graphfix.ir.refusing import Refuse
+from graphfix.ir.schemas import form_of
+from graphfix.ir.storage.weights import type_name
+from graphfix.ir.views import NodeView, Value
 from graphfix.proving.runners.made_up import place_of
 from graphfix.report import EXACT
-from graphfix.schemas import form_of
-from graphfix.storage.weights import type_name
 
 OPTION = "--op-type"
 _HINT = "like:0, dtype:0, float32[N,3,?] or ?, outputs separated by ;"

@@ -7,7 +7,8 @@ from typing import Any
 
 from graphfix.authoring.declaring import CANONICAL
 from graphfix.authoring.editing import Recorded
-from graphfix.model import Model
+from graphfix.ir.model import Model
+from graphfix.ir.schemas import first_opset, form_of, newest_opset
 from graphfix.opset.adapting import adapters
 from graphfix.opset.formats import needed_ir
 from graphfix.opset.stepping import OPSET, Blocker, StepBlocked, lower_one, move_to
@@ -16,7 +17,6 @@ from graphfix.pipeline.journal import Journal
 from graphfix.pipeline.repair_stages import legalise
 from graphfix.pipeline.run import Run
 from graphfix.report import EXACT, Finding, NodeRef, Site, blocking_by_severity
-from graphfix.schemas import first_opset, form_of, newest_opset
 
 OLDEST_OPSET = 7  # engines and the adapters know nothing older
 LOOK_AHEAD = 4

@@ -9,7 +9,7 @@ from msgspec import Struct
 from onnx import ModelProto
 
 from graphfix.authoring.declaring import Pass
-from graphfix.model import Model
+from graphfix.ir.model import Model
 from graphfix.pipeline.evaluators import evaluators_for
 from graphfix.pipeline.op_types import OperatorTypes, stand_ins
 from graphfix.pipeline.validation import Validity, misdeclared_outputs, validity_of

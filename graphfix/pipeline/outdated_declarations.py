@@ -11,10 +11,10 @@ from collections.abc import Iterator
 
 from onnx import GraphProto
 
+from graphfix.analysis.inference import infer_proto
 from graphfix.authoring.declared_types import leave_undeclared
-from graphfix.graph import Constant, Shape, Variable, shape_of_type
-from graphfix.inference import infer_proto
-from graphfix.model import Model
+from graphfix.ir.graph import Constant, Shape, Variable, shape_of_type
+from graphfix.ir.model import Model
 
 
 def drop_outdated(model: Model) -> bool:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from graphfix.authoring.declaring import Pass
 from graphfix.authoring.patterns.index import DEPTH, Index
-from graphfix.graph import Node
-from graphfix.model import Model
+from graphfix.ir.graph import Node
+from graphfix.ir.model import Model
 
 
 class PatternPlaces:

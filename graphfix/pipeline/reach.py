@@ -6,14 +6,14 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from graphfix.authoring.registry import shipped_passes
 from graphfix.authoring.workspace import Workspace
-from graphfix.model import Model
+from graphfix.ir.model import Model
 from graphfix.opset.stepping import Blocker, StepBlocked, lower_one
 from graphfix.pipeline.documented_errors import guarded
 from graphfix.pipeline.model_files import as_model
 from graphfix.pipeline.model_types import infer_types
 from graphfix.pipeline.opset_stages import OLDEST_OPSET
-from graphfix.registry import shipped_passes
 
 
 class Reach(Struct, frozen=True):

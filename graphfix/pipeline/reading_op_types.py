@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from graphfix.errors import UsageError
+from graphfix.ir.storage.toml_files import read_toml
 from graphfix.pipeline.op_types import OPTION, OperatorTypes, parse_op_type
-from graphfix.toml_files import read_toml
 
 _OUTPUTS = "outputs"
 _FORM = 'the form is ["domain::Op"] and below it outputs = ["like:0"]'

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from graphfix.authoring.catalogue import Catalogue
 from graphfix.authoring.declaring import NAMED, Pass
-from graphfix.model import Model
+from graphfix.ir.model import Model
 from graphfix.pipeline.settings import Settings
 from graphfix.report import (
     APPROXIMATE,

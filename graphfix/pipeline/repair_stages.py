@@ -7,7 +7,7 @@ from functools import partial
 from itertools import groupby
 
 from graphfix.authoring.declaring import TARGETED, Pass
-from graphfix.authoring.views import NodeView
+from graphfix.ir.views import NodeView
 from graphfix.pipeline.canonical_form import ROUNDS, canonicalise
 from graphfix.pipeline.consent import consent_wanting
 from graphfix.pipeline.run import Run

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from onnx import ModelProto
 
-from graphfix.model import Model
+from graphfix.ir.model import Model
 from graphfix.pipeline.journal import Applied
 from graphfix.report import Report
 

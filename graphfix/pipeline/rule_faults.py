@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from graphfix.model import Model
+from graphfix.ir.model import Model
 from graphfix.pipeline.faults import Kind, Specimen, surroundings
 from graphfix.pipeline.settings import Settings
 from graphfix.report import Finding

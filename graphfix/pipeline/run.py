@@ -8,17 +8,18 @@ from time import perf_counter
 
 from onnx import ModelProto
 
+from graphfix.analysis.folding.computed_sizes import infer_computed_sizes
 from graphfix.authoring.catalogue import Catalogue
 from graphfix.authoring.declaring import TARGETED, Pass
 from graphfix.authoring.spared_nodes import Spared
-from graphfix.authoring.views import NodeView
 from graphfix.authoring.workspace import USUAL_OPSET, Budget, Workspace
-from graphfix.checking import Checked, check_alone, with_consequences
-from graphfix.folding.computed_sizes import infer_computed_sizes
-from graphfix.hooks import Hook, node_told, progress_told
-from graphfix.model import Model
+from graphfix.engines.checking import Checked, check_alone, with_consequences
+from graphfix.ir.model import Model
+from graphfix.ir.protos import called
+from graphfix.ir.views import NodeView
 from graphfix.pipeline.faults import Specimen
 from graphfix.pipeline.fingerprints import Fingerprints
+from graphfix.pipeline.hooks import Hook, node_told, progress_told
 from graphfix.pipeline.journal import Journal
 from graphfix.pipeline.legaliser import Decision, Legaliser
 from graphfix.pipeline.model_types import infer_types
@@ -33,7 +34,6 @@ from graphfix.pipeline.sweep import (
     sweep_targeted,
 )
 from graphfix.pipeline.validation import interface
-from graphfix.protos import called
 from graphfix.report import LOSSY, Finding, IoChange
 
 # How many nodes a model may become: this many times what it has, and some more if it is small.

@@ -11,13 +11,13 @@ from typing import Any
 
 from graphfix.authoring.catalogue import Catalogue
 from graphfix.authoring.declaring import Pass
+from graphfix.authoring.registry import all_passes, get_pass
 from graphfix.engines.engine import engine_of
 from graphfix.engines.profile import Target
 from graphfix.engines.targets import load_target
 from graphfix.errors import UsageError
 from graphfix.pipeline.reading_op_types import OpTypes, op_types_of
 from graphfix.pipeline.settings import VERIFY, Settings, parse_options, without
-from graphfix.registry import all_passes, get_pass
 
 PassLike = str | Pass | Callable[..., Any]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from graphfix.addressing import select
 from graphfix.authoring.spared_nodes import NodeKey, Spared, node_key
-from graphfix.authoring.views import NodeView
 from graphfix.errors import UsageError
-from graphfix.graph import Node
-from graphfix.model import Model
+from graphfix.ir.addressing import select
+from graphfix.ir.graph import Node
+from graphfix.ir.model import Model
+from graphfix.ir.views import NodeView
 from graphfix.report import NodeRef
 
 

@@ -13,18 +13,18 @@ from graphfix.authoring.declaring import Pass
 from graphfix.authoring.drafting import draft_rewrite
 from graphfix.authoring.editing import Editor
 from graphfix.authoring.patterns.match import Unmatched
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView
 from graphfix.authoring.workspace import Workspace
 from graphfix.errors import GraphfixError, PassBug
-from graphfix.graph import Graph, Node
-from graphfix.model import Model
+from graphfix.ir.graph import Graph, Node
+from graphfix.ir.model import Model
+from graphfix.ir.refusing import Refuse
+from graphfix.ir.sorting import first_misplaced, sort_graph
+from graphfix.ir.views import NodeView
 from graphfix.pipeline.fingerprints import Fingerprints
 from graphfix.pipeline.journal import Journal
 from graphfix.pipeline.legaliser import Legaliser
 from graphfix.pipeline.pattern_places import PatternPlaces
 from graphfix.report import EXACT, LOSSY, Finding, NodeRef
-from graphfix.sorting import first_misplaced, sort_graph
 
 # How often a pattern is looked for in what its own sites made; one that makes what it looks for
 # would continue for ever.

@@ -10,10 +10,11 @@ from typing import Any, cast
 from msgspec import structs
 from onnx import ModelProto
 
-from graphfix.diffing.difference import Difference
-from graphfix.diffing.engine import diff_models
+from graphfix.authoring.registry import all_passes
+from graphfix.difference.difference import Difference
+from graphfix.difference.engine import diff_models
 from graphfix.errors import UsageError
-from graphfix.model import Model
+from graphfix.ir.model import Model
 from graphfix.pipeline.documented_errors import guarded
 from graphfix.pipeline.evaluators import evaluators_for
 from graphfix.pipeline.expected_outputs import compare_expected, is_expected
@@ -28,7 +29,6 @@ from graphfix.proving.layers.divergence import Bisection
 from graphfix.proving.layers.locating import located
 from graphfix.proving.models import compare_side_by_side
 from graphfix.proving.whole.options import ComparisonOptions
-from graphfix.registry import all_passes
 from graphfix.report import Verdict
 
 ModelLike = Model | str | Path | ModelProto

@@ -15,16 +15,16 @@ from onnx import ModelProto
 from graphfix.engines.engine import engine_of, every_engine
 from graphfix.engines.profile import Target
 from graphfix.errors import UsageError
-from graphfix.model import Model
+from graphfix.ir.model import Model
+from graphfix.ir.storage.reading import walk_tensors
+from graphfix.ir.storage.saving import PROTO_LIMIT, data_file, inline_bytes, outline
+from graphfix.ir.storage.text_form import HEAD, is_text
+from graphfix.ir.storage.weights import is_external
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.settings import Settings
 from graphfix.proving.models import compare_files, compare_in_engine
 from graphfix.proving.whole.options import ComparisonOptions
 from graphfix.report import Verdict, Verification
-from graphfix.storage.reading import walk_tensors
-from graphfix.storage.saving import PROTO_LIMIT, data_file, inline_bytes, outline
-from graphfix.storage.text_form import HEAD, is_text
-from graphfix.storage.weights import is_external
 from graphfix.worker.limits import seconds_left
 
 _ENGINE_SAMPLES = 3  # an engine may have to be built for each

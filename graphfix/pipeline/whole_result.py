@@ -7,7 +7,7 @@ from time import perf_counter
 
 from msgspec import structs
 
-from graphfix.checking import file_findings
+from graphfix.engines.checking import file_findings
 from graphfix.pipeline.attempts import failed, failed_together
 from graphfix.pipeline.binding import bind_shapes
 from graphfix.pipeline.blame import MOST_RUNS, Attempt, Blame

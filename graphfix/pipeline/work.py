@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import prod
 
-from graphfix.graph import Node, Tensor
-from graphfix.protos import normal_domain
+from graphfix.ir.graph import Node, Tensor
+from graphfix.ir.protos import normal_domain
 
 Sizes = tuple[int, ...]
 

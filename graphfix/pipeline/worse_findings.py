@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from graphfix.authoring.declaring import PREPARE
-from graphfix.checking import check_model, file_findings
-from graphfix.hooks import Hook
-from graphfix.model import Model
+from graphfix.engines.checking import check_model, file_findings
+from graphfix.ir.model import Model
 from graphfix.opset.stepping import OPSET
 from graphfix.pipeline.blame import MOST_RUNS, Attempt, Blame, Suspect
+from graphfix.pipeline.hooks import Hook
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.repair_stages import FUNCTION
 from graphfix.pipeline.run import Run

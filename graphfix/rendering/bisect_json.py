@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphfix.pipeline.bisecting import Blamed, RunBisection
+from graphfix.bisection.bisecting import Blamed, RunBisection
 from graphfix.proving.layers.divergence import Bisection, Divergence
 from graphfix.rendering.as_json import SCHEMA, Json, picked, plain, site_json, verification_json
 from graphfix.rendering.diff_json import weight_json

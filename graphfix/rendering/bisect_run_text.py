@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from os.path import basename
 
-from graphfix.pipeline.bisecting import Blamed, RunBisection
+from graphfix.bisection.bisecting import Blamed, RunBisection
 from graphfix.rendering.diff_text import node_text
 from graphfix.rendering.style import PLAIN, Style, count, join, labelled, printable, wrap
 from graphfix.rendering.wording import compared_word

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphfix.pipeline.closer_look import Cell, Table
+from graphfix.inspection.closer_look import Cell, Table
 from graphfix.rendering.as_json import SCHEMA, Json
 from graphfix.rendering.style import PLAIN, Style, join, printable, table, wrap
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphfix.diffing.difference import Difference, Statistics, WeightChange
+from graphfix.difference.difference import Difference, Statistics, WeightChange
 from graphfix.rendering.as_json import SCHEMA, Json, picked
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from os.path import basename
 
-from graphfix.diffing.difference import (
+from graphfix.difference.difference import (
     Difference,
     FieldChange,
     NodeChange,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphfix.explaining.answers import Answer, Explained
+from graphfix.explanation.answers import Answer, Explained
 from graphfix.rendering.as_json import SCHEMA, Json, plain
 from graphfix.rendering.grouping import node_label
 from graphfix.rendering.style import PLAIN, Style, capped, count, join, labelled, printable

@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from graphfix.fleet.batch import Fleet
-from graphfix.fleet.jobs import SCHEMA, Row
+from graphfix.batch.batch import Fleet
+from graphfix.batch.jobs import SCHEMA, Row
 from graphfix.rendering.style import Style, count, printable, wrap
 from graphfix.rendering.wording import Word
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from graphfix.pipeline.inspection import ExternalFile, Inspection, Port, Weight
+from graphfix.inspection.inspection import ExternalFile, Inspection, Port, Weight
 from graphfix.pipeline.reach import Reach
 from graphfix.rendering.as_json import SCHEMA, Json, picked
 

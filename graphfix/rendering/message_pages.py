@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from graphfix.authoring.declaring import Pass
-from graphfix.checking import filled
+from graphfix.authoring.registry import shipped_passes
+from graphfix.engines.checking import filled
 from graphfix.engines.engine import engine_of
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import Rule, all_rules
 from graphfix.engines.targets import load_target, resolve_briefly, target_names
 from graphfix.pipeline.removers import passes_removing
-from graphfix.registry import shipped_passes
 from graphfix.rendering.grouping import SEVERITY_MEANS
 from graphfix.rendering.rule_pages import cell, sentence
 from graphfix.report import Accuracy, Severity

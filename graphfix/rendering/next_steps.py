@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from graphfix.printing import in_code, shell_line, shell_word
-from graphfix.registry import shipped_passes
+from graphfix.authoring.registry import shipped_passes
+from graphfix.ir.printing import in_code, shell_line, shell_word
+from graphfix.ir.schemas import form_of, newest_opset
 from graphfix.rendering.grouping import distinct, node_label
 from graphfix.rendering.style import capped
 from graphfix.rendering.wording import problems
 from graphfix.report import Accuracy, Finding, Report, Reproduced, Status, Verdict
-from graphfix.schemas import form_of, newest_opset
 
 UNTYPED = "types-unknown"
 _INPUTS_SHOWN = 3

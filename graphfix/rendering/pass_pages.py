@@ -9,7 +9,7 @@ from typing import Any
 
 from graphfix.authoring.declaring import Pass
 from graphfix.authoring.pass_docs import HEADINGS
-from graphfix.registry import shipped_passes
+from graphfix.authoring.registry import shipped_passes
 from graphfix.rendering.passes_view import pass_json
 
 _CODE = ("Before:", "After:")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from os.path import basename
 
-from graphfix.reducing.reduction import Extent, Reduction
+from graphfix.reduction.reduction import Extent, Reduction
 from graphfix.rendering.as_json import SCHEMA, Json
 from graphfix.rendering.style import PLAIN, Style, count, join, labelled, printable, size, wrap
 from graphfix.rendering.wording import Word

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from graphfix.pipeline.reproducers.replay import Replay
 from graphfix.rendering.as_json import SCHEMA, Json, certificate_json, picked
-from graphfix.reproducers.replay import Replay
 
 
 def replay_json(found: Replay) -> Json:

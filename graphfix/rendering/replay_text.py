@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from os.path import basename
 
+from graphfix.pipeline.reproducers.replay import Replay
 from graphfix.rendering.diff_text import node_text
 from graphfix.rendering.style import PLAIN, Style, join, labelled, printable
 from graphfix.rendering.wording import Word
-from graphfix.reproducers.replay import Replay
 
 _SAID = {
     True: (Word.PROBLEMS, "the fault still shows", "red"),

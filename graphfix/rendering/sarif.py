@@ -12,7 +12,7 @@ from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 
-from graphfix._version import __version__
+from graphfix.ir.version import __version__
 from graphfix.rendering.as_json import Json
 from graphfix.rendering.grouping import SEVERITY_MEANS, node_label
 from graphfix.rendering.style import printable

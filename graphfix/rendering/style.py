@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from graphfix.printing import printable as printable
+from graphfix.ir.printing import printable as printable
 
 WIDTH = 80
 

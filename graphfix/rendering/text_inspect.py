@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from os.path import basename
 
-from graphfix.pipeline.inspection import ExternalFile, Inspection, OpCount, Port, Weight
+from graphfix.inspection.inspection import ExternalFile, Inspection, OpCount, Port, Weight
 from graphfix.pipeline.reach import Reach
 from graphfix.rendering.grouping import node_label
 from graphfix.rendering.short_lines import Listed, fitted, labelled_short

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from graphfix.fleet.jobs import Job, Row
-from graphfix.fleet.local_crew import done
+from graphfix.batch.jobs import Job, Row
+from graphfix.batch.local_crew import done
 
 MODEL, RESULT, REPORT = "model.onnx", "result.onnx", "report.html"
 

@@ -10,11 +10,11 @@ import onnx
 from msgspec import Struct
 from onnx import TensorProto
 
-from graphfix.authoring.views import NodeView
-from graphfix.graph import Constant, Node, Tensor, Variable, shape_of_type
-from graphfix.inference import small_constant
-from graphfix.model import Model
-from graphfix.printing import shell_line
+from graphfix.analysis.inference import small_constant
+from graphfix.ir.graph import Constant, Node, Tensor, Variable, shape_of_type
+from graphfix.ir.model import Model
+from graphfix.ir.printing import shell_line
+from graphfix.ir.views import NodeView
 from graphfix.validity.complaint import Complaint, called
 from graphfix.validity.element_types import Types
 

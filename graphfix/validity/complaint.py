@@ -5,9 +5,9 @@ from __future__ import annotations
 from msgspec import Struct
 from onnx import TypeProto
 
-from graphfix.authoring.views import NodeView
-from graphfix.graph import Tensor
-from graphfix.inference import type_text
+from graphfix.analysis.inference import type_text
+from graphfix.ir.graph import Tensor
+from graphfix.ir.views import NodeView
 
 
 class Complaint(Struct, frozen=True):

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from onnx import TypeProto, ValueInfoProto
 
-from graphfix.graph import Graph, Tensor, Variable, shape_of_type
-from graphfix.inference import shapes_contradict, type_of, type_text
-from graphfix.model import Model
+from graphfix.analysis.inference import shapes_contradict, type_of, type_text
+from graphfix.ir.graph import Graph, Tensor, Variable, shape_of_type
+from graphfix.ir.model import Model
 from graphfix.validity.complaint import Complaint
 
 

@@ -7,11 +7,11 @@ from functools import cache
 
 from onnx import TensorProto, TypeProto
 
-from graphfix.authoring.views import NodeView
-from graphfix.graph import Node, Tensor
-from graphfix.protos import normal_domain
-from graphfix.schemas import Form, form_of, newest_opset
-from graphfix.storage.weights import type_name
+from graphfix.ir.graph import Node, Tensor
+from graphfix.ir.protos import normal_domain
+from graphfix.ir.schemas import Form, form_of, newest_opset
+from graphfix.ir.storage.weights import type_name
+from graphfix.ir.views import NodeView
 from graphfix.validity.complaint import Complaint, called, named
 
 Types = Callable[[Tensor], TypeProto | None]

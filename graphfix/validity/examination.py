@@ -14,13 +14,13 @@ import onnx
 from msgspec import Struct
 from onnx import ModelProto, TypeProto
 
-from graphfix.authoring.views import NodeView
-from graphfix.graph import Function, Node, Tensor
-from graphfix.inference import form_at, type_of
-from graphfix.model import Model
-from graphfix.protos import normal_domain
-from graphfix.schemas import newest_opset
-from graphfix.shape_inference import infer_shapes
+from graphfix.analysis.inference import form_at, type_of
+from graphfix.analysis.shape_inference import infer_shapes
+from graphfix.ir.graph import Function, Node, Tensor
+from graphfix.ir.model import Model
+from graphfix.ir.protos import normal_domain
+from graphfix.ir.schemas import newest_opset
+from graphfix.ir.views import NodeView
 from graphfix.validity.baked_sizes import baked_sizes, free_sides
 from graphfix.validity.complaint import Complaint
 from graphfix.validity.declarations import declaration_complaints

@@ -11,11 +11,11 @@ from msgspec import Struct
 from onnx import AttributeProto
 from onnx.defs import OpSchema
 
-from graphfix.authoring.views import NodeView
-from graphfix.exporting import export_node
-from graphfix.graph import Node
-from graphfix.protos import normal_domain
-from graphfix.schemas import Form, form_of, newest_opset
+from graphfix.ir.exporting import export_node
+from graphfix.ir.graph import Node
+from graphfix.ir.protos import normal_domain
+from graphfix.ir.schemas import Form, form_of, newest_opset
+from graphfix.ir.views import NodeView
 from graphfix.validity.complaint import Complaint, called
 
 _ANY_NUMBER = 1 << 30  # of a variadic input

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from onnx import TensorProto
 
-from graphfix.authoring.views import NodeView
 from graphfix.errors import InvalidModel
-from graphfix.graph import Constant, Graph, Node
-from graphfix.model import Model
-from graphfix.protos import normal_domain
-from graphfix.storage.weights import load_array
+from graphfix.ir.graph import Constant, Graph, Node
+from graphfix.ir.model import Model
+from graphfix.ir.protos import normal_domain
+from graphfix.ir.storage.weights import load_array
+from graphfix.ir.views import NodeView
 from graphfix.validity.complaint import Complaint
 
 Holder = Constant | Node

@@ -7,12 +7,12 @@ from math import prod
 import onnx
 from onnx import NodeProto, TensorProto, TypeProto
 
-from graphfix.authoring.views import NodeView
-from graphfix.graph import Constant, Node, Tensor, Variable, shape_of_type
-from graphfix.inference import shapes_contradict, small_constant, type_text
-from graphfix.protos import normal_domain
-from graphfix.schemas import Form
-from graphfix.shape_inference import read_by_inference
+from graphfix.analysis.inference import shapes_contradict, small_constant, type_text
+from graphfix.analysis.shape_inference import read_by_inference
+from graphfix.ir.graph import Constant, Node, Tensor, Variable, shape_of_type
+from graphfix.ir.protos import normal_domain
+from graphfix.ir.schemas import Form
+from graphfix.ir.views import NodeView
 from graphfix.validity.complaint import Complaint, called, named
 from graphfix.validity.element_types import Types
 

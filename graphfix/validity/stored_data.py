@@ -8,9 +8,9 @@ from math import prod
 
 from onnx import AttributeProto, SparseTensorProto, TensorProto
 
-from graphfix.authoring.views import NodeView
-from graphfix.model import Model
-from graphfix.storage.weights import dtype_of, is_external, stored_bytes, type_name
+from graphfix.ir.model import Model
+from graphfix.ir.storage.weights import dtype_of, is_external, stored_bytes, type_name
+from graphfix.ir.views import NodeView
 from graphfix.validity.complaint import Complaint, called
 
 _FIELDS = ("float_data", "int32_data", "string_data", "int64_data", "double_data", "uint64_data")

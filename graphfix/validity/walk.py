@@ -12,10 +12,10 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from onnx import AttributeProto, NodeProto, TypeProto
 
-from graphfix.authoring.views import NodeView
-from graphfix.exporting import export_node, make_info
-from graphfix.graph import Function, Graph, Node, Tensor, Variable, shape_of_type
-from graphfix.inference import form_at, type_of
+from graphfix.analysis.inference import form_at, type_of
+from graphfix.ir.exporting import export_node, make_info
+from graphfix.ir.graph import Function, Graph, Node, Tensor, Variable, shape_of_type
+from graphfix.ir.views import NodeView
 from graphfix.validity.baked_sizes import FreeSide, baked_sizes
 from graphfix.validity.complaint import Complaint, called
 from graphfix.validity.element_types import element_type_complaints

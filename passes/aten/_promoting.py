@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto, helper
 
-from graphfix.authoring import SCALAR_TYPES, Array, Builder, Refuse, Value
+from graphfix.authoring import Array, Builder, Refuse, Value
+from graphfix.authoring.pytorch.call import SCALAR_TYPES
 
 from ._arguments import ArrayCall, Call
 from ._axes import FLOATS, LOW_PRECISION

@@ -1,10 +1,18 @@
 """What the inputs and attributes of an ATen node say to PyTorch."""
 
+from functools import lru_cache
 from typing import Any
 
-from onnx import TensorProto
+from onnx import ModelProto, TensorProto
 
-from graphfix.authoring import Argument, Refuse, Value, is_none
+from graphfix.analysis.inference import infer_model
+from graphfix.authoring import Refuse, Value, is_none
+from graphfix.authoring.pytorch.call import Argument, OperatorCall
+from graphfix.authoring.pytorch.translation import exported
+from graphfix.authoring.workspace import Workspace
+from graphfix.errors import EngineFailed
+from graphfix.ir.model import Model
+from graphfix.opset.stepping import StepBlocked, move_to
 
 from ._arguments import LISTS, entries_of, flat, text_of
 
@@ -55,3 +63,24 @@ def attribute_of(value: Any) -> Argument:
     if isinstance(value, str):
         return Argument(text=value)
     return Argument(numbers=flat(value), single=isinstance(value, bool | int | float))
+
+
+@lru_cache(maxsize=256)
+def translated(call: OperatorCall, opset: int) -> ModelProto:
+    """Return the model that PyTorch exports for a call, at an opset of the default domain.
+
+    Raises:
+        EngineFailed: PyTorch does not export the call, or not in forms that have an equivalent at
+            that opset; with the reason.
+    """
+    model = Model(exported(call))
+    infer_model(model)
+    try:
+        move_to(model, Workspace(model), opset)
+    except StepBlocked as blocked:
+        first = blocked.blockers[0]
+        raise EngineFailed(
+            f"what PyTorch's exporter writes cannot be had at opset {opset}: "
+            f"{first.node.op}: {first.reason}"
+        ) from None
+    return model.to_proto()

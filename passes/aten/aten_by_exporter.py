@@ -35,25 +35,23 @@ from graphfix.authoring import (
     InferredType,
     Model,
     NodeView,
-    OperatorCall,
     Refuse,
     Value,
     copy_constants,
     copy_nodes,
-    has_pytorch,
     infer_proto,
     is_none,
     named_among,
     named_by,
     overloads_called,
     rewrite,
-    run_in_pytorch,
-    translated,
     type_name,
 )
+from graphfix.authoring.pytorch.call import OperatorCall, has_pytorch
+from graphfix.authoring.pytorch.running import run_in_pytorch
 
 from ._arguments import DOMAINS
-from ._pytorch import argument_of, attribute_of, tensors_of
+from ._pytorch import argument_of, attribute_of, tensors_of, translated
 
 _OWN = frozenset({"operator", "overload_name", "overload"})
 _OPSET = 18

@@ -30,6 +30,9 @@ import numpy as np
 import onnx
 from msgspec import Struct, field
 
+from graphfix.analysis.folding.computed_constants import run_constants
+from graphfix.analysis.folding.known_values import Knowledge
+from graphfix.analysis.folding.numbers import is_plain
 from graphfix.authoring import (
     CANONICAL,
     MAY_DRAW,
@@ -40,7 +43,6 @@ from graphfix.authoring import (
     EngineFailed,
     Function,
     Graph,
-    Knowledge,
     Node,
     NodeView,
     Option,
@@ -51,10 +53,8 @@ from graphfix.authoring import (
     form_of,
     graph_pass,
     is_empty,
-    is_plain,
     make_info,
     minimal_ir,
-    run_constants,
 )
 
 Array = np.ndarray[Any, Any]

@@ -21,15 +21,8 @@ References: https://onnx.ai/onnx/repo-docs/ShapeInference.html; microsoft/onnxru
     onnxruntime/core/graph/graph.cc (InferAndVerifyTypeMatch)
 """
 
-from graphfix.authoring import (
-    PREPARE,
-    Editor,
-    Graph,
-    NodeRef,
-    contradicts,
-    graph_pass,
-    repeated_declarations,
-)
+from graphfix.authoring import PREPARE, Editor, Graph, NodeRef, graph_pass
+from graphfix.validity.declarations import contradicts, repeated_declarations
 
 from ._undeclared import shapes_count, undeclared_types
 

@@ -13,7 +13,8 @@ Accuracy: Exact. What newer IR versions added beyond this (metadata of nodes and
 References: https://onnx.ai/onnx/repo-docs/Versioning.html, onnx/onnx onnx/onnx.proto (enum Version)
 """
 
-from graphfix.authoring import Editor, NodeRef, graph_pass, needed_ir
+from graphfix.authoring import Editor, NodeRef, graph_pass
+from graphfix.opset.formats import needed_ir
 
 
 @graph_pass(removes="ir:too-high")

@@ -21,20 +21,18 @@ References: https://onnx.ai/onnx/repo-docs/Versioning.html#operator-sets
 
 from graphfix.authoring import (
     PREPARE,
-    Complaint,
     Editor,
     Graph,
     Node,
     NodeView,
-    Verdict,
-    fits,
-    form_complaints,
     form_of,
     graph_pass,
     newest_opset,
     normal_domain,
-    verdict_of,
 )
+from graphfix.opset.verdicts import Verdict, verdict_of
+from graphfix.validity.complaint import Complaint
+from graphfix.validity.forms import fits, form_complaints
 
 # A node that lacks an attribute would get the default of a form that no one had in mind.
 _MENDED = ("unknown-attribute", "input-count", "deprecated-operator")

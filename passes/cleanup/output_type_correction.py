@@ -19,7 +19,8 @@ References: https://onnx.ai/onnx/repo-docs/ShapeInference.html; microsoft/onnxru
 
 from onnx import TypeProto
 
-from graphfix.authoring import PREPARE, Editor, contradicts, graph_pass
+from graphfix.authoring import PREPARE, Editor, graph_pass
+from graphfix.validity.declarations import contradicts
 
 from ._undeclared import undeclared_types
 

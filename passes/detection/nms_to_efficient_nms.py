@@ -38,6 +38,7 @@ References: NVIDIA/TensorRT v8.6.1 plugin/efficientNMSPlugin: README.md, efficie
 
 import numpy as np
 
+from graphfix.analysis.folding.lower_bounds import not_negative
 from graphfix.authoring import (
     APPROXIMATE,
     NAMED,
@@ -47,7 +48,6 @@ from graphfix.authoring import (
     Refuse,
     Value,
     graph_pass,
-    not_negative,
 )
 
 from . import _plugins

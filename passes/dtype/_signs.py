@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from graphfix.authoring import MOVES_FIRST, NodeView, Value, not_negative
+from graphfix.analysis.folding.lower_bounds import not_negative
+from graphfix.authoring import MOVES_FIRST, NodeView, Value
 
 # What gives infinities or NaN for finite numbers.
 _LEAKING = frozenset(

@@ -31,6 +31,7 @@ from functools import partial
 import numpy as np
 from onnx import TensorProto
 
+from graphfix.analysis.folding.whole_ranges import WholeRanges
 from graphfix.authoring import (
     COMPARISONS,
     LOSSY,
@@ -39,7 +40,6 @@ from graphfix.authoring import (
     Editor,
     NodeView,
     Value,
-    WholeRanges,
     form_of,
     graph_pass,
     type_name,

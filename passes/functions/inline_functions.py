@@ -26,13 +26,12 @@ from graphfix.authoring import (
     NodeRef,
     NodeView,
     Refuse,
-    Verdict,
     form_of,
     graph_pass,
     inline,
     normal_domain,
-    verdict_of,
 )
+from graphfix.opset.verdicts import Verdict, verdict_of
 
 
 @graph_pass(removes="scope:local-function", emits="*::*")

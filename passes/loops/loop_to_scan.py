@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from onnx import TensorProto
 
+from graphfix.analysis.folding.lower_bounds import lower_bound
 from graphfix.authoring import (
     Builder,
     Graph,
@@ -30,7 +31,6 @@ from graphfix.authoring import (
     Values,
     copy_constants,
     copy_nodes,
-    lower_bound,
     rewrite,
     value_of,
 )

@@ -24,13 +24,13 @@ from typing import Any
 import numpy as np
 from msgspec import Struct, field
 
+from graphfix.analysis.folding.known_values import Knowledge, know
 from graphfix.authoring import (
     SIZES,
     Array,
     Builder,
     Editor,
     Graph,
-    Knowledge,
     NodeView,
     Option,
     Refuse,
@@ -41,7 +41,6 @@ from graphfix.authoring import (
     copy_nodes,
     graph_pass,
     is_empty,
-    know,
     value_of,
 )
 

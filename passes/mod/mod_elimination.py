@@ -53,17 +53,8 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import (
-    APPROXIMATE,
-    EXACT,
-    Builder,
-    NodeView,
-    Option,
-    Refuse,
-    Value,
-    lower_bound,
-    rewrite,
-)
+from graphfix.analysis.folding.lower_bounds import lower_bound
+from graphfix.authoring import APPROXIMATE, EXACT, Builder, NodeView, Option, Refuse, Value, rewrite
 
 from ._truncating import DIGITS, differing_signs, truncated_remainder, with_sign_of_divisor
 

@@ -1,6 +1,7 @@
 """Moving to another opset as a pass does it: what blocks a step is refused, the rest recorded."""
 
-from graphfix.authoring import Editor, Recorded, Refused, StepBlocked, move_to
+from graphfix.authoring import Editor, Recorded, Refused
+from graphfix.opset.stepping import StepBlocked, move_to
 
 
 def moved_to(editor: Editor, wanted: int) -> None:

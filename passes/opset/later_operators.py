@@ -22,13 +22,12 @@ from graphfix.authoring import (
     NodeView,
     Recorded,
     Refused,
-    StepBlocked,
     form_of,
     graph_pass,
-    move_to,
     newest_opset,
     normal_domain,
 )
+from graphfix.opset.stepping import StepBlocked, move_to
 
 # What opsets from 14 on brought and engines look up by name.
 _BROUGHT = (

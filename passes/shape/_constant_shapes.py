@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import APPROXIMATE, Builder, Editor, NodeView, Value, know
+from graphfix.analysis.folding.known_values import know
+from graphfix.authoring import APPROXIMATE, Builder, Editor, NodeView, Value
 
 ConstantShape = Callable[[NodeView, np.ndarray[Any, Any]], "list[int] | None"]
 

@@ -32,11 +32,11 @@ from collections.abc import Iterable, Iterator
 
 from onnx import GraphProto, TypeProto, ValueInfoProto
 
+from graphfix.analysis.folding.known_values import Knowledge, know
 from graphfix.authoring import (
     CANONICAL,
     Editor,
     Graph,
-    Knowledge,
     Model,
     Node,
     NodeView,
@@ -44,7 +44,6 @@ from graphfix.authoring import (
     Variable,
     graph_pass,
     infer_proto,
-    know,
     shape_of_type,
     shapes_contradict,
 )

@@ -27,6 +27,7 @@ from collections.abc import Iterator
 import onnx
 from onnx import GraphProto, ModelProto, NodeProto, ValueInfoProto
 
+from graphfix.analysis.folding.known_values import know
 from graphfix.authoring import (
     Editor,
     Graph,
@@ -36,7 +37,6 @@ from graphfix.authoring import (
     Value,
     graph_pass,
     infer_shapes,
-    know,
 )
 
 from ._branches import counted_names, inline, misfit

@@ -18,7 +18,8 @@ References: https://onnx.ai/onnx/operators/onnx__If.html onnx/onnx-tensorrt 8.6
     builtin_op_importers.cpp:2103-2158
 """
 
-from graphfix.authoring import CANONICAL, Editor, Graph, Knowledge, NodeView, graph_pass, know
+from graphfix.analysis.folding.known_values import Knowledge, know
+from graphfix.authoring import CANONICAL, Editor, Graph, NodeView, graph_pass
 
 from ._branches import counted_names, inline, misfit
 

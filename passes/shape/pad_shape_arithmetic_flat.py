@@ -26,17 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import (
-    FUNCTIONS,
-    Builder,
-    Editor,
-    Motion,
-    NodeView,
-    Refuse,
-    Value,
-    graph_pass,
-    moving,
-)
+from graphfix.analysis.folding.numbers import FUNCTIONS
+from graphfix.authoring import Builder, Editor, Motion, NodeView, Refuse, Value, graph_pass, moving
 
 MOVES = moving(Motion.SAME) | {"Slice", "Transpose"}
 WIDTHS = {"bool": 0, "int32": 1, "int64": 2}

@@ -21,16 +21,8 @@ References: https://github.com/onnxsim/onnxsim
 import onnx
 from onnx import ModelProto, TensorProto, ValueInfoProto
 
-from graphfix.authoring import (
-    NAMED,
-    Editor,
-    EngineFailed,
-    NodeRef,
-    Option,
-    Refuse,
-    graph_pass,
-    simplified,
-)
+from graphfix.analysis.folding.simplifying import simplified
+from graphfix.authoring import NAMED, Editor, EngineFailed, NodeRef, Option, Refuse, graph_pass
 
 
 @graph_pass(

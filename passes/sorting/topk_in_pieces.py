@@ -27,17 +27,8 @@ import numpy as np
 from msgspec import Struct
 from onnx import TensorProto
 
-from graphfix.authoring import (
-    APPROXIMATE,
-    Array,
-    Builder,
-    NodeView,
-    Option,
-    Refuse,
-    Value,
-    is_finite,
-    rewrite,
-)
+from graphfix.analysis.folding.upper_bounds import is_finite
+from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Option, Refuse, Value, rewrite
 
 _PIECES = 16
 _LARGEST_WHOLE = 1 << 24  # float32 holds every integer up to here

@@ -23,7 +23,8 @@ References: https://onnx.ai/onnx/operators/onnx__TopK.html; onnx-tensorrt builti
 
 import numpy as np
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, listed, rewrite, upper_bound
+from graphfix.analysis.folding.upper_bounds import upper_bound
+from graphfix.authoring import Builder, NodeView, Refuse, Value, listed, rewrite
 
 _TYPES = ("float16", "float32", "float64", "int32", "int64")
 

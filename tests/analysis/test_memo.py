@@ -8,16 +8,16 @@ import numpy as np
 import onnx.parser
 import pytest
 
+from graphfix.analysis.inference import infer_model
 from graphfix.analysis.memo import answers_about, kept, kept_stepwise
-from graphfix.attributes import Attributes
 from graphfix.authoring.applying import attach_node, remove_producers
 from graphfix.authoring.workspace import Workspace
-from graphfix.graph import Constant, Graph, Node, Variable
-from graphfix.inference import infer_model
-from graphfix.model import Model
+from graphfix.ir.attributes import Attributes
+from graphfix.ir.graph import Constant, Graph, Node, Variable
+from graphfix.ir.model import Model
+from graphfix.ir.sorting import sort_graph
+from graphfix.ir.views import NodeView, Value
 from graphfix.opset.snapshot import Snapshot
-from graphfix.sorting import sort_graph
-from graphfix.views import NodeView, Value
 
 _MODEL = """
 <ir_version: 8, opset_import: ["" : 17]>

@@ -12,8 +12,8 @@ from benchmarks.speed.chains import CHAINS
 from graphfix.analysis import memo
 from graphfix.api import check
 from graphfix.engines.engine import engines
+from graphfix.ir.storage.reading import read_model
 from graphfix.report import Finding
-from graphfix.storage.reading import read_model
 
 _TARGETS = [engine.names()[-1] for engine in engines() if engine.names()]
 _OWN_WALKS = ("ncnn1.0", "qnn2", "rknn2.3", "tflite1.29", "trt8.6", "tvm0.27")

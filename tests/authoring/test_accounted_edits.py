@@ -9,6 +9,7 @@ import onnx
 import pytest
 
 from graphfix import EXACT, rewrite
+from graphfix.analysis.inference import infer_model
 from graphfix.authoring import (
     Builder,
     Editor,
@@ -21,8 +22,7 @@ from graphfix.authoring import (
     graph_pass,
 )
 from graphfix.authoring.workspace import Workspace
-from graphfix.inference import infer_model
-from graphfix.model import Model
+from graphfix.ir.model import Model
 from graphfix.opset.stepping import StepBlocked, move_to
 from graphfix.testing import assert_refused, assert_unmatched, parse, run_pass
 

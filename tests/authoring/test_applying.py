@@ -8,7 +8,7 @@ import pytest
 
 from graphfix import EXACT, Refuse, rewrite
 from graphfix.authoring.building import Builder
-from graphfix.authoring.views import NodeView, Value
+from graphfix.ir.views import NodeView, Value
 from graphfix.report import Status
 from graphfix.testing import assert_rewrite, outputs_of, run_pass
 

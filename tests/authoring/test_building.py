@@ -7,9 +7,9 @@ import onnx
 import pytest
 
 from graphfix.authoring.building import Builder
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
 from graphfix.authoring.workspace import Workspace
+from graphfix.ir.refusing import Refuse
+from graphfix.ir.views import NodeView, Value
 from graphfix.pipeline.model_files import load
 
 

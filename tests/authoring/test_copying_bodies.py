@@ -6,12 +6,12 @@ import onnx
 import pytest
 
 from graphfix import Refuse
+from graphfix.analysis.inference import infer_model
 from graphfix.authoring.building import Builder
 from graphfix.authoring.copying import copy_constants, copy_nodes
-from graphfix.authoring.views import NodeView, Value
 from graphfix.authoring.workspace import Workspace
-from graphfix.graph import Variable
-from graphfix.inference import infer_model
+from graphfix.ir.graph import Variable
+from graphfix.ir.views import NodeView, Value
 from graphfix.pipeline.model_files import load
 
 

@@ -6,9 +6,9 @@ import onnx
 import pytest
 
 import graphfix
-from graphfix.authoring.refusing import Refuse
 from graphfix.authoring.workspace import Workspace
-from graphfix.model import Model
+from graphfix.ir.model import Model
+from graphfix.ir.refusing import Refuse
 from graphfix.pipeline import run as run_record
 
 MODS = 40

@@ -7,7 +7,7 @@ import onnx
 
 from graphfix import EXACT, rewrite
 from graphfix.authoring.building import Builder
-from graphfix.authoring.views import NodeView, Value
+from graphfix.ir.views import NodeView, Value
 from graphfix.testing import assert_rewrite
 
 

@@ -6,7 +6,7 @@ import onnx
 import pytest
 
 from graphfix.authoring.stepped import is_stepped, moved_inputs, stepping_nodes
-from graphfix.model import Model
+from graphfix.ir.model import Model
 from tests.passes.lowering_models import written
 
 CLIP = (

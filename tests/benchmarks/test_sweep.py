@@ -11,7 +11,7 @@ from benchmarks.ended import code_with
 from benchmarks.fuzz.models import make_model
 from benchmarks.sweep.__main__ import Row, table
 from benchmarks.sweep.faults import Fault, Swept, check_faults, run_fault, settings_of_all
-from graphfix import checking
+from graphfix.engines import checking
 from graphfix.engines.isolation import STRICT
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import RuleSet

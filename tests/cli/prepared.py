@@ -20,9 +20,9 @@ import json, os, sys
 from graphfix.worker.single_thread import single_threaded
 with single_threaded():
     import numpy, onnx, onnxruntime
-    import graphfix.api, graphfix.files, graphfix.cli.program
+    import graphfix.api, graphfix.pipeline.files, graphfix.cli.program
     from graphfix.cli.program import COMMANDS
-    from graphfix.registry import shipped_passes
+    from graphfix.authoring.registry import shipped_passes
     from graphfix.cli import main
 shipped_passes()
 for line in sys.stdin:

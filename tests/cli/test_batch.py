@@ -13,9 +13,9 @@ from pathlib import Path
 import onnx
 import pytest
 
+from graphfix.batch.batch import Fleet
+from graphfix.batch.jobs import Row
 from graphfix.cli import main
-from graphfix.fleet.batch import Fleet
-from graphfix.fleet.jobs import Row
 from graphfix.rendering.html.fleet_page import fleet_page
 from graphfix.rendering.html.page import rendered
 from tests.processes import runs
@@ -138,7 +138,7 @@ def test_a_report_that_cannot_be_written_leaves_the_old_one(
     def full(_descriptor: int, raw: bytes) -> None:
         raise OSError(28, "No space left on device", str(len(raw)))
 
-    monkeypatch.setattr("graphfix.storage.saving.write_all", full)
+    monkeypatch.setattr("graphfix.ir.storage.saving.write_all", full)
     assert main(words) == 2
     assert "the report cannot be written: No space left on device" in capsys.readouterr().err
     assert Path("a.json").read_bytes() == before

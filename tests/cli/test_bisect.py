@@ -18,8 +18,8 @@ from graphfix.cli import main
 from graphfix.proving.layers.divergence import Origin
 from graphfix.report import Verdict
 from tests.corpus_networks import with_fault
-from tests.diffing.shuffling import disguised
-from tests.diffing.small_models import MODELS, branches, chain, constants, functions, tower
+from tests.difference.shuffling import disguised
+from tests.difference.small_models import MODELS, branches, chain, constants, functions, tower
 
 Capture = pytest.CaptureFixture[str]
 ROOT = Path(__file__).parents[2]

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from onnx import parser
 
+from graphfix.authoring.registry import shipped_passes
 from graphfix.cli import main
-from graphfix.model import Model
+from graphfix.ir.model import Model
 from graphfix.pipeline.named_patterns import named_patterns
-from graphfix.registry import shipped_passes
 
 jsonschema: Any = importlib.import_module("jsonschema")  # it ships no types
 REPORT_SCHEMA: Any = json.loads(

@@ -14,10 +14,10 @@ from types import SimpleNamespace
 import pytest
 from onnx import parser
 
-from graphfix import files
 from graphfix.cli import main
-from graphfix.files import CheckRequest, RunRequest
-from graphfix.hooks import Hook
+from graphfix.pipeline import files
+from graphfix.pipeline.files import CheckRequest, RunRequest
+from graphfix.pipeline.hooks import Hook
 from graphfix.report import (
     Candidate,
     Choice,
@@ -86,7 +86,7 @@ def written(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def pipeline(monkeypatch: pytest.MonkeyPatch, written: Path) -> Pipeline:
-    """The stand-in, in the place of `graphfix.files`."""
+    """The stand-in, in the place of `graphfix.pipeline.files`."""
     facts = FileFacts(str(written), "b" * 64, 17, 8, 1, written.stat().st_size)
     report = Report(
         version="0.1.0",
@@ -300,7 +300,7 @@ def test_check_explains_what_the_passes_do(
         assert pass_files == ()
         return infos
 
-    monkeypatch.setattr("graphfix.registry.all_passes", all_passes)
+    monkeypatch.setattr("graphfix.authoring.registry.all_passes", all_passes)
     pipeline.findings = (replace(FINDING, removed_by=("mod-elimination",)),)
     assert main(["check", "m.onnx", "--target", "trt8", "--explain"]) == 1
     out = capsys.readouterr().out

@@ -14,12 +14,12 @@ from onnx import ModelProto, numpy_helper
 
 import graphfix
 from graphfix.cli import main
+from graphfix.ir.storage.reading import read_model
 from graphfix.proving.layers.comparison import Layer
 from graphfix.rendering.plotting import svg
 from graphfix.report import NodeRef, Verdict
-from graphfix.storage.reading import read_model
-from tests.diffing.shuffling import disguised
-from tests.diffing.small_models import MODELS, chain, tower
+from tests.difference.shuffling import disguised
+from tests.difference.small_models import MODELS, chain, tower
 
 Capture = pytest.CaptureFixture[str]
 ROOT = Path(__file__).parents[2]

@@ -11,8 +11,8 @@ import pytest
 from onnx import ModelProto, numpy_helper
 
 from graphfix.cli import main
-from tests.diffing.shuffling import disguised
-from tests.diffing.small_models import MODELS, chain
+from tests.difference.shuffling import disguised
+from tests.difference.small_models import MODELS, chain
 
 Capture = pytest.CaptureFixture[str]
 SCHEMA = json.loads(

@@ -16,7 +16,7 @@ import pytest
 from graphfix.cli import main
 from graphfix.cli.program import program
 from graphfix.errors import GraphfixError, InvalidModel, PassBug, UsageError
-from graphfix.pipeline import inspection
+from graphfix.inspection import inspection
 
 ROOT = Path(__file__).resolve().parents[2]
 

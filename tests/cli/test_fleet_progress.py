@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
+from graphfix.batch.jobs import Row
 from graphfix.cli.fleet_progress import telling
-from graphfix.fleet.jobs import Row
 
 
 class Terminal(io.StringIO):

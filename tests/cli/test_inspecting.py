@@ -9,7 +9,7 @@ import pytest
 from onnx import ModelProto, TensorProto, ValueInfoProto, helper, numpy_helper, parser
 
 from graphfix.errors import InvalidModel
-from graphfix.pipeline.inspection import (
+from graphfix.inspection.inspection import (
     ExternalFile,
     OpCount,
     Port,
@@ -17,7 +17,7 @@ from graphfix.pipeline.inspection import (
     inspect_file,
     inspect_proto,
 )
-from graphfix.storage import weights
+from graphfix.ir.storage import weights
 
 SCOPES = """
 <ir_version: 9, opset_import: ["": 17, "acme": 1], producer_name: "me", producer_version: "2">

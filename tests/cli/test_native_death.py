@@ -10,7 +10,7 @@ from typing import Any
 import onnx
 import pytest
 
-from graphfix import shape_inference
+from graphfix.analysis import shape_inference
 from graphfix.cli.native_death import deadly_node
 from graphfix.errors import InvalidModel
 from graphfix.pipeline.documented_errors import documented

@@ -12,10 +12,10 @@ import onnx
 import pytest
 
 import graphfix
-from graphfix import hooks
 from graphfix.cli.console import style_for
 from graphfix.cli.progress import ProgressHook, progress_hooks
-from graphfix.hooks import Hook, SilentHook, TimingHook, progress_told
+from graphfix.pipeline import hooks
+from graphfix.pipeline.hooks import Hook, SilentHook, TimingHook, progress_told
 from graphfix.proving.sites.cases import WATCHING, Log
 from graphfix.proving.sites.counting import Counted, watched
 from graphfix.rendering.style import PLAIN

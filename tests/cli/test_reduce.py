@@ -10,7 +10,7 @@ import pytest
 from onnx import ModelProto
 
 from graphfix.cli import main
-from tests.reducing.long_models import checked, long_model, looking_for
+from tests.reduction.long_models import checked, long_model, looking_for
 
 Capture = pytest.CaptureFixture[str]
 ROOT = Path(__file__).parents[2]

@@ -11,7 +11,7 @@ import pytest
 
 from graphfix.cli import main
 from graphfix.pipeline.run import Run
-from tests.reproducers.faulty import ELEMENT, RAISES, pass_file, secret_model
+from tests.pipeline.reproducers.faulty import ELEMENT, RAISES, pass_file, secret_model
 
 Capture = pytest.CaptureFixture[str]
 SCHEMA = json.loads(

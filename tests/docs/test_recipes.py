@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from graphfix.authoring.pass_docs import HEADINGS, page_of
-from graphfix.registry import shipped_passes
+from graphfix.authoring.registry import shipped_passes
 from graphfix.rendering.pass_pages import sections
 
 ROOT = Path(__file__).parents[2]

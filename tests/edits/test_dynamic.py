@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from graphfix import UsageError, edits
-from graphfix.inference import type_text
+from graphfix.analysis.inference import type_text
 from tests.edits.small_models import HEAD, checked, parsed, ran, samples
 
 # A token is put in front of patches, heads are parted, windows are cut: all with one image.

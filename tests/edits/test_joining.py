@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from graphfix import UsageError, edits
-from graphfix.inference import type_text
+from graphfix.analysis.inference import type_text
 from tests.edits.small_models import CALLS, TOWER, checked, parsed, ran, samples, with_external_data
 
 # Its tensors, nodes and weights are called as those of the tower are.

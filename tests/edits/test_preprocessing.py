@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from graphfix import UsageError, edits
+from graphfix.analysis.inference import type_text
 from graphfix.edits import InputType, Layout, Normalize, OutputType, SwapChannels
-from graphfix.inference import type_text
 from tests.edits.small_models import BRANCHES, HEAD, TOWER, checked, parsed, ran, samples
 
 IMAGE = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from graphfix import UsageError, edits
+from graphfix.analysis.inference import type_text
 from graphfix.edits import Dim, Shape
-from graphfix.inference import type_text
 from tests.edits.small_models import BRANCHES, HEAD, TOWER, checked, parsed, ran, samples
 
 IMAGES = (

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import onnx
 
-from graphfix.checking import check_model
+from graphfix.analysis.inference import infer_model
+from graphfix.engines.checking import check_model
 from graphfix.engines.targets import load_target
-from graphfix.inference import infer_model
-from graphfix.model import Model
+from graphfix.ir.model import Model
 from graphfix.report import Finding
 
 

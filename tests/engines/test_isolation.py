@@ -12,17 +12,17 @@ import pytest
 from msgspec.structs import replace as changed
 
 import graphfix
-from graphfix import checking
-from graphfix.authoring.views import NodeView
 from graphfix.cli import main
+from graphfix.engines import checking
 from graphfix.engines.engine import Engine, engine_of
 from graphfix.engines.isolation import FAILED, STRICT
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import NOTE, REJECT, Answer, Rule, RuleSet, model_rule, rule, rules_for
 from graphfix.errors import RuleFault
-from graphfix.model import Model
+from graphfix.ir.model import Model
+from graphfix.ir.views import NodeView
+from graphfix.pipeline.reproducers.folder import read_folder
 from graphfix.report import Finding, Severity, Status
-from graphfix.reproducers.folder import read_folder
 from tests.engines.cases import model_of
 
 ROOT = Path(__file__).parents[2]

@@ -10,11 +10,11 @@ from onnx import parser
 
 from benchmarks.engines.facts import facts
 from benchmarks.engines.kernels import difference
-from graphfix.checking import check_model
+from graphfix.analysis.inference import infer_model
+from graphfix.engines.checking import check_model
 from graphfix.engines.measured import operator_rows, with_since
 from graphfix.engines.profile import Target, target_of
-from graphfix.inference import infer_model
-from graphfix.model import Model
+from graphfix.ir.model import Model
 from graphfix.report import Severity
 
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.operands import is_always_positive, is_never_negative
-from graphfix.model import Model
+from graphfix.ir.model import Model
+from graphfix.ir.views import NodeView, Value
 from tests.engines.cases import model_of
 
 

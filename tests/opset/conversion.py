@@ -12,9 +12,9 @@ import onnx
 from hypothesis import currently_in_test_context
 from onnx import ModelProto
 
+from graphfix.analysis.inference import infer_model
 from graphfix.authoring.workspace import Workspace
-from graphfix.inference import infer_model
-from graphfix.model import Model
+from graphfix.ir.model import Model
 from graphfix.opset.stepping import StepBlocked, lower_one, move_to
 from graphfix.pipeline.model_files import load
 from graphfix.testing import assert_same, assert_same_at_small_sides, assert_valid, outputs_of

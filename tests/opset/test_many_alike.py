@@ -15,11 +15,11 @@ import pytest
 import graphfix
 from graphfix.authoring.declaring import Pass
 from graphfix.authoring.drafting import draft_rewrite
+from graphfix.authoring.registry import get_pass
 from graphfix.authoring.workspace import Workspace
 from graphfix.opset import planning, precedents
 from graphfix.opset.stepping import StepBlocked, move_to
 from graphfix.pipeline import opset_stages
-from graphfix.registry import get_pass
 from tests.opset.conversion import converted, loaded
 
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import graphfix
+from graphfix.ir.schemas import newest_opset
 from graphfix.opset.stepping import StepBlocked, lower_one, move_to
-from graphfix.schemas import newest_opset
 from graphfix.testing import assert_same, outputs_of
 from tests.opset.conversion import (
     assert_converts,

@@ -10,10 +10,10 @@ from typing import Any
 import onnx
 import pytest
 
+from graphfix.ir.schemas import form_of
 from graphfix.opset.adapting import adapters
 from graphfix.opset.generate_bumps import bumps_text, is_plain
 from graphfix.opset.verdicts import verdict_of, verdicts
-from graphfix.schemas import form_of
 
 FACTS = Path(__file__).parents[3] / "shared" / "facts" / "opset" / "bumps.json"
 

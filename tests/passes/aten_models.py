@@ -6,8 +6,9 @@ from typing import Any, cast
 import numpy as np
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
-from graphfix.authoring import has_pytorch, run_in_pytorch
 from graphfix.authoring.declaring import Evaluate
+from graphfix.authoring.pytorch.call import has_pytorch
+from graphfix.authoring.pytorch.running import run_in_pytorch
 from graphfix.report import EXACT, Accuracy, Status
 from graphfix.testing import Rewritten, assert_same, assert_valid, outputs_of, run_pass
 from tests.passes.resize_models import IR

@@ -10,9 +10,9 @@ from benchmarks.coverage.contrib.form import Form as Form
 from benchmarks.coverage.contrib.forms import forms
 from benchmarks.coverage.contrib.results import expected_of
 from benchmarks.opset.comparison import outputs_differ, run
-from graphfix.registry import shipped_passes
+from graphfix.analysis.saturation import unsaturated
+from graphfix.authoring.registry import shipped_passes
 from graphfix.report import Status
-from graphfix.saturation import unsaturated
 from graphfix.testing import Rewritten, run_pass
 
 FORMS = tuple(forms())

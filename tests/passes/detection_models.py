@@ -7,8 +7,8 @@ import numpy as np
 import onnx
 
 from graphfix.authoring.declaring import Evaluate
-from graphfix.padding import padded_outputs
-from graphfix.registry import get_pass
+from graphfix.authoring.registry import get_pass
+from graphfix.operators.padding import padded_outputs
 from graphfix.testing import Rewritten, outputs_of, run_pass
 
 LIMIT = "int64[1] k = {3}, float[1] t = {0.4}"

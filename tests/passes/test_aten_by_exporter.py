@@ -5,13 +5,13 @@ import onnx
 import pytest
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, NodeView, Value, has_pytorch, rewrite
+from graphfix.authoring import Builder, NodeView, Value, rewrite
+from graphfix.authoring.pytorch.call import INSTALL, Argument, OperatorCall, has_pytorch
+from graphfix.authoring.pytorch.running import run_in_pytorch
 from graphfix.errors import EngineFailed
-from graphfix.pytorch.call import INSTALL, Argument, OperatorCall
-from graphfix.pytorch.running import run_in_pytorch
-from graphfix.pytorch.translation import translated
 from graphfix.report import EXACT, Status
 from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
+from passes.aten._pytorch import translated
 from tests.passes.aten_models import array_of, aten_model, becomes
 from tests.passes.resize_models import in_branch
 

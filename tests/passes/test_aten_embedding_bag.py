@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphfix.authoring import has_pytorch, run_in_pytorch
+from graphfix.authoring.pytorch.call import has_pytorch
+from graphfix.authoring.pytorch.running import run_in_pytorch
 from graphfix.testing import outputs_of, run_pass
 from passes.aten.aten_embedding_bag import evaluate
 from tests.passes.aten_models import LAYOUTS, Array, array_of, aten_model, called

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphfix.authoring import has_pytorch
+from graphfix.authoring.pytorch.call import has_pytorch
 from graphfix.testing import outputs_of
 from passes.aten.aten_pool import FAMILY
 from tests.passes.aten_models import array_of, replaced

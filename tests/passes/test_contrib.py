@@ -10,7 +10,7 @@ from onnx import ModelProto, TensorProto, helper
 from benchmarks.coverage.contrib.form import Const
 from benchmarks.coverage.contrib.results import expected_of
 from benchmarks.opset.comparison import outputs_differ, run
-from graphfix.protos import all_nodes
+from graphfix.ir.protos import all_nodes
 from graphfix.report import Status
 from graphfix.testing import run_pass
 from tests.passes.contrib_models import FORMS, Form, name_of, pass_of

@@ -8,12 +8,12 @@ import pytest
 from onnx import ModelProto, parser
 
 from graphfix.cli import main
+from graphfix.ir.storage.reading import read_model
+from graphfix.operators.written_buffers import KEY, buffer_outputs, giving_buffers, read_buffers
 from graphfix.proving.models import compare_files
 from graphfix.proving.whole.options import ComparisonOptions
 from graphfix.report import Verdict
-from graphfix.storage.reading import read_model
 from graphfix.testing import outputs_of
-from graphfix.written_buffers import KEY, buffer_outputs, giving_buffers, read_buffers
 
 NUMPY = "graphfix.passes.contrib"
 BUFFER, NEW = np.array([[1.0, 2, 3]], np.float32), np.array([[10.0, 20, -30]], np.float32)

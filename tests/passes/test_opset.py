@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from graphfix.registry import get_pass
+from graphfix.authoring.registry import get_pass
 from graphfix.testing import assert_rewrite, run_pass
 
 X = np.random.default_rng(1).normal(size=(2, 3, 4)).astype(np.float32)

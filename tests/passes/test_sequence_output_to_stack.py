@@ -6,7 +6,7 @@ import pytest
 from onnx import parser
 
 from graphfix import run
-from graphfix.labels import Labels, labelled_outputs, read_labels, write_labels
+from graphfix.operators.labels import Labels, labelled_outputs, read_labels, write_labels
 from graphfix.pipeline.results import Result
 from graphfix.proving.whole.interface import compare_interfaces
 

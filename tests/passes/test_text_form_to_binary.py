@@ -6,8 +6,8 @@ from google.protobuf import text_format
 from onnx import parser
 
 import graphfix
+from graphfix.ir.storage.reading import read_model
 from graphfix.report import Status
-from graphfix.storage.reading import read_model
 
 PASS = "text-form-to-binary"
 MODEL = parser.parse_model(

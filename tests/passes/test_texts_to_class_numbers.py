@@ -8,7 +8,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from graphfix import run
-from graphfix.labels import Labels, labelled_outputs
+from graphfix.operators.labels import Labels, labelled_outputs
 from graphfix.pipeline.results import Result
 from graphfix.testing import outputs_of
 from tests.passes.ml_models import model_of

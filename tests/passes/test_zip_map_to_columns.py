@@ -8,7 +8,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from graphfix import run
-from graphfix.labels import Labels, labelled_outputs
+from graphfix.operators.labels import Labels, labelled_outputs
 from graphfix.pipeline.results import Result
 from graphfix.proving.whole.interface import compare_interfaces
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 import graphfix
-from graphfix.diffing.difference import Presence
+from graphfix.difference.difference import Presence
 from graphfix.report import Verdict
 from tests.corpus_networks import NETWORKS, network, weight_inside, with_fault
-from tests.diffing.shuffling import disguised
+from tests.difference.shuffling import disguised
 
 
 @pytest.mark.parametrize("name", NETWORKS)

@@ -12,9 +12,9 @@ from onnx import ModelProto
 
 import graphfix
 from graphfix.authoring.building import Builder
-from graphfix.authoring.views import NodeView
+from graphfix.bisection.bisecting import RunBisection
+from graphfix.ir.views import NodeView
 from graphfix.opset import adapting, planning
-from graphfix.pipeline.bisecting import RunBisection
 from graphfix.report import LOSSY, Verdict
 
 NAMES = "abcdefghijkl"

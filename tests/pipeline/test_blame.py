@@ -11,8 +11,8 @@ from msgspec import structs
 from graphfix import EXACT, graph_pass, rewrite, run
 from graphfix.authoring.building import Builder
 from graphfix.authoring.editing import Editor
-from graphfix.authoring.views import NodeView, Value
 from graphfix.errors import PassBug
+from graphfix.ir.views import NodeView, Value
 from graphfix.pipeline.attempts import attempts
 from graphfix.pipeline.blame import MOST_RUNS, Attempt, Blame, Stage, Suspect, settled
 from graphfix.pipeline.model_files import load

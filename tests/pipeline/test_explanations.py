@@ -10,9 +10,9 @@ from graphfix import APPROXIMATE, EXACT, LOSSY, explain, graph_pass, rewrite
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import INTERFACE, NAMED, Pass
 from graphfix.authoring.editing import Editor
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.registry import get_pass
+from graphfix.authoring.registry import get_pass
+from graphfix.ir.refusing import Refuse
+from graphfix.ir.views import NodeView, Value
 from graphfix.report import Candidate, Choice, Explanation
 
 # TensorRT 8.2 has no importer for Mish; it has all the others that are used here.

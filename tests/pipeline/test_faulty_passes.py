@@ -10,7 +10,7 @@ from graphfix import EXACT, graph_pass, run
 from graphfix.authoring.declaring import Pass
 from graphfix.authoring.editing import Editor, Recorded
 from graphfix.authoring.workspace import Workspace
-from graphfix.model import Model
+from graphfix.ir.model import Model
 from graphfix.opset.stepping import move_to
 from graphfix.report import Outcome, Status
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from graphfix.api import run
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import InferredType, rewrite
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring.registry import all_passes
 from graphfix.engines.targets import load_target
+from graphfix.ir.views import NodeView, Value
 from graphfix.pipeline.attempts import first_attempt
 from graphfix.pipeline.model_files import load
 from graphfix.pipeline.model_types import infer_types
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.settings import Settings
-from graphfix.registry import all_passes
 from graphfix.report import EXACT
 from graphfix.testing import parse
 

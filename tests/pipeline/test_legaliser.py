@@ -9,8 +9,8 @@ import graphfix
 from graphfix import APPROXIMATE, EXACT, LOSSY, rewrite
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import Pass
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.targets import load_target
+from graphfix.ir.views import NodeView, Value
 from graphfix.pipeline.finishing import finish
 from graphfix.pipeline.model_files import load
 from graphfix.pipeline.results import Result

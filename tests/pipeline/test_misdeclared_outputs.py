@@ -6,9 +6,9 @@ import numpy as np
 import onnx
 
 from graphfix.api import run
+from graphfix.authoring.registry import shipped_passes
 from graphfix.pipeline.model_files import load
 from graphfix.pipeline.validation import contradicted_outputs, misdeclared_outputs
-from graphfix.registry import shipped_passes
 from graphfix.testing import outputs_of
 
 # Keys were returned transposed before they were fused; the optimiser left the declaration.

@@ -10,7 +10,7 @@ import pytest
 import graphfix
 from graphfix.cli import main
 from graphfix.errors import UsageError
-from graphfix.files import CheckRequest, check_file
+from graphfix.pipeline.files import CheckRequest, check_file
 from graphfix.report import Choice, Status
 from graphfix.testing import unmatched
 

@@ -12,7 +12,7 @@ import graphfix
 from graphfix import Refuse, rewrite
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import Pass
-from graphfix.authoring.views import NodeView, Value
+from graphfix.ir.views import NodeView, Value
 from graphfix.proving.models import compare_files
 from graphfix.rendering.wording import headline
 from graphfix.report import Status, Verdict

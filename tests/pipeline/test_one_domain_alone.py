@@ -6,8 +6,8 @@ import pytest
 from onnx import TensorProto, helper
 
 import graphfix
+from graphfix.ir.schemas import minimal_ir, newest_opset_of
 from graphfix.report import Status
-from graphfix.schemas import minimal_ir, newest_opset_of
 from graphfix.testing import parse
 
 ML = (

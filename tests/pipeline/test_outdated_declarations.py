@@ -6,7 +6,7 @@ import pytest
 from onnx import parser
 
 import graphfix
-from graphfix.model import Model
+from graphfix.ir.model import Model
 from graphfix.pipeline.outdated_declarations import drop_outdated
 
 

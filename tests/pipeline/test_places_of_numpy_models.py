@@ -10,9 +10,9 @@ from onnx import parser
 
 from graphfix import run
 from graphfix.authoring.declaring import Pass
+from graphfix.authoring.registry import load_pass_file, shipped_passes
 from graphfix.pipeline.evaluators import place_of
 from graphfix.proving.runners.evaluators import Evaluators
-from graphfix.registry import load_pass_file, shipped_passes
 from graphfix.report import Status, Verdict
 
 SHIPPED = [declared for declared in shipped_passes() if declared.evaluate is not None]

@@ -8,13 +8,13 @@ import onnx
 from graphfix import EXACT, rewrite
 from graphfix.authoring.building import Builder
 from graphfix.authoring.drafting import draft_rewrite
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring.registry import shipped_passes
 from graphfix.authoring.workspace import Workspace
 from graphfix.engines.targets import load_target
+from graphfix.ir.views import NodeView, Value
 from graphfix.pipeline.finishing import finish
 from graphfix.pipeline.model_files import load
 from graphfix.pipeline.settings import Settings
-from graphfix.registry import shipped_passes
 from graphfix.report import Verdict
 
 # TensorRT 8.2 has no importer for Hardmax, and no second output of MaxPool.

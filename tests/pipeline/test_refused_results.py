@@ -10,8 +10,8 @@ import pytest
 import graphfix
 from graphfix import EXACT, rewrite
 from graphfix.authoring.building import Builder
-from graphfix.authoring.views import NodeView, Value
-from graphfix.model import Model
+from graphfix.ir.model import Model
+from graphfix.ir.views import NodeView, Value
 from graphfix.pipeline import whole_result
 from graphfix.pipeline.validation import Validity, new_complaints
 from graphfix.report import Status

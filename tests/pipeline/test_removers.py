@@ -12,11 +12,11 @@ from graphfix import APPROXIMATE, EXACT, LOSSY, graph_pass, rewrite
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import INTERFACE, Pass
 from graphfix.authoring.editing import Editor
-from graphfix.authoring.views import NodeView, Value
+from graphfix.authoring.registry import shipped_passes
 from graphfix.engines.rule import all_rules
+from graphfix.ir.views import NodeView, Value
 from graphfix.pipeline.removers import can_remove, with_removers
 from graphfix.pipeline.settings import Settings
-from graphfix.registry import shipped_passes
 from graphfix.rendering.as_json import check_json
 from graphfix.rendering.text_check import check_text
 from graphfix.report import Finding, NodeRef, Severity

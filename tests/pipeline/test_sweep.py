@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graphfix import rewrite
 from graphfix.authoring.building import Builder
-from graphfix.authoring.views import NodeView, Value
+from graphfix.ir.views import NodeView, Value
 from graphfix.report import Status
 from graphfix.testing import run_pass
 

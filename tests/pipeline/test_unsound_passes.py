@@ -14,8 +14,8 @@ from graphfix import EXACT, graph_pass, rewrite, run
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import Pass
 from graphfix.authoring.editing import Editor
-from graphfix.authoring.views import NodeView, Value
-from graphfix.graph import Variable
+from graphfix.ir.graph import Variable
+from graphfix.ir.views import NodeView, Value
 from graphfix.opset import adapting, planning
 from graphfix.pipeline.validation import Validity, validity_of
 from graphfix.report import Status

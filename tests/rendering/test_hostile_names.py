@@ -11,7 +11,7 @@ import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 from graphfix.cli import main
-from graphfix.printing import for_terminal, in_code, printable, shell_word
+from graphfix.ir.printing import for_terminal, in_code, printable, shell_word
 from graphfix.rendering.markdown import report_markdown
 from graphfix.report import FileFacts, Report, Verdict, Verification
 

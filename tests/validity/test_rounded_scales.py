@@ -6,7 +6,7 @@ import onnx
 import pytest
 
 import graphfix
-from graphfix.model import Model
+from graphfix.ir.model import Model
 from graphfix.report import Verdict
 from graphfix.validity.examination import examine
 

@@ -18,7 +18,7 @@ from benchmarks.attack.families.form_list import moving_forms
 from benchmarks.attack.families.form_list_elements import element_forms
 from benchmarks.attack.families.form_list_layers import layer_forms
 from benchmarks.attack.families.form_list_shapes import shape_forms
-from graphfix.registry import all_passes
+from graphfix.authoring.registry import all_passes
 
 TYPES = {
     "f": 1,

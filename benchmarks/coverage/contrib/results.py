@@ -14,11 +14,11 @@ import numpy as np
 
 from benchmarks.coverage.contrib.form import Form
 from benchmarks.opset.comparison import run as run_in_onnxruntime
+from graphfix.analysis.saturation import unsaturated
+from graphfix.authoring.registry import shipped_passes
 from graphfix.errors import EngineFailed
 from graphfix.proving.runners.evaluators import GivenEvaluators
 from graphfix.proving.runners.reference_engine import ReferenceEngine
-from graphfix.registry import shipped_passes
-from graphfix.saturation import unsaturated
 
 Array = np.ndarray[Any, Any]
 

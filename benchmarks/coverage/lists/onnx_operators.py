@@ -23,7 +23,7 @@ from benchmarks.engines.probes import drawn, forms, wanted
 from benchmarks.opset.comparison import opset_of, outputs_differ, reference, restamped, run
 from benchmarks.opset.conversions import complains, is_random
 from benchmarks.opset.nodes import VARIANTS, NodeTest, node_tests
-from graphfix.schemas import form_of, newest_opset
+from graphfix.ir.schemas import form_of, newest_opset
 
 TITLE = "Operators of ONNX"
 PAGE = "coverage-onnx.md"

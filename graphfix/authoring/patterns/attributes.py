@@ -7,14 +7,14 @@ from typing import Any, cast
 
 import numpy as np
 
-from graphfix.attributes import AttributeRef, default_of
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.graph import Node, is_empty
-from graphfix.inference import form_at
+from graphfix.analysis.inference import form_at
+from graphfix.ir.attributes import AttributeRef, default_of
+from graphfix.ir.graph import Node, is_empty
+from graphfix.ir.protos import normal_domain
+from graphfix.ir.refusing import Refuse
+from graphfix.ir.schemas import Form
+from graphfix.ir.views import NodeView, Value
 from graphfix.operators.table import AXES
-from graphfix.protos import normal_domain
-from graphfix.schemas import Form
 
 MISSING = object()  # an attribute that is not written, and that ONNX fills nothing in for
 

@@ -14,8 +14,8 @@ from itertools import product
 from typing import Generic, TypeVar
 
 from graphfix.authoring.patterns.sought import Call, Checked, Either, Key, Sought, calls_of
-from graphfix.graph import Node
-from graphfix.protos import normal_domain
+from graphfix.ir.graph import Node
+from graphfix.ir.protos import normal_domain
 
 DEPTH = 3  # how far from the root operators are tested
 MOST_VARIANTS = 64  # of one pattern; one that has more is tested less far from its root

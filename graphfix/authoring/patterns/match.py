@@ -7,10 +7,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import Array, NodeView, Value
 from graphfix.errors import PassBug
-from graphfix.graph import Node
+from graphfix.ir.graph import Node
+from graphfix.ir.refusing import Refuse
+from graphfix.ir.views import Array, NodeView, Value
 
 
 class Unmatched(Refuse):

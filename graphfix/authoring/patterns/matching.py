@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, cast
 
-from graphfix.attributes import AttributeRef
 from graphfix.authoring.patterns.attributes import (
     MISSING,
     axes_from_front,
@@ -40,10 +39,11 @@ from graphfix.authoring.patterns.sought import (
     Sought,
     calls_of,
 )
-from graphfix.authoring.refusing import Refuse
-from graphfix.authoring.views import NodeView, Value
-from graphfix.graph import Node, Tensor, is_empty
-from graphfix.protos import normal_domain
+from graphfix.ir.attributes import AttributeRef
+from graphfix.ir.graph import Node, Tensor, is_empty
+from graphfix.ir.protos import normal_domain
+from graphfix.ir.refusing import Refuse
+from graphfix.ir.views import NodeView, Value
 
 MOST_STEPS = 4000  # how often a value is looked at for one node: patterns are small
 MOST_READERS = 64  # of a value, when the node of a further output is looked for among them

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from graphfix.authoring.views import Value
-from graphfix.graph import Node, Tensor, is_empty
+from graphfix.ir.graph import Node, Tensor, is_empty
+from graphfix.ir.views import Value
 
 
 def named(node: Node) -> str:

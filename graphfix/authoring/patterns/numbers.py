@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring.views import Array, Value
-from graphfix.graph import Node, Tensor
+from graphfix.ir.graph import Node, Tensor
+from graphfix.ir.views import Array, Value
 
 # How many units of the last place a number may be away that its dtype cannot hold: exporters
 # compute sqrt(2 / pi) or 1 / sqrt(2) in float32 or in float64 and round afterwards.

@@ -19,8 +19,8 @@ from graphfix.authoring.patterns.sought import (
     calls_of,
     within,
 )
-from graphfix.authoring.views import NodeView
 from graphfix.errors import PassBug
+from graphfix.ir.views import NodeView
 
 Written = Callable[..., "Sought | tuple[Sought, ...]"]
 

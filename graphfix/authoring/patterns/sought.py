@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import cast
 
-from graphfix.authoring.views import Array, Value
 from graphfix.errors import PassBug
+from graphfix.ir.views import Array, Value
 from graphfix.operators.table import COMMUTES
 
 Key = tuple[str, str]

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from onnx import NodeProto
 
-from graphfix.attributes import decode_attribute
 from graphfix.edits.by_item.linear import Linear, UndecidedError
+from graphfix.ir.attributes import decode_attribute
 
 Numbers = np.ndarray[Any, Any]  # of Linear
 

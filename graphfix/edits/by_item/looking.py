@@ -11,9 +11,9 @@ from onnx import ModelProto
 from graphfix.edits.by_item.walk import Found, Walk
 from graphfix.edits.free_sizes import Freed
 from graphfix.edits.known_tensors import measured_shapes, shapes_of, types_of
-from graphfix.inlining import inline
-from graphfix.protos import copied
-from graphfix.reducing.tensor_types import Typist
+from graphfix.ir.inlining import inline
+from graphfix.ir.protos import copied
+from graphfix.reduction.tensor_types import Typist
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,9 +25,9 @@ from graphfix.edits.by_item.numbers import (
     shape_numbers,
 )
 from graphfix.edits.known_tensors import Shapes, nodes_in_use
+from graphfix.ir.protos import called, constant_of_node, names_read, normal_domain
+from graphfix.ir.storage.weights import is_external
 from graphfix.operators.table import MAY_DRAW, RANDOM
-from graphfix.protos import called, constant_of_node, names_read, normal_domain
-from graphfix.storage.weights import is_external
 
 RULES: dict[str, Rule] = {**ARITHMETIC, **MOVING}
 _ENOUGH = 1 << 20  # a type that holds fewer items than these is too narrow for sizes

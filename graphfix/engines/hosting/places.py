@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graphfix.storage.user_folders import user_data
+from graphfix.ir.storage.user_folders import user_data
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

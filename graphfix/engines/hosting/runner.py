@@ -11,7 +11,7 @@ import numpy as np
 
 from graphfix.engines.hosting.host import Array, Host, Refused
 from graphfix.errors import EngineFailed, NoDevice
-from graphfix.storage.weights import dtype_of
+from graphfix.ir.storage.weights import dtype_of
 
 if TYPE_CHECKING:
     from onnx import ModelProto

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from graphfix.engines.engine import Engine
 from graphfix.engines.interface import NextStep, Written
-from graphfix.printing import shell_line
+from graphfix.ir.printing import shell_line
 
 if TYPE_CHECKING:
     from graphfix.engines.profile import Target

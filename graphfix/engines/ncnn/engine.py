@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from graphfix.engines.engine import Engine
 from graphfix.engines.interface import NextStep, Written
-from graphfix.printing import shell_word
+from graphfix.ir.printing import shell_word
 
 if TYPE_CHECKING:
-    from graphfix.authoring.views import NodeView
     from graphfix.engines.profile import Target
+    from graphfix.ir.views import NodeView
 
 _LACKED = re.compile(r"layer (?P<op>\w+)[^ ]* not exists or registered")
 _RUN = re.compile(r"while running (?P<op>\w+) node\. Name:'(?P<name>[^']*)'")

@@ -17,7 +17,7 @@ from typing import Any
 from onnx import TensorProto, defs
 
 from graphfix.engines.versioned import unpacked, write_profiles
-from graphfix.storage.weights import type_name
+from graphfix.ir.storage.weights import type_name
 
 FACTS = Path(__file__).parent / "facts"
 _LOWEST = 7  # the oldest opset of the measurements

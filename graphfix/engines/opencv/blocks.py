@@ -6,7 +6,7 @@ operator.
 
 from __future__ import annotations
 
-from graphfix.authoring.views import Value
+from graphfix.ir.views import Value
 
 _DEEPEST = 9
 _WRITES = frozenset({"Conv", "ConvTranspose"})

@@ -6,7 +6,7 @@ from math import inf, prod
 
 import numpy as np
 
-from graphfix.authoring.views import NodeView, Value
+from graphfix.ir.views import NodeView, Value
 
 _INDICES = frozenset({"ArgMax", "ArgMin", "NonMaxSuppression", "NonZero", "Shape", "Size"})
 _FROM_FIRST = frozenset({

@@ -10,8 +10,8 @@ from graphfix.engines.engine import Engine
 from graphfix.engines.interface import NextStep, Written
 
 if TYPE_CHECKING:
-    from graphfix.authoring.views import Value
     from graphfix.engines.profile import Target
+    from graphfix.ir.views import Value
 
 # The newest wheel of each minor release; before 5.0 they hold modules for numpy 1.
 _WHEELS = {

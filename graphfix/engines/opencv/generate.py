@@ -18,7 +18,7 @@ from onnx import defs
 
 from graphfix.engines.common_rules import main_type
 from graphfix.engines.versioned import write_profiles
-from graphfix.schemas import form_of
+from graphfix.ir.schemas import form_of
 
 FACTS = Path(__file__).parent / "facts"
 _NEWEST = 26  # it does not look at the number; newer operators have no layer

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from graphfix.authoring.views import NodeView, Value
+from graphfix.ir.views import NodeView, Value
 from graphfix.operators.table import ELEMENTWISE
 
 _DEEPEST = 40

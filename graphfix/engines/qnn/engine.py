@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from graphfix.engines.engine import Engine
 
 if TYPE_CHECKING:
-    from graphfix.authoring.views import NodeView, Value
+    from graphfix.ir.views import NodeView, Value
 
 # "left to the CPU: Acosh('y'), Det('z')"
 _LEFT = re.compile(r"left to the CPU: (?P<op>\w+)\('(?P<name>[^']*)'\)")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Generator
 
 from graphfix.analysis.memo import kept_stepwise
-from graphfix.authoring.views import NodeView, Value
+from graphfix.ir.views import NodeView, Value
 
 _Wanted = tuple[Value, bool]  # whether its sizes alone are wanted
 _SIZES = frozenset({"Shape", "Size"})

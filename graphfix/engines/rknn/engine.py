@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from graphfix.engines.engine import Engine
 
 if TYPE_CHECKING:
-    from graphfix.authoring.views import NodeView, Value
+    from graphfix.ir.views import NodeView, Value
 
 # Without what it lists for quantization and other frameworks: PyTorch alone is a gigabyte.
 _LINES = (

@@ -12,9 +12,9 @@ from itertools import chain
 import onnx
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto
 
-from graphfix.graph import Graph
-from graphfix.model import Model
-from graphfix.shape_inference import infer_shapes
+from graphfix.analysis.shape_inference import infer_shapes
+from graphfix.ir.graph import Graph
+from graphfix.ir.model import Model
 
 # Scope and position of a node -> the feature of its misread form.
 Misread = Mapping[tuple[str, int], str]

@@ -13,11 +13,11 @@ from math import prod
 
 from msgspec import Struct
 
-from graphfix.authoring.views import NodeView
+from graphfix.analysis.folding.known_values import know
 from graphfix.engines.tensorrt.as_parsed import as_parsed
-from graphfix.folding.known_values import know
-from graphfix.graph import Node
-from graphfix.model import Model
+from graphfix.ir.graph import Node
+from graphfix.ir.model import Model
+from graphfix.ir.views import NodeView
 from graphfix.report import Finding, Severity
 
 # Forms whose misreading changes a shape, so that a later node may fail for it.

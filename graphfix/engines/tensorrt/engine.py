@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
     from onnx import ModelProto
 
-    from graphfix.authoring.views import NodeView, Value
     from graphfix.engines.profile import Target
     from graphfix.engines.tensorrt.consequences import AsRead
     from graphfix.engines.tensorrt.runner import TensorRT as TensorRTRunner
-    from graphfix.graph import Graph
-    from graphfix.model import Model
+    from graphfix.ir.graph import Graph
+    from graphfix.ir.model import Model
+    from graphfix.ir.views import NodeView, Value
     from graphfix.report import Finding
 
 _ALIASES = {

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from graphfix.engines.tensorrt.rules.shape_tensors import shape_users
-from graphfix.graph import Function, Graph, Node
-from graphfix.model import Model
+from graphfix.ir.graph import Function, Graph, Node
+from graphfix.ir.model import Model
 from graphfix.report import Finding, NodeRef, Severity
 
 _OF_SHAPES = frozenset({"shape-of-rank-2", "no-shape-tensor", "shape-of-floats"})

@@ -28,7 +28,7 @@ import onnx
 
 from graphfix.engines.interface import Meant
 from graphfix.errors import EngineFailed
-from graphfix.storage.weights import dtype_of
+from graphfix.ir.storage.weights import dtype_of
 
 Array: TypeAlias = npt.NDArray[Any]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from graphfix.engines.interface import Input, NextStep, Written
 from graphfix.engines.profile import Target
-from graphfix.printing import shell_line
+from graphfix.ir.printing import shell_line
 
 _EXPLICIT_BATCH_MAJOR = 7
 _PROGRAMS = {"trt": "trtexec", "trt-rtx": "tensorrt_rtx"}

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from graphfix.engines.engine import Engine
 from graphfix.engines.interface import NextStep, Written
-from graphfix.printing import shell_line
+from graphfix.ir.printing import shell_line
 
 if TYPE_CHECKING:
-    from graphfix.authoring.views import NodeView
     from graphfix.engines.profile import Target
+    from graphfix.ir.views import NodeView
 
 _NODE = re.compile(r"onnx_op_name: (?P<name>\S+)")
 _MISSING = re.compile(r"No module named 'onnx2tf\.ops\.(?P<op>\w+)'")

@@ -7,7 +7,7 @@ from collections import deque
 import numpy as np
 
 from graphfix.analysis.shape_only_values import is_made_of
-from graphfix.authoring.views import NodeView, Value
+from graphfix.ir.views import NodeView, Value
 from graphfix.operators.table import ELEMENTWISE
 
 _KEEPING = frozenset({"Concat", "Cos", "Expand", "Sin", "Slice"})

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from enum import Enum, auto
 
-from graphfix.authoring.views import NodeView, Value
-from graphfix.model import Model
+from graphfix.ir.model import Model
+from graphfix.ir.views import NodeView, Value
 
 # What computes with numbers of Python where no operand is a tensor (BinaryBase).
 ARITHMETIC = frozenset({

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import onnx
 
+from graphfix.analysis.shape_inference import REFUSALS, infer_shapes
 from graphfix.proving.inputs.weights import without_weights
-from graphfix.shape_inference import REFUSALS, infer_shapes
 
 
 def declared_sizes(kind: onnx.TypeProto) -> list[int | str] | None:

@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 
 from graphfix.errors import EngineFailed, InvalidModel, UsageError
-from graphfix.inlining import inline
+from graphfix.ir.inlining import inline
 from graphfix.proving.inputs import draws, features, roles, sizes, thresholds
 from graphfix.proving.inputs.known_sizes import contracted_sizes, declared_sizes, known_sizes
 from graphfix.proving.inputs.ranges import Range, drawn_from

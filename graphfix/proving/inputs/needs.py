@@ -15,9 +15,9 @@ from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 import onnx
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, TypeProto, ValueInfoProto
 
-from graphfix.protos import bodies_of, normal_domain
+from graphfix.analysis.shape_inference import REFUSALS, infer_shapes
+from graphfix.ir.protos import bodies_of, normal_domain
 from graphfix.proving.inputs.weights import without_weights
-from graphfix.shape_inference import REFUSALS, infer_shapes
 
 Shapes = Mapping[str, Sequence[int]]
 _ITEM = 4  # bytes of a number whose type is not known

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 
 import onnx
 
+from graphfix.ir.protos import bodies_of
 from graphfix.operators.table import MOVES_FIRST, PLACES, SIZES
-from graphfix.protos import bodies_of
 
 # The values of constants with more bytes are not looked at: only one of the same name is the same.
 _MOST_BYTES = 1024

@@ -18,8 +18,8 @@ import onnx
 from msgspec import Struct, field
 from onnx import TensorProto
 
+from graphfix.ir.protos import all_graphs, all_nodes, constant_of_node
 from graphfix.operators.table import COMPARISONS, PLACES
-from graphfix.protos import all_graphs, all_nodes, constant_of_node
 from graphfix.proving.inputs import thresholds
 from graphfix.proving.inputs.uses import Use, consumers, int_attribute
 from graphfix.proving.values.kinds import Array

@@ -12,8 +12,8 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
+from graphfix.ir.protos import all_graphs, all_nodes
 from graphfix.operators.table import COMPARISONS
-from graphfix.protos import all_graphs, all_nodes
 from graphfix.proving.inputs import draws, roles
 from graphfix.proving.inputs.uses import Use, attribute_of, uses_of
 from graphfix.proving.values.kinds import Array, Feed, is_floating, is_integer, numpy_dtype

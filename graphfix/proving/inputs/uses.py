@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 import onnx
 from msgspec import Struct
 
+from graphfix.ir.protos import all_nodes
 from graphfix.operators.table import CARRIES_FIRST
-from graphfix.protos import all_nodes
 
 # Position 0 of these reaches their output with its values unchanged.
 _CARRIERS = CARRIES_FIRST | {"Cast", "CastLike"}

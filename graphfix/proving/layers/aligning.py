@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from onnx import ModelProto, ValueInfoProto
 
-from graphfix.diffing.engine import pair_names
-from graphfix.diffing.renaming import rename_tensors
-from graphfix.diffing.scopes import type_text
+from graphfix.difference.engine import pair_names
+from graphfix.difference.renaming import rename_tensors
+from graphfix.difference.scopes import type_text
 from graphfix.errors import UsageError
 from graphfix.proving.inputs.maker import required_inputs
 

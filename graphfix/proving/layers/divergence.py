@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from graphfix.diffing.difference import FieldChange, NodeChange, WeightChange
+from graphfix.difference.difference import FieldChange, NodeChange, WeightChange
 from graphfix.proving.layers.comparison import Comparison, Layer
 from graphfix.report import NodeRef, Verdict
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from onnx import ModelProto
 
-from graphfix.diffing.difference import Difference, FieldChange
-from graphfix.diffing.engine import diff_models
-from graphfix.diffing.scopes import Scope, inlined
+from graphfix.difference.difference import Difference, FieldChange
+from graphfix.difference.engine import diff_models
+from graphfix.difference.scopes import Scope, inlined
 from graphfix.proving.layers.comparison import Comparison, Layer
 from graphfix.proving.layers.divergence import Bisection, Divergence, Operand, Origin
 from graphfix.report import NodeRef

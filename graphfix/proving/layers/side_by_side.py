@@ -7,10 +7,12 @@ from dataclasses import replace
 from msgspec import structs
 from onnx import ModelProto
 
-from graphfix.diffing.contents import Contents
-from graphfix.diffing.engine import pair_graphs
-from graphfix.diffing.scopes import Scope, inlined
+from graphfix.analysis.shape_inference import REFUSALS, infer_shapes
+from graphfix.difference.contents import Contents
+from graphfix.difference.engine import pair_graphs
+from graphfix.difference.scopes import Scope, inlined
 from graphfix.errors import EngineFailed
+from graphfix.ir.submodels import with_outputs
 from graphfix.proving.inputs.weights import without_weights
 from graphfix.proving.layers.aligning import align_interface, rename
 from graphfix.proving.layers.comparison import Comparison, Layer
@@ -18,8 +20,6 @@ from graphfix.proving.verdict.judge import Judge
 from graphfix.proving.whole import comparison as whole
 from graphfix.proving.whole import preparing
 from graphfix.report import NodeRef, Verdict, Verification
-from graphfix.shape_inference import REFUSALS, infer_shapes
-from graphfix.submodels import with_outputs
 
 
 def side_by_side(task: preparing.Task, *, layers: bool) -> Comparison:

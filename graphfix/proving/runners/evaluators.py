@@ -13,11 +13,11 @@ import onnx
 
 from graphfix.authoring import Refuse
 from graphfix.authoring.accounted_models import modelled
+from graphfix.authoring.registry import LOADED, module_of
 from graphfix.errors import EngineFailed, PassBug, UsageError
-from graphfix.protos import all_nodes
+from graphfix.ir.protos import all_nodes
 from graphfix.proving.runners.made_up import is_made_up
 from graphfix.proving.values.kinds import Array
-from graphfix.registry import LOADED, module_of
 
 Evaluate = Callable[["list[Array | None]", "dict[str, object]"], "tuple[Array, ...]"]
 

@@ -17,7 +17,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from graphfix.errors import EngineFailed
-from graphfix.protos import normal_domain
+from graphfix.ir.protos import normal_domain
 from graphfix.proving.runners.engine import Engine, MissingOperator, Watched
 from graphfix.proving.runners.evaluators import Evaluators, OpKey, operators_of
 from graphfix.proving.runners.ort_engine import OrtEngine, TooNew

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import onnx
 
-from graphfix.protos import nodes_of_model
+from graphfix.ir.protos import nodes_of_model
 
 # Measured with onnxruntime 1.31 against numpy; a test measures again.
 INEXACT_FOR_INTEGERS = frozenset(

@@ -6,7 +6,7 @@ import math
 
 import onnx
 
-from graphfix.protos import all_graphs
+from graphfix.ir.protos import all_graphs
 
 # Where all engines of a comparison are loaded at once, they hold the weights of each model, a copy
 # from parsing and the activations.

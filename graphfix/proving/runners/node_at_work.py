@@ -7,7 +7,7 @@ from threading import Thread
 
 from onnx import GraphProto, NodeProto
 
-from graphfix.protos import called
+from graphfix.ir.protos import called
 from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.values.kinds import Feed, Value
 

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import onnx
 
-from graphfix.protos import all_nodes
+from graphfix.ir.protos import all_nodes
+from graphfix.ir.schemas import form_of, newest_opset
 from graphfix.proving.values.kinds import Array
-from graphfix.schemas import form_of, newest_opset
 
 Attributes = Mapping[str, Any]
 Model = Callable[["list[Any]", Attributes], "tuple[Any, ...]"]

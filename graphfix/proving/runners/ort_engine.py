@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import onnx
 
+from graphfix.analysis.saturation import unsaturated
 from graphfix.errors import EngineFailed
-from graphfix.protos import all_graphs, copied
+from graphfix.ir.protos import all_graphs, copied
 from graphfix.proving.runners.engine import MissingOperator
 from graphfix.proving.runners.evaluators import OpKey, operators_of
 from graphfix.proving.runners.memory import weight_bytes
 from graphfix.proving.values.kinds import Feed, Value, is_native, numpy_dtype
-from graphfix.saturation import unsaturated
 from graphfix.worker.sessions import open_session
 
 # onnxruntime's own texts (model_load_utils.h, model.cc, session_state.cc, graph.cc).

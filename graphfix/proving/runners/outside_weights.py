@@ -8,8 +8,8 @@ from pathlib import Path
 
 from onnx import ModelProto, TensorProto
 
-from graphfix.storage.reading import walk_tensors
-from graphfix.storage.weights import is_external
+from graphfix.ir.storage.reading import walk_tensors
+from graphfix.ir.storage.weights import is_external
 
 # Smaller weights stay: inputs are chosen after what small constants say.
 SMALLEST = 2**20

@@ -15,18 +15,18 @@ import numpy as np
 import onnx
 from msgspec import Struct, field
 
-from graphfix.diffing.scopes import inlined
+from graphfix.analysis.shape_inference import infer_shapes
+from graphfix.difference.scopes import inlined
 from graphfix.errors import EngineFailed
-from graphfix.protos import all_nodes, constant_of_node, copied, names_read, normal_domain
+from graphfix.ir.protos import all_nodes, constant_of_node, copied, names_read, normal_domain
+from graphfix.ir.schemas import form_of, minimal_ir
+from graphfix.ir.submodels import add_outputs, with_graph
 from graphfix.proving.runners.engine import Engine, MissingOperator
 from graphfix.proving.runners.evaluators import Evaluators, OpKey, key_of
 from graphfix.proving.runners.ort_engine import OrtEngine, is_foreign, registered
 from graphfix.proving.runners.profiled_engine import ProfiledEngine
 from graphfix.proving.runners.reference_engine import ReferenceEngine
 from graphfix.proving.values.kinds import Array, Feed, Value
-from graphfix.schemas import form_of, minimal_ir
-from graphfix.shape_inference import infer_shapes
-from graphfix.submodels import add_outputs, with_graph
 
 _MOST_FOREIGN = 32
 _GRID_SAMPLE = 20

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from onnx import GraphProto, ModelProto, NodeProto
 
-from graphfix.protos import all_nodes, bodies_of, copied, names_read
+from graphfix.ir.protos import all_nodes, bodies_of, copied, names_read
 from graphfix.proving.runners.ort_engine import OrtEngine
 from graphfix.proving.values.kinds import Feed, Value
 

@@ -11,7 +11,7 @@ import onnx
 import onnx.external_data_helper
 
 from graphfix.errors import EngineFailed, PassBug, UsageError
-from graphfix.protos import all_nodes, copied
+from graphfix.ir.protos import all_nodes, copied
 from graphfix.proving.runners.engine import MissingForm
 from graphfix.proving.runners.evaluators import Evaluators, attribute_value, call, key_of
 from graphfix.proving.runners.old_forms import (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import onnx
 
-from graphfix.protos import all_graphs, nodes_of_model
+from graphfix.analysis.shape_inference import infer_shapes
+from graphfix.ir.protos import all_graphs, nodes_of_model
 from graphfix.proving.runners.evaluators import OpKey, key_of
-from graphfix.shape_inference import infer_shapes
 
 GATHER: OpKey = ("", "Gather")
 _TEXT = onnx.TensorProto.STRING

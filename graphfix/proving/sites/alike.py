@@ -15,8 +15,8 @@ import onnx
 from msgspec import Struct, field
 
 from graphfix.errors import EngineFailed
+from graphfix.ir.protos import bodies_of, copied
 from graphfix.operators.table import COMPARISONS
-from graphfix.protos import bodies_of, copied
 from graphfix.proving.runners.engine import Engine
 from graphfix.proving.runners.evaluators import Evaluators
 from graphfix.proving.runners.first_engine import RunnableModel

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import onnx
 from msgspec import Struct
 
-from graphfix.protos import constant_of_node
+from graphfix.ir.protos import constant_of_node
 
 
 class Axis(Struct, eq=False):

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from onnx import AttributeProto, FunctionProto, ModelProto, NodeProto
 
 from graphfix.authoring.evidence import Evidence
-from graphfix.protos import all_nodes, bodies_of
-from graphfix.submodels import FunctionKey, function_key, functions_of
+from graphfix.ir.protos import all_nodes, bodies_of
+from graphfix.ir.submodels import FunctionKey, function_key, functions_of
 
 Given = Mapping[str, AttributeProto]
 

@@ -14,6 +14,7 @@ import onnx
 from msgspec import Struct, field
 
 from graphfix.errors import GraphfixError
+from graphfix.ir.submodels import with_outputs
 from graphfix.proving.inputs.maker import FeedMaker, required_inputs
 from graphfix.proving.inputs.room import Room
 from graphfix.proving.runners import memory
@@ -27,7 +28,6 @@ from graphfix.proving.verdict.numbers import finite
 from graphfix.proving.whole.loading import read_model
 from graphfix.proving.whole.samples import Samples
 from graphfix.proving.whole.smaller_images import long_sides, with_sides
-from graphfix.submodels import with_outputs
 from graphfix.worker.limits import gibibytes
 
 # Bigger models are not run for this: it would cost more than the proofs. Weights in files of their

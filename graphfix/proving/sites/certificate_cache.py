@@ -21,7 +21,7 @@ from pathlib import Path
 import onnx
 from msgspec import Struct
 
-from graphfix._version import __version__
+from graphfix.ir.version import __version__
 from graphfix.proving.runners.evaluators import OpKey, operators_of
 from graphfix.proving.sites.cases import StoredCase
 from graphfix.report import Certificate, Verdict

@@ -15,11 +15,11 @@ from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto
 
 from graphfix.authoring.evidence import Evidence, TensorFacts
 from graphfix.errors import GraphfixError
-from graphfix.graph import Weights
+from graphfix.ir.graph import Weights
+from graphfix.ir.protos import all_nodes, names_read, normal_domain
+from graphfix.ir.schemas import minimal_ir
+from graphfix.ir.submodels import Functions, called_functions
 from graphfix.operators.table import RANDOM
-from graphfix.protos import all_nodes, names_read, normal_domain
-from graphfix.schemas import minimal_ir
-from graphfix.submodels import Functions, called_functions
 
 # Initializers up to this size are part of a site; bigger ones become inputs with made values.
 TAKEN_IN = 64 * 1024

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import onnx
 
+from graphfix.ir.protos import all_nodes, bodies_of, normal_domain
 from graphfix.operators.axes import AXES_OF
-from graphfix.protos import all_nodes, bodies_of, normal_domain
 from graphfix.proving.inputs.known_sizes import declared_sizes
 from graphfix.proving.inputs.maker import required_inputs
 from graphfix.proving.sites.axes import Axis, Dim, Dims, Side, Unknown, bind, fixed, hand_on

@@ -11,8 +11,8 @@ import numpy as np
 import onnx
 from onnx import ModelProto, NodeProto, TensorProto
 
+from graphfix.ir.protos import bodies_of, constant_of_node
 from graphfix.operators.table import MAY_DRAW
-from graphfix.protos import bodies_of, constant_of_node
 
 BYTES = "both sides are the same tensors, byte for byte"
 NODES = "both sides are the same nodes on the same inputs"

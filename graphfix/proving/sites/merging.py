@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import onnx
 
 from graphfix.errors import EngineFailed
+from graphfix.ir.submodels import with_graph
 from graphfix.proving.runners.evaluators import Evaluators
 from graphfix.proving.runners.ort_engine import OrtEngine
 from graphfix.proving.sites.site_proof import Case
 from graphfix.proving.values.kinds import Value
 from graphfix.proving.verdict.numbers import compare
 from graphfix.report import LOSSY, Certificate, Verdict
-from graphfix.submodels import with_graph
 
 
 def can_merge(case: Case) -> bool:

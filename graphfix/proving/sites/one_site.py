@@ -9,7 +9,7 @@ from dataclasses import replace
 import onnx
 
 from graphfix.errors import EngineFailed
-from graphfix.protos import copied
+from graphfix.ir.protos import copied
 from graphfix.proving.inputs.maker import required_inputs
 from graphfix.proving.runners.engine import MissingOperator
 from graphfix.proving.runners.evaluators import Evaluators

@@ -18,6 +18,7 @@ from onnx import ModelProto
 
 from graphfix.authoring.evidence import Evidence
 from graphfix.errors import EngineFailed
+from graphfix.ir.submodels import Functions
 from graphfix.proving.runners.evaluators import OpKey, listed
 from graphfix.proving.sites.captured import CaptureRequest, WholeModel
 from graphfix.proving.sites.cases import (
@@ -32,7 +33,6 @@ from graphfix.proving.sites.counting import Counted, watched
 from graphfix.proving.sites.cutting import READ_AT_MOST, TAKEN_IN, CannotCut, Cut, cut
 from graphfix.proving.sites.identical import same_by
 from graphfix.report import Accuracy, Certificate, Verdict
-from graphfix.submodels import Functions
 from graphfix.worker.advice import with_option
 from graphfix.worker.limits import WAITING, Limits, engine_seconds, more_seconds, seconds_left
 from graphfix.worker.service import ask

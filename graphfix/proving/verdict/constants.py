@@ -9,11 +9,11 @@ import numpy as np
 import onnx
 from msgspec import Struct
 
-from graphfix.protos import all_nodes, bodies_of, copied
+from graphfix.ir.protos import all_nodes, bodies_of, copied
+from graphfix.ir.storage.weights import is_external, stored_bytes
 from graphfix.proving.inputs.uses import consumers, uses_of
 from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.values.kinds import Array, is_integer, is_wide_float
-from graphfix.storage.weights import is_external, stored_bytes
 
 
 class Constant(Struct, frozen=True):

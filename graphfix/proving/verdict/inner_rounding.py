@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
-from graphfix.protos import (
+from graphfix.ir.protos import (
     all_graphs,
     constant_of_node,
     copied,

@@ -14,14 +14,14 @@ import numpy as np
 import onnx
 
 from graphfix.errors import EngineFailed
+from graphfix.ir.protos import copied, names_read, normal_domain
+from graphfix.ir.submodels import add_outputs
 from graphfix.operators.table import MOVES_FIRST
-from graphfix.protos import copied, names_read, normal_domain
 from graphfix.proving.inputs.uses import int_attribute
 from graphfix.proving.runners.engine import Engine
 from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, leaves
 from graphfix.proving.verdict.numbers import finite, widened
-from graphfix.submodels import add_outputs
 
 _RECURRENT = frozenset({"LSTM", "GRU", "RNN"})
 # Where the operands are that are joined along an axis; scales and zero points are between them.

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, numpy_helper
 
-from graphfix.protos import copied
+from graphfix.ir.protos import copied
 from graphfix.proving.runners.memory import weight_bytes
 from graphfix.proving.values.kinds import Feed, Value, is_wide_float
 from graphfix.proving.verdict.numbers import widened

@@ -12,6 +12,7 @@ from msgspec import structs
 from graphfix.engines.engine import Engine as TargetEngine
 from graphfix.engines.interface import Meant
 from graphfix.errors import EngineFailed, NoDevice
+from graphfix.ir.storage.weights import dtype_of
 from graphfix.proving.inputs import draws
 from graphfix.proving.inputs.maker import inlined
 from graphfix.proving.runners.engine import MissingOperator
@@ -29,7 +30,6 @@ from graphfix.proving.whole.options import FEWEST_SAMPLES, RESULT_FAILS
 from graphfix.proving.whole.preparing import Prepared, Task, prepare
 from graphfix.proving.whole.smaller_images import Corner, corner
 from graphfix.report import OutputDifference, Verdict, Verification
-from graphfix.storage.weights import dtype_of
 
 # Samples that have so many numbers together, inputs and outputs, are enough; two are, at least:
 # what is the same in both has not moved.

@@ -14,14 +14,14 @@ import onnx
 from msgspec import Struct, field
 
 from graphfix.errors import EngineFailed
-from graphfix.protos import bodies_of, copied
+from graphfix.ir.protos import bodies_of, copied
+from graphfix.ir.submodels import add_outputs, with_graph
 from graphfix.proving.runners.engine import Engine
 from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.runners.pieces import type_of_value
 from graphfix.proving.values.kinds import Array, Feed, Value
 from graphfix.proving.verdict import chance
 from graphfix.report import Verdict, Verification
-from graphfix.submodels import add_outputs, with_graph
 
 _MOST_SAMPLES = 2
 

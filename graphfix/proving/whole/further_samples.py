@@ -12,6 +12,7 @@ import numpy as np
 import onnx
 from msgspec import Struct
 
+from graphfix.analysis.shape_inference import OVERRIDABLE_FROM
 from graphfix.errors import EngineFailed
 from graphfix.proving.inputs.known_sizes import declared_sizes
 from graphfix.proving.inputs.maker import FeedMaker, required_inputs
@@ -21,7 +22,6 @@ from graphfix.proving.runners.engine import Engine
 from graphfix.proving.values.kinds import Array, Feed, Value
 from graphfix.proving.whole.ladder import Ladder
 from graphfix.proving.whole.samples import all_finite
-from graphfix.shape_inference import OVERRIDABLE_FROM
 
 # Inputs have no more elements than this together.
 _MOST_ELEMENTS = 1 << 22

@@ -8,8 +8,8 @@ import numpy as np
 import onnx
 from msgspec import Struct
 
-from graphfix.labels import Labels, labelled_inputs, labelled_outputs
-from graphfix.padding import Padding, padded_outputs
+from graphfix.operators.labels import Labels, labelled_inputs, labelled_outputs
+from graphfix.operators.padding import Padding, padded_outputs
 from graphfix.proving.values.kinds import Feed, Value, numpy_dtype
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from onnx import ModelProto
 
 from graphfix.errors import InvalidModel
+from graphfix.ir.storage.text_form import is_text, parse_text
 from graphfix.proving.runners.evaluators import Evaluators
 from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.runners.memory import COPIES, weight_bytes
 from graphfix.proving.runners.outside_weights import bytes_inside, outlined
 from graphfix.proving.runners.turns import Turns
-from graphfix.storage.text_form import is_text, parse_text
 from graphfix.worker.limits import gibibytes
 
 # What takes turns is held once, and once more while it is read from its file.

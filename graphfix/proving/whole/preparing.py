@@ -8,6 +8,7 @@ from pathlib import Path
 from onnx import ModelProto
 
 from graphfix.errors import EngineFailed
+from graphfix.operators.written_buffers import giving_buffers
 from graphfix.proving.inputs.exhaustive import every_feed
 from graphfix.proving.inputs.maker import FeedMaker, static_limits
 from graphfix.proving.inputs.room import Room
@@ -20,7 +21,6 @@ from graphfix.proving.whole.interface import Interface, compare_interfaces
 from graphfix.proving.whole.options import ComparisonOptions
 from graphfix.proving.whole.samples import Samples
 from graphfix.report import Verdict, Verification
-from graphfix.written_buffers import giving_buffers
 
 _WATCHED = 0.3  # the part of the time in which a run is watched
 

@@ -7,11 +7,11 @@ import contextlib
 import onnx
 from msgspec import Struct
 
+from graphfix.analysis.shape_inference import REFUSALS, infer_shapes
+from graphfix.ir.protos import all_nodes, copied
+from graphfix.ir.submodels import add_outputs
 from graphfix.operators.table import DRAWS_BY_DATA, RANDOM
-from graphfix.protos import all_nodes, copied
 from graphfix.proving.inputs.uses import attribute_of
-from graphfix.shape_inference import REFUSALS, infer_shapes
-from graphfix.submodels import add_outputs
 
 
 class WithoutRandom(Struct, frozen=True):

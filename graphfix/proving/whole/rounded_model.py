@@ -14,8 +14,10 @@ import contextlib
 import numpy as np
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper
 
+from graphfix.analysis.shape_inference import REFUSALS, infer_shapes
 from graphfix.errors import EngineFailed
-from graphfix.protos import all_nodes, bodies_of, copied, normal_domain
+from graphfix.ir.protos import all_nodes, bodies_of, copied, normal_domain
+from graphfix.ir.submodels import add_outputs
 from graphfix.proving.inputs.maker import FeedMaker
 from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.values.kinds import Array, Feed, Value, is_floating
@@ -24,8 +26,6 @@ from graphfix.proving.verdict.judge import Judge
 from graphfix.proving.whole.options import ComparisonOptions
 from graphfix.proving.whole.rounding import ARITHMETIC, LARGEST, Rounding
 from graphfix.proving.whole.samples import Samples
-from graphfix.shape_inference import REFUSALS, infer_shapes
-from graphfix.submodels import add_outputs
 
 SAMPLES = 2
 _OLDEST = 6  # from here on Cast names its type by number

@@ -13,9 +13,9 @@ import numpy as np
 from msgspec import Struct
 from onnx import ModelProto
 
+from graphfix.analysis.saturation import unsaturated
 from graphfix.errors import EngineFailed
 from graphfix.proving.values.files import read_values, write_values
-from graphfix.saturation import unsaturated
 from graphfix.worker.limits import Limits
 from graphfix.worker.service import ask
 from graphfix.worker.sessions import open_session

@@ -15,7 +15,7 @@ from msgspec import Struct
 from onnx import ModelProto
 
 from graphfix.errors import EngineFailed
-from graphfix.protos import copied
+from graphfix.ir.protos import copied
 from graphfix.proving.inputs.maker import FeedMaker, required_inputs, static_limits
 from graphfix.proving.runners.engine import Engine
 from graphfix.proving.runners.first_engine import RunnableModel

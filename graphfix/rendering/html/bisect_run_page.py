@@ -6,8 +6,8 @@ from os.path import basename
 
 from onnx import ModelProto
 
-from graphfix._version import __version__
-from graphfix.pipeline.bisecting import Blamed, RunBisection
+from graphfix.bisection.bisecting import Blamed, RunBisection
+from graphfix.ir.version import __version__
 from graphfix.rendering.grouping import node_label
 from graphfix.rendering.html.finding_cards import node_links
 from graphfix.rendering.html.gauge import gauge

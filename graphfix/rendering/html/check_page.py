@@ -7,7 +7,7 @@ from os.path import basename
 
 from onnx import ModelProto
 
-from graphfix._version import __version__
+from graphfix.ir.version import __version__
 from graphfix.rendering.grouping import distinct
 from graphfix.rendering.html.finding_cards import finding_cards
 from graphfix.rendering.html.marks import marked

@@ -7,8 +7,8 @@ from os.path import basename
 
 from onnx import GraphProto, ModelProto
 
-from graphfix._version import __version__
 from graphfix.edits.engine import Done, Edited
+from graphfix.ir.version import __version__
 from graphfix.rendering.edit_views import edit_word, proof_text
 from graphfix.rendering.html.gauge import gauge
 from graphfix.rendering.html.overview import Mark, overview

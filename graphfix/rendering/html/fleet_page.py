@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from graphfix._version import __version__
-from graphfix.fleet.batch import Fleet
-from graphfix.fleet.jobs import Row
+from graphfix.batch.batch import Fleet
+from graphfix.batch.jobs import Row
+from graphfix.ir.version import __version__
 from graphfix.rendering.fleet_text import WORDS
 from graphfix.rendering.html.page import Answer, Card, Page, Section, Table
 from graphfix.rendering.style import count, printable

@@ -8,13 +8,13 @@ from math import prod
 
 from onnx import ModelProto, NodeProto
 
+from graphfix.analysis.inference import type_text
 from graphfix.authoring.evidence import Evidence, TensorFacts
-from graphfix.diffing.attributes import attribute_text
-from graphfix.graph import Shape
-from graphfix.inference import type_text
+from graphfix.difference.attributes import attribute_text
+from graphfix.ir.graph import Shape
+from graphfix.ir.storage.weights import dtype_of, type_name
 from graphfix.rendering.grouping import distinct
 from graphfix.rendering.style import printable, size
-from graphfix.storage.weights import dtype_of, type_name
 
 _MOST_NODES = 40  # of a side; what a whole body was unrolled to is no picture any more
 

@@ -7,8 +7,8 @@ from os.path import basename
 
 from onnx import ModelProto
 
-from graphfix._version import __version__
-from graphfix.diffing.difference import Difference, FieldChange, Presence, WeightChange
+from graphfix.difference.difference import Difference, FieldChange, Presence, WeightChange
+from graphfix.ir.version import __version__
 from graphfix.proving.layers.comparison import Comparison, Layer
 from graphfix.proving.layers.divergence import Bisection, Divergence
 from graphfix.rendering.diff_text import node_text, weight_sentences

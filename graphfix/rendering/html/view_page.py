@@ -6,9 +6,9 @@ from os.path import basename
 
 from onnx import ModelProto, NodeProto
 
-from graphfix._version import __version__
-from graphfix.diffing.attributes import attribute_text
-from graphfix.pipeline.inspection import Inspection, OpCount, Port
+from graphfix.difference.attributes import attribute_text
+from graphfix.inspection.inspection import Inspection, OpCount, Port
+from graphfix.ir.version import __version__
 from graphfix.rendering.html.overview import Mark, overview
 from graphfix.rendering.html.page import Answer, Card, Link, Page, Section, Table
 from graphfix.rendering.style import count, printable, size

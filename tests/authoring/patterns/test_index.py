@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from graphfix.authoring import Builder, Find, Match, NodeView, Pattern, Sought, Value, rewrite
 from graphfix.authoring.patterns.index import DEPTH, MOST_VARIANTS, Index
 from graphfix.authoring.patterns.match import Unmatched
-from graphfix.model import Model
+from graphfix.ir.model import Model
 from graphfix.pipeline.sweep import PATTERN_ROUNDS
 from graphfix.testing import assert_rewrite, run_pass
 

@@ -9,10 +9,10 @@ import pytest
 
 import graphfix.engines.openvino
 from benchmarks.engines.asked import model_of
-from graphfix.checking import check_model
+from graphfix.analysis.inference import infer_model
+from graphfix.engines.checking import check_model
 from graphfix.engines.targets import load_target
-from graphfix.inference import infer_model
-from graphfix.model import Model
+from graphfix.ir.model import Model
 
 FACTS = Path(graphfix.engines.openvino.__file__).parent / "facts" / "asked.json"
 ASKED: dict[str, dict[str, dict[str, str]]] = json.loads(FACTS.read_text(encoding="utf-8"))

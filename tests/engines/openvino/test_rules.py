@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from onnx import parser
 
-from graphfix.checking import check_model
+from graphfix.analysis.inference import infer_model
 from graphfix.cli import main
+from graphfix.engines.checking import check_model
 from graphfix.engines.engine import engine_of
 from graphfix.engines.targets import load_target
-from graphfix.inference import infer_model
-from graphfix.model import Model
+from graphfix.ir.model import Model
 
 OLD, NEW = "openvino2024.0", "openvino2026.4"
 REDUCE = "g (float[2, 3] x) => (float[1, 3] y) <int64[1] axes = {0}> { y = ReduceMean (x, axes) }"

@@ -8,11 +8,11 @@ import pytest
 from onnx import ModelProto, parser
 
 from graphfix.api import run
-from graphfix.asking.engine_findings import with_engine
+from graphfix.bisection.asking.engine_findings import with_engine
 from graphfix.engines.engine import engine_of
 from graphfix.engines.hosting.host import Refused
 from graphfix.engines.hosting.places import python_of
-from graphfix.files import CheckRequest, check_file
+from graphfix.pipeline.files import CheckRequest, check_file
 from graphfix.report import Verdict
 
 ENGINE = engine_of("trt-rtx")

@@ -10,8 +10,8 @@ from graphfix.engines.engine import Engine
 from graphfix.engines.interface import NextStep, Written
 
 if TYPE_CHECKING:
-    from graphfix.authoring.views import Value
     from graphfix.engines.profile import Target
+    from graphfix.ir.views import Value
 
 # What pip is to install; it is here in any Python that has graphfix.
 _LINES = (f"onnx=={version('onnx')}", "numpy")

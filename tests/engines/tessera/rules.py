@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from graphfix.authoring.views import NodeView
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import WRONG, Answer, rule
 from graphfix.engines.rule_makers import needs_constant, refuses_types
+from graphfix.ir.views import NodeView
 
 neg_of_integers = refuses_types(
     "neg-of-integers-in-tessera",

@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.coverage.contrib.form import Const
 from graphfix.authoring.accounted_models import modelled
-from graphfix.registry import shipped_passes
+from graphfix.authoring.registry import shipped_passes
 from tests.passes.contrib_models import FORMS, REFUSED, Form, name_of, pass_of
 
 PASSES = Path(__file__).parents[3] / "passes"

@@ -10,15 +10,15 @@ from onnx import ModelProto
 
 from graphfix.authoring.declaring import Pass
 from graphfix.authoring.evidence import Evidence
-from graphfix.model import Model
+from graphfix.authoring.registry import get_pass, shipped_passes
+from graphfix.ir.model import Model
+from graphfix.ir.submodels import functions_of
 from graphfix.pipeline.model_files import load
 from graphfix.pipeline.run import Run
 from graphfix.pipeline.running import execute
 from graphfix.pipeline.settings import Settings
 from graphfix.proving.sites.cutting import Cut, cut
-from graphfix.registry import get_pass, shipped_passes
 from graphfix.report import Site
-from graphfix.submodels import functions_of
 from graphfix.testing import parse
 
 Sites = list[tuple[Site, Evidence]]

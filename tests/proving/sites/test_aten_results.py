@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphfix.registry import shipped_passes
+from graphfix.authoring.registry import shipped_passes
 
 RESULTS = Path(__file__).resolve().parents[3] / "fixtures" / "aten" / "results.npz"
 Array = np.ndarray[Any, Any]

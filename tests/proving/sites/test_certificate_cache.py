@@ -15,8 +15,8 @@ import pytest
 
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import Pass, rewrite
-from graphfix.authoring.views import NodeView, Value
-from graphfix.files import RunRequest, run_file
+from graphfix.ir.views import NodeView, Value
+from graphfix.pipeline.files import RunRequest, run_file
 from graphfix.proving.sites import certificate_cache as caching
 from graphfix.proving.sites import prover as proving
 from graphfix.proving.sites.cases import StoredCase

@@ -10,7 +10,7 @@ import pytest
 
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import Pass, rewrite
-from graphfix.authoring.views import NodeView, Value
+from graphfix.ir.views import NodeView, Value
 from graphfix.proving.runners.evaluators import Evaluators
 from graphfix.proving.sites.cutting import CannotCut, Cut
 from graphfix.proving.sites.one_site import certify, smaller

@@ -13,7 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import CANONICAL, graph_pass
 from graphfix.authoring.editing import Editor
-from graphfix.authoring.views import Value
+from graphfix.ir.views import Value
 from graphfix.proving.sites import prover as proving
 from graphfix.proving.sites.identical import BYTES, NODES, PASSED_ON, same_by
 from graphfix.proving.sites.prover import Prover

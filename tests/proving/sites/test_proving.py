@@ -11,7 +11,7 @@ import pytest
 
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import Pass, rewrite
-from graphfix.authoring.views import NodeView, Value
+from graphfix.ir.views import NodeView, Value
 from graphfix.proving.sites import prover as proving
 from graphfix.proving.sites.prover import Bounds, Prover
 from graphfix.report import EXACT, Accuracy, Certificate, Verdict

@@ -17,7 +17,7 @@ import graphfix
 from graphfix import EXACT, graph_pass
 from graphfix.authoring.building import Builder
 from graphfix.authoring.editing import Editor
-from graphfix.authoring.views import NodeView, Value
+from graphfix.ir.views import NodeView, Value
 from graphfix.opset import adapting, planning
 from graphfix.pipeline.results import Result
 from graphfix.proving.sites.identical import BYTES, STANDING

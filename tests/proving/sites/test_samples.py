@@ -8,8 +8,8 @@ from onnx import ModelProto, parser
 
 from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import rewrite
-from graphfix.authoring.views import NodeView, Value
 from graphfix.errors import PassBug
+from graphfix.ir.views import NodeView, Value
 from graphfix.proving.runners.evaluators import Evaluators
 from graphfix.proving.sites.indices import counted_from_the_end
 from graphfix.proving.sites.one_site import certify

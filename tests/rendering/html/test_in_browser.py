@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from graphfix.fleet.batch import Fleet
-from graphfix.fleet.jobs import Row
+from graphfix.batch.batch import Fleet
+from graphfix.batch.jobs import Row
 from graphfix.rendering.html.fleet_page import fleet_page
 from graphfix.rendering.html.page import rendered
 from graphfix.rendering.html.run_page import run_page

@@ -13,10 +13,10 @@ from __future__ import annotations
 from math import sqrt
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.mnn.rules.wheel import WHEEL
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import WRONG, Answer, rule
+from graphfix.ir.views import NodeView, Value
 
 _CLOSE = 1e-5
 _SHOWS = Unknown("whether 5e-4 shows in what the network outputs")

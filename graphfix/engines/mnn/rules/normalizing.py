@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from graphfix.authoring.views import NodeView
 from graphfix.engines.mnn.rules.wheel import WHEEL
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, Answer, Yes, rule
+from graphfix.ir.views import NodeView
 
 _PARAMETERS = ("scale", "B", "mean", "var")
 

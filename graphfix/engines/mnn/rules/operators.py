@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.namesakes import outer_namesake
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.mnn.rules.wheel import WHEEL
 from graphfix.engines.operands import holds_negatives, is_fmod_of_floats, is_never_negative
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.engines.rule_makers import ignores_sparse_initializers, refuses_empty_outputs
 from graphfix.engines.stored_numbers import misreads_numbers_in_32_bits
-from graphfix.model import Model
+from graphfix.ir.model import Model
+from graphfix.ir.views import NodeView, Value
 
 _COMPARISONS = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
 _ASKS = {"If": 0, "Loop": 1, "Where": 0}  # the input that is asked whether it is 0

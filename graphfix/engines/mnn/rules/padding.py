@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from graphfix.authoring.automatic_pads import SAME, automatic_pads
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
 from graphfix.engines.mnn.rules.wheel import WHEEL
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import WRONG, Answer, Yes, rule
+from graphfix.ir.views import NodeView
 
 _VOLUME = 5
 

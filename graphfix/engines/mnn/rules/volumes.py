@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from graphfix.authoring.views import NodeView
 from graphfix.engines.mnn.rules.wheel import WHEEL
 from graphfix.engines.operands import has_rank
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.ir.views import NodeView
 
 _CONVOLUTIONS = ("Conv", "ConvTranspose")
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
 from graphfix.engines.mnn.rules.wheel import WHEEL
 from graphfix.engines.operands import has_negative_pads
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.ir.views import NodeView
 
 
 @rule(

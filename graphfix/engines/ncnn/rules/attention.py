@@ -8,12 +8,12 @@ from itertools import islice
 from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.analysis.memo import kept_stepwise
 from graphfix.analysis.walking import along_first_inputs
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.ncnn.rules import FACTS, MEASURED, RANK
 from graphfix.engines.ncnn.rules.batches import has_batch
 from graphfix.engines.ncnn.rules.ranks import sizes_of_batches, tells_batches
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, rule
+from graphfix.ir.views import NodeView, Value
 
 _LAID_OUT = ("Reshape", "Squeeze", "Transpose", "Unsqueeze")
 _MATRIX = 2

@@ -13,12 +13,12 @@ from itertools import islice
 from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.analysis.memo import kept_stepwise
 from graphfix.analysis.walking import along_first_inputs, walk
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.ncnn.rules import FACTS
 from graphfix.engines.ncnn.rules.constants import is_one_number
 from graphfix.engines.ncnn.rules.ranks import tells_batch
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, rule
+from graphfix.ir.views import NodeView, Value
 from graphfix.operators.table import ELEMENTWISE, REDUCTIONS
 
 _COUNTED = frozenset({"Flatten", "Reshape", "Squeeze", "Unsqueeze"})

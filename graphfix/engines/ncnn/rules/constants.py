@@ -12,10 +12,10 @@ from math import prod
 import numpy as np
 
 from graphfix.analysis.constants_with_shapes import known_with_sizes
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.ncnn.rules import FACTS
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, Answer, Yes, rule
+from graphfix.ir.views import NodeView, Value
 
 _JOINING = ("Concat", "Einsum", "MatMul")
 _LEFT = {  # what pnnx makes of it, which ncnn has no layer for

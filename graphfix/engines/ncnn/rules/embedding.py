@@ -10,12 +10,12 @@ from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.analysis.memo import kept_stepwise
 from graphfix.analysis.walking import inputs_of, origin_through
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.common_rules import given_inputs, unbound_ends
 from graphfix.engines.ncnn.rules import FACTS
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, Answer, Yes, model_rule, rule
-from graphfix.model import Model
+from graphfix.ir.model import Model
+from graphfix.ir.views import NodeView, Value
 
 # With this number as every index pnnx runs the model to learn shapes, where they are int64.
 _TRIED = 7

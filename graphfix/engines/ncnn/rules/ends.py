@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from graphfix.analysis.constants_with_shapes import known_with_sizes
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.common_rules import weights_in_files
 from graphfix.engines.ncnn.rules import FACTS, MEASURED
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule
 from graphfix.engines.rule_makers import ignores_sparse_initializers
-from graphfix.graph import Constant, Tensor
-from graphfix.model import Model
+from graphfix.ir.graph import Constant, Tensor
+from graphfix.ir.model import Model
+from graphfix.ir.views import NodeView, Value
 
 SPARSE_INITIALIZER = ignores_sparse_initializers(versions="ncnn", source=MEASURED)
 

@@ -7,11 +7,11 @@ from math import prod
 from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.analysis.walking import origin_through
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
 from graphfix.engines.ncnn.rules import FACTS, MEASURED
 from graphfix.engines.operands import joins_axes
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.ir.views import NodeView
 from graphfix.operators.table import REDUCTIONS
 
 _FLOAT = 1  # TensorProto.FLOAT

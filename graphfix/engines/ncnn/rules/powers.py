@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.ncnn.rules import FACTS
 from graphfix.engines.operands import is_always_positive, is_never_negative
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import WRONG, Answer, rule
+from graphfix.ir.views import NodeView, Value
 
 # What a Gelu by tanh is made of, from its third power on: the operator, and at which place of its
 # operands what comes before is (F_gelu_3 of tools/pnnx/src/pass_level2/F_gelu.cpp).

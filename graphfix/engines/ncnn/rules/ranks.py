@@ -11,15 +11,15 @@ from math import prod
 
 from graphfix.analysis.memo import kept, kept_stepwise
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.common_rules import given_inputs
 from graphfix.engines.ncnn.rules import FACTS, MEASURED, RANK
 from graphfix.engines.ncnn.rules.embedding import takes_rows
 from graphfix.engines.operands import has_rank_above
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
-from graphfix.graph import Graph
-from graphfix.model import Model
+from graphfix.ir.graph import Graph
+from graphfix.ir.model import Model
+from graphfix.ir.views import NodeView, Value
 from graphfix.operators.table import REDUCTIONS
 from graphfix.report import Severity
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from graphfix.analysis.walking import origin_through
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.ncnn.rules import FACTS
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.ir.views import NodeView, Value
 
 _ACTIVATIONS = {
     "GRU": ("Sigmoid", "Tanh"),

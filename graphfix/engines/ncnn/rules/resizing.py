@@ -13,10 +13,10 @@ import numpy as np
 
 from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.ncnn.rules import FACTS, MEASURED, RANK
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.ir.views import NodeView, Value
 
 _PLACES = "coordinate_transformation_mode"
 _WITH_PLACES = 11  # the opset from which on Resize has them

@@ -5,12 +5,12 @@ from __future__ import annotations
 from onnx import TensorProto
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
 from graphfix.engines.common_rules import stated_types
 from graphfix.engines.ncnn.rules import MEASURED
 from graphfix.engines.ncnn.rules.embedding import is_of_indices
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, Answer, Yes, rule
+from graphfix.ir.views import NodeView
 
 
 @rule(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
 from graphfix.engines.ncnn.rules import FACTS, MEASURED, RANK
 from graphfix.engines.pool_windows import (
     window_begins_behind,
@@ -12,6 +11,7 @@ from graphfix.engines.pool_windows import (
 )
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.ir.views import NodeView
 
 
 @rule(

@@ -8,10 +8,10 @@ operators that are not there, for what replaces these replaces the form.
 from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
 from graphfix.engines.onnxruntime.rules import FAILS, NO_KERNEL
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, Answer, Yes, rule
+from graphfix.ir.views import NodeView
 
 _SINCE = "measured on 1.10.0 to 1.31.1: it runs from {} on"
 _GRAPH = 'This is an invalid model. In Node, ("{name}", {op}, "com.microsoft", -1)'

@@ -7,15 +7,15 @@ What depends on the release alone is data of the profiles, measured on the real 
 from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
+from graphfix.authoring.features import operator_feature
 from graphfix.engines.common_rules import aten_name, is_function, typed_values
 from graphfix.engines.onnxruntime.rules import NO_KERNEL
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.engines.rule_makers import refuses_rank
-from graphfix.features import operator_feature
-from graphfix.model import Model
-from graphfix.schemas import Form, form_of, newest_opset
+from graphfix.ir.model import Model
+from graphfix.ir.schemas import Form, form_of, newest_opset
+from graphfix.ir.views import NodeView
 
 _MICROSOFT = "com.microsoft"
 _OLDEST = 7

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
 from graphfix.engines.onnxruntime.rules import FAILS, NO_KERNEL
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
-from graphfix.schemas import form_of
+from graphfix.ir.schemas import form_of
+from graphfix.ir.views import NodeView
 
 _LATE = frozenset(
     {

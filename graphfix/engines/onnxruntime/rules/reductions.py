@@ -6,10 +6,10 @@ float32, float64, int8, uint8, int32, int64 and bool.
 
 from __future__ import annotations
 
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.onnxruntime.rules import FAILS
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.ir.views import NodeView, Value
 
 _EXTREMES = ("ReduceMax", "ReduceMin")
 _OPERATORS = (

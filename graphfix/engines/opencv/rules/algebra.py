@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import prod
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.operands import is_stored
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, rule
+from graphfix.ir.views import NodeView, Value
 
 
 @rule(

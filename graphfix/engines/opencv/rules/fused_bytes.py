@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import NOTE, REJECT, WRONG, Answer, Yes, rule
+from graphfix.ir.views import NodeView, Value
 
 _BYTES = frozenset({"int8", "uint8"})
 _SUMMED = frozenset({"Add", "Mul"})

@@ -12,11 +12,11 @@ from __future__ import annotations
 from math import prod
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.opencv.rules.importing import is_known_at_import
 from graphfix.engines.operands import is_stored
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.ir.views import NodeView, Value
 
 _DEEPEST = 40
 _FOUR_TEN = (4, 10)

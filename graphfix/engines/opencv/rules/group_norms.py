@@ -9,12 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.opencv.blocks import is_in_blocks
 from graphfix.engines.opencv.rules.importing import is_known_at_import
 from graphfix.engines.operands import only_reader
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.ir.views import NodeView, Value
 
 _LEAST, _IMAGE = 3, 4  # the ranks
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.common_rules import undeclared_outputs
 from graphfix.engines.operands import is_stored
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.engines.rule_makers import wants_nodes_in_order
-from graphfix.model import Model
+from graphfix.ir.model import Model
+from graphfix.ir.views import NodeView, Value
 from graphfix.operators.table import REDUCTIONS
 
 _DEEPEST = 40

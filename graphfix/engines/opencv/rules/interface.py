@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.common_rules import (
     empty_outputs,
     weights_in_files,
@@ -13,8 +12,9 @@ from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, Answer, Yes, model_rule, rule
 from graphfix.engines.rule_makers import ignores_sparse_initializers
 from graphfix.engines.stored_numbers import misreads_numbers_in_32_bits
-from graphfix.graph import Variable
-from graphfix.model import Model
+from graphfix.ir.graph import Variable
+from graphfix.ir.model import Model
+from graphfix.ir.views import NodeView, Value
 
 
 @model_rule(

@@ -7,12 +7,12 @@ from math import prod
 import numpy as np
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
 from graphfix.engines.opencv.blocks import is_in_blocks
 from graphfix.engines.opencv.bounds import least
 from graphfix.engines.operands import is_stored
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.ir.views import NodeView
 from graphfix.operators.table import REDUCTIONS
 
 

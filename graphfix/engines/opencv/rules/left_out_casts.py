@@ -8,9 +8,9 @@ forgets the axis as well.
 from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.ir.views import NodeView, Value
 from graphfix.operators.table import ELEMENTWISE, OPERATORS
 
 _DEEPEST = 20

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
 from graphfix.engines.opencv.unread import is_cut_off
 from graphfix.engines.pool_windows import (
     ends_of_full_windows,
@@ -14,6 +13,7 @@ from graphfix.engines.pool_windows import (
 )
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, rule
+from graphfix.ir.views import NodeView
 
 
 @rule(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from graphfix.authoring.views import NodeView
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import WRONG, Answer, rule
+from graphfix.ir.views import NodeView
 
 
 @rule(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from graphfix.authoring.views import NodeView
 from graphfix.engines.operands import is_stored
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, rule
+from graphfix.ir.views import NodeView
 
 
 @rule(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
 from graphfix.engines.opencv.rules.importing import is_computed_at_import
 from graphfix.engines.operands import has_negative_pads, holds_negatives, is_stored
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.ir.views import NodeView
 
 
 @rule(

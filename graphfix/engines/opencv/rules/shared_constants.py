@@ -6,10 +6,10 @@ input too many.
 
 from __future__ import annotations
 
-from graphfix.authoring.views import NodeView
 from graphfix.engines.operands import is_stored
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.ir.views import NodeView
 
 _REFUSING = frozenset({"BatchNormalization", "Gemm", "LayerNormalization"})
 _WRONG = frozenset({"Add", "Mul", "Sub"})  # it is a column to them

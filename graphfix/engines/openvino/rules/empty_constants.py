@@ -7,9 +7,9 @@ too. Where that is what a branch of an If gives, the branches seem to differ in 
 from __future__ import annotations
 
 from graphfix.analysis.shape_only_values import of_shapes_alone
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, rule
+from graphfix.ir.views import NodeView, Value
 from graphfix.operators.table import ELEMENTWISE
 
 _ASKED = "asked of 2026.4.1: facts/asked.json, branches-empty and branches-empty-vector"

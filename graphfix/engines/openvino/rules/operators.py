@@ -9,16 +9,16 @@ import numpy as np
 from graphfix.analysis.shape_only_values import of_shapes_alone
 from graphfix.analysis.walking import origin_through
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import Array, NodeView, Value
 from graphfix.engines.openvino.rules.empty_constants import is_read_as_vector
 from graphfix.engines.operands import quantizer_told_at
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.engines.rule_makers import ignores_sparse_initializers, refuses_rank
-from graphfix.graph import Tensor, Variable
-from graphfix.model import Model
+from graphfix.ir.graph import Tensor, Variable
+from graphfix.ir.model import Model
+from graphfix.ir.schemas import form_of
+from graphfix.ir.views import Array, NodeView, Value
 from graphfix.operators.table import REDUCTIONS
-from graphfix.schemas import form_of
 
 _MEASURED = "measured with benchmarks.engines.kernels on the wheels"
 _AXES_SINCE = 18

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import WRONG, Answer, Yes, rule
+from graphfix.ir.views import NodeView
 
 _ASKED = "measured on 2026.4.1: facts/asked.json"
 _HALF = Fraction(1, 2)

@@ -6,11 +6,11 @@ from collections.abc import Generator
 
 from graphfix.analysis.memo import kept_stepwise
 from graphfix.analysis.walking import operands, origin_through
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.operands import only_reader
 from graphfix.engines.profile import Target
 from graphfix.engines.qnn.rules.provider import LEFT, PROVIDER
 from graphfix.engines.rule import REJECT, Answer, Yes, rule
+from graphfix.ir.views import NodeView, Value
 
 _MOST = 5  # dimensions
 _INNER = range(1, _MOST)

@@ -7,12 +7,12 @@ from collections.abc import Generator
 
 from graphfix.analysis.memo import kept_stepwise
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.operands import only_reader
 from graphfix.engines.profile import Target
 from graphfix.engines.qnn.folding import is_folded
 from graphfix.engines.qnn.rules.provider import LEFT, PROVIDER
 from graphfix.engines.rule import REJECT, WRONG, Answer, rule
+from graphfix.ir.views import NodeView, Value
 
 _GELU = f"{PROVIDER}: facts/asked.json, gelu; its GeluFusion looks at no number"
 _WIDE = 16  # states of LSTM

@@ -7,11 +7,11 @@ import math
 from graphfix.analysis.memo import kept
 from graphfix.analysis.walking import origin_through
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.qnn.folding import is_folded
 from graphfix.engines.qnn.rules.provider import PROVIDER
 from graphfix.engines.rule import NOTE, WRONG, Answer, Yes, rule
+from graphfix.ir.views import NodeView, Value
 
 _CLIP_BY_INPUTS = 11  # the opset whose Clip has its limits as inputs
 _HALF_PIXELS_SINCE = 16  # the opset whose RoiAlign has them

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.outer_scopes import reads_of_outer_scopes
-from graphfix.authoring.views import NodeView
 from graphfix.engines.operands import normalizes_several_axes
 from graphfix.engines.profile import Target
 from graphfix.engines.qnn.folding import is_folded, is_unordered
 from graphfix.engines.qnn.rules.provider import LEFT, PROVIDER
 from graphfix.engines.rule import REJECT, Answer, Yes, rule
+from graphfix.ir.views import NodeView
 
 _MOST = 5  # dimensions
 _AXES_FROM_THE_END = 11  # the opset that allows them

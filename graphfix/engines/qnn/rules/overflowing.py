@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
 from graphfix.engines.magnitude_estimate import grows_beyond_float16, numbers_of
 from graphfix.engines.profile import Target
 from graphfix.engines.qnn.rules.provider import PROVIDER
 from graphfix.engines.rule import WRONG, Answer, rule
+from graphfix.ir.views import NodeView
 
 _SMALLEST = 2.0**-23  # twice the smallest of float16
 _KEPT_FROM_ZERO = {"Add": (0, 1), "Clip": (1,), "Max": (0, 1)}  # where the least number may be

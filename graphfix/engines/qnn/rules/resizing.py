@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
 from graphfix.engines.profile import Target
 from graphfix.engines.qnn.rules.provider import LEFT, PROVIDER
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.ir.views import NodeView
 
 _NEAR = 1e-2  # of a place, what linear resizing may be off
 _SCALED = ("Resize", "Upsample")

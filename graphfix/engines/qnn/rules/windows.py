@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from graphfix.authoring.views import NodeView
 from graphfix.engines.profile import Target
 from graphfix.engines.qnn.rules.provider import LEFT, PROVIDER
 from graphfix.engines.rule import REJECT, Answer, rule
+from graphfix.ir.views import NodeView
 
 _MOST = 5  # dimensions
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.operands import only_reader
 from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
 from graphfix.engines.rule import WRONG, Answer, rule
+from graphfix.ir.views import NodeView, Value
 
 _DEEPEST = 9
 _HEADS = 4  # the rank with an axis for heads

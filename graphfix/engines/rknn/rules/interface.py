@@ -6,7 +6,6 @@ from collections.abc import Generator, Iterator
 
 from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.analysis.memo import kept_stepwise
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.operands import is_stored
 from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
@@ -16,9 +15,10 @@ from graphfix.engines.rule_makers import (
     refuses_empty_outputs,
     wants_nodes_in_order,
 )
-from graphfix.graph import Graph, Variable
-from graphfix.model import Model
-from graphfix.storage.weights import type_name
+from graphfix.ir.graph import Graph, Variable
+from graphfix.ir.model import Model
+from graphfix.ir.storage.weights import type_name
+from graphfix.ir.views import NodeView, Value
 
 _UNBOUND = frozenset({"float64", "int16", "uint8", "uint16", "uint32", "uint64"})
 # What the toolkit takes out, so that an output is the tensor before it.

@@ -7,7 +7,7 @@ from graphfix.authoring.namesakes import namesakes
 from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
 from graphfix.engines.rule import WRONG, Answer, Yes, model_rule
-from graphfix.model import Model
+from graphfix.ir.model import Model
 
 
 @model_rule(

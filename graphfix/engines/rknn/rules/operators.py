@@ -6,11 +6,11 @@ import numpy as np
 
 from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.operands import is_stored
 from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.ir.views import NodeView, Value
 from graphfix.operators.table import ELEMENTWISE, REDUCTIONS
 
 _UNSIGNED = frozenset({"uint8", "uint16", "uint32", "uint64"})

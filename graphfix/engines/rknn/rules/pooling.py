@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from graphfix.analysis.constants_with_shapes import known_with_sizes
-from graphfix.authoring.views import NodeView
 from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
 from graphfix.engines.rule import REJECT, Answer, rule
+from graphfix.ir.views import NodeView
 
 
 @rule(

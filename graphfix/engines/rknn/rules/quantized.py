@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
 from graphfix.engines.rule import REJECT, WRONG, Answer, rule
+from graphfix.ir.views import NodeView, Value
 
 _DEEPEST = 9
 _MOVING = frozenset({"Identity", "Reshape", "Transpose"})

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.operands import only_reader
 from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
 from graphfix.engines.rule import REJECT, Answer, Yes, rule
+from graphfix.ir.views import NodeView, Value
 
 _GRAPHS = f"{TOOLKIT}: facts/graphs.json"
 _HIDDEN, _CELL = 5, 6  # inputs

@@ -10,11 +10,11 @@ from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.analysis.memo import kept_stepwise
 from graphfix.analysis.walking import operands
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.gridsample_nan import reads_grids_of_nan_otherwise
 from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
 from graphfix.engines.rule import WRONG, Answer, rule
+from graphfix.ir.views import NodeView, Value
 
 # Images of noise up to the first side were right, and from the second on they were wrong.
 _SIDES, _SIDES_OF_NEAREST, _SIDES_OF_PIXELS = (64, 96), (16, 32), (17, 32)

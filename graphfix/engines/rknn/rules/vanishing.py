@@ -11,12 +11,12 @@ import numpy as np
 from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.analysis.memo import kept
 from graphfix.analysis.walking import origin_through
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
 from graphfix.engines.rule import REJECT, Answer, Yes, model_rule
-from graphfix.graph import Graph
-from graphfix.model import Model
+from graphfix.ir.graph import Graph
+from graphfix.ir.model import Model
+from graphfix.ir.views import NodeView, Value
 
 # Of Convs in a row those that leave 2e-23 were taken, and those of 6e-26 were not; where an image
 # is small, padding makes less of it than is reckoned here. It is 0 in float16 in any case.

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
-from graphfix.attributes import AttributeRef
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.rule_makers import refuses_types
 from graphfix.engines.tensorrt.rules.interfaces import weight_types
 from graphfix.engines.tensorrt.rules.parsed import engine_type
-from graphfix.storage.weights import type_name
+from graphfix.ir.attributes import AttributeRef
+from graphfix.ir.storage.weights import type_name
+from graphfix.ir.views import NodeView
 
 _CAST = (
     'Assertion failed: convertDtype(onnxType, &newType) && "Unsupported data type for the Cast '

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.rule_makers import needs_constant, refuses_types
 from graphfix.engines.tensorrt.rules.parsed import opset_of, unknown_rank
+from graphfix.ir.views import NodeView
 
 _CHANNELS = (
     "Assertion failed: (nchan == -1 || kernelWeights.shape.d[1] * ngroup == nchan) && "

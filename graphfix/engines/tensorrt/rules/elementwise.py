@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, REJECT, Answer, Yes, rule
 from graphfix.engines.rule_makers import refused_type, refuses_types
@@ -15,6 +14,7 @@ from graphfix.engines.tensorrt.rules.parsed import (
     type_finding,
 )
 from graphfix.engines.tensorrt.rules.unary import FLOAT_ONLY
+from graphfix.ir.views import NodeView, Value
 
 _CHECK = (
     'Assertion failed: elementwiseCheck(inputs, binary_op) && "Elementwise layer does not support '

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from onnx import SparseTensorProto
 
-from graphfix.authoring.views import NodeView
 from graphfix.engines.common_rules import given_inputs, undeclared_outputs
 from graphfix.engines.engine import engine_of
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, NOTE, REJECT, Answer, Yes, model_rule
 from graphfix.engines.scopes import read_graphs
-from graphfix.graph import Constant, Variable
-from graphfix.model import Model
-from graphfix.storage.weights import type_name
+from graphfix.ir.graph import Constant, Variable
+from graphfix.ir.model import Model
+from graphfix.ir.storage.weights import type_name
+from graphfix.ir.views import NodeView
 
 _CONVERT = (
     'Assertion failed: convertDtype(onnxDtype.elem_type(), &trtDtype) && "Failed to convert ONNX '

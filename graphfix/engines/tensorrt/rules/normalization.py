@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.rule_makers import needs_constant, refuses_rank, refuses_types
 from graphfix.engines.tensorrt.rules.parsed import engine_type, is_weights, opset_of
+from graphfix.ir.views import NodeView
 
 _OUTPUTS = (
     "Assertion failed: (node.output().size() <= static_cast<int32_t>(outputs.size())) && "

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from graphfix.authoring.views import NodeView
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, rule
+from graphfix.ir.views import NodeView
 
 _ENDED = {"Cast": 6, "Concat": 4, "LpPool": 2, "Pad": 2, "Tile": 6, "Upsample": 7}
 

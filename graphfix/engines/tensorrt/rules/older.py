@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
 from graphfix.engines.common_rules import given_inputs, weights_in_files
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.engines.rule_makers import needs_constant, refuses_types
 from graphfix.engines.tensorrt.rules.parsed import engine_type, is_dynamic, is_weights, opset_of
-from graphfix.graph import Constant, is_empty
-from graphfix.model import Model
-from graphfix.storage.weights import type_name
+from graphfix.ir.graph import Constant, is_empty
+from graphfix.ir.model import Model
+from graphfix.ir.storage.weights import type_name
+from graphfix.ir.views import NodeView
 
 _IMPLICIT = "trt5.1..trt6"
 

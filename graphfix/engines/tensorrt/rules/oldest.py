@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.tensorrt.rules.parsed import is_dynamic, is_weights
+from graphfix.ir.views import NodeView
 
 _LARGEST = 2**31 - 1
 _INT32 = range(-_LARGEST - 1, _LARGEST + 1)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from graphfix.authoring.views import NodeView
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, Answer, Yes, model_rule, rule
 from graphfix.engines.tensorrt.rules.parsed import opset_of
-from graphfix.graph import Graph, Node
-from graphfix.model import Model
+from graphfix.ir.graph import Graph, Node
+from graphfix.ir.model import Model
+from graphfix.ir.views import NodeView
 
 # Operator -> inputs that are used wherever their place is there, empty or not.
 _USED = {

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from graphfix.authoring.views import NodeView
+from graphfix.authoring.features import operator_feature
 from graphfix.engines.common_rules import aten_name, is_function
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
-from graphfix.features import operator_feature
+from graphfix.ir.views import NodeView
 
 _NO_IMPORTER = "No importer registered for op: {op}"
 _NO_PLUGIN = (

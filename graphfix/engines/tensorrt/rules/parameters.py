@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from graphfix.authoring.views import NodeView
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, Answer, Yes, rule
 from graphfix.engines.rule_makers import refuses_rank, refuses_types
 from graphfix.engines.tensorrt.rules.parsed import is_weights
+from graphfix.ir.views import NodeView
 
 
 @rule(

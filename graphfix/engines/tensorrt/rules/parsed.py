@@ -6,10 +6,10 @@ Files of onnx-tensorrt are cited at commit 6ba67d3, the parser of TensorRT 8.6.1
 from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import Answer, Yes
-from graphfix.graph import Constant, Graph, Variable
+from graphfix.ir.graph import Constant, Graph, Variable
+from graphfix.ir.views import NodeView, Value
 from graphfix.report import Severity
 
 _DEPTH = 16

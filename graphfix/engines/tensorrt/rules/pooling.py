@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from graphfix.authoring.views import NodeView
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.tensorrt.rules.parsed import opset_of
+from graphfix.ir.views import NodeView
 
 
 @rule(

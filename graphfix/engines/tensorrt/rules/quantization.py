@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.rule_makers import refuses_types
 from graphfix.engines.tensorrt.rules.parsed import engine_type, is_weights
-from graphfix.storage.weights import type_name
+from graphfix.ir.storage.weights import type_name
+from graphfix.ir.views import NodeView, Value
 
 _OPS = ("QuantizeLinear", "DequantizeLinear")
 _ZEROS = (

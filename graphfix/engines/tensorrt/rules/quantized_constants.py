@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.common_rules import is_function
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, Answer, Yes, model_rule, rule
 from graphfix.engines.tensorrt.rules.parsed import is_weights
-from graphfix.model import Model
+from graphfix.ir.model import Model
+from graphfix.ir.views import NodeView, Value
 
 _TYPES = frozenset({"int8", "int4", "float8e4m3fn", "float4e2m1"})
 _NARROW = _TYPES - {"int8"}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from graphfix.authoring.views import NodeView
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.ir.views import NodeView
 
 _OPS = ("LSTM", "GRU", "RNN")
 _COUNT = {"LSTM": 3, "GRU": 2, "RNN": 1}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.rule_makers import refuses_types
 from graphfix.engines.tensorrt.rules.parsed import is_weights, opset_of
+from graphfix.ir.views import NodeView
 
 _SUM = ("ReduceSum", "ReduceLogSum")
 _OTHERS = (

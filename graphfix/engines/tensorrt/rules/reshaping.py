@@ -5,11 +5,11 @@ from __future__ import annotations
 from math import prod
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.rule_makers import needs_constant, refuses_rank, refuses_types
 from graphfix.engines.tensorrt.rules.parsed import engine_type, is_weights, unknown_rank
+from graphfix.ir.views import NodeView
 
 MAX_DIMS = 8
 _AXIS = (

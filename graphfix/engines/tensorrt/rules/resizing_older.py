@@ -6,12 +6,12 @@ Sources: builtin_op_importers.cpp of the branches 5.1, 6.0, 6.0-full-dims, 7.0, 
 from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.rule_makers import refuses_types
 from graphfix.engines.tensorrt.rules.parsed import opset_of
 from graphfix.engines.tensorrt.rules.resizing import sizes_of
+from graphfix.ir.views import NodeView
 
 _ASYMMETRIC = (
     'Assertion failed: (transformationMode == "asymmetric") && '

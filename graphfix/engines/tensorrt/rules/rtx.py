@@ -10,11 +10,11 @@ from collections.abc import Generator
 from graphfix.analysis.memo import kept_stepwise
 from graphfix.analysis.walking import behind
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, REJECT, Answer, Yes, rule
 from graphfix.engines.tensorrt.rules.parsed import engine_type, is_weights
-from graphfix.graph import Graph
+from graphfix.ir.graph import Graph
+from graphfix.ir.views import NodeView, Value
 
 _LARGEST_HEAD = 256
 _BUILT = "tensorrt-rtx 1.7.1, built for compute capability 8.6"

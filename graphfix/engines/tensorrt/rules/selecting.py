@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from graphfix.analysis.folding.upper_bounds import upper_bound
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, NOTE, REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.rule_makers import needs_constant, refuses_rank, refuses_types
 from graphfix.engines.tensorrt.rules.parsed import engine_type, is_weights
-from graphfix.folding.upper_bounds import upper_bound
-from graphfix.storage.weights import type_name
+from graphfix.ir.storage.weights import type_name
+from graphfix.ir.views import NodeView
 
 _POLYGRAPHY = (
     " Try applying constant folding on the model using Polygraphy: https://github.com/NVIDIA/"

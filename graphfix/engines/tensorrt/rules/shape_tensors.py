@@ -14,14 +14,14 @@ from onnx import TensorProto
 
 from graphfix.analysis.memo import kept_stepwise
 from graphfix.analysis.walking import behind, inputs_of, operands, results, walk
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.common_rules import given_inputs
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, REJECT, Answer, Yes, model_rule, rule
 from graphfix.engines.tensorrt.rules.parsed import words
-from graphfix.graph import Node, Tensor, Variable
-from graphfix.model import Model
-from graphfix.storage.weights import type_name
+from graphfix.ir.graph import Node, Tensor, Variable
+from graphfix.ir.model import Model
+from graphfix.ir.storage.weights import type_name
+from graphfix.ir.views import NodeView, Value
 
 _INTEGERS = frozenset({TensorProto.INT64, TensorProto.INT32, TensorProto.BOOL})
 _LIMIT = 200

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
 from graphfix.engines.operands import has_negative_pads, holds_negatives
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, NOTE, REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.rule_makers import needs_constant, refuses_types
 from graphfix.engines.tensorrt.rules.parsed import is_weights, opset_of, words
+from graphfix.ir.views import NodeView
 
 _UINT8 = "Found invalid input type of {type}"
 

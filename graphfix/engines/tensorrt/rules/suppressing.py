@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from graphfix.authoring.views import NodeView
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import NOTE, REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.rule_makers import refuses_rank
 from graphfix.engines.tensorrt.rules.parsed import is_weights
+from graphfix.ir.views import NodeView
 
 _MAX_CANDIDATES = 2000
 _SCORE_THRESHOLD = 4

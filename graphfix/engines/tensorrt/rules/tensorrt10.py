@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, Answer, Yes, model_rule, rule
 from graphfix.engines.tensorrt.rules.parsed import engine_type, opset_of, type_finding
-from graphfix.model import Model
+from graphfix.ir.model import Model
+from graphfix.ir.views import NodeView
 
 
 @rule(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from graphfix.authoring.views import NodeView
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, REJECT, Answer, rule
 from graphfix.engines.rule_makers import refused_type, refuses_types
 from graphfix.engines.tensorrt.rules.parsed import words
+from graphfix.ir.views import NodeView
 
 _UNARY = (
     'Assertion failed: validUnaryType && "This version of TensorRT does not support the given '

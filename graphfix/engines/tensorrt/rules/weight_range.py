@@ -9,15 +9,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from graphfix.authoring.views import Array, NodeView, Value
+from graphfix.analysis.folding.upper_bounds import upper_bound
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import NOTE, REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.engines.tensorrt.rules.parsed import is_weights
-from graphfix.folding.upper_bounds import upper_bound
-from graphfix.graph import Constant, Weights
-from graphfix.model import Model
+from graphfix.ir.graph import Constant, Weights
+from graphfix.ir.model import Model
+from graphfix.ir.storage.weights import type_name
+from graphfix.ir.views import Array, NodeView, Value
 from graphfix.operators.table import COMPARISONS
-from graphfix.storage.weights import type_name
 
 _LARGEST = 2**31 - 1
 _SMALLEST = -(2**31)

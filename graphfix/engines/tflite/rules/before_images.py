@@ -13,12 +13,12 @@ import numpy as np
 
 from graphfix.analysis.memo import kept_stepwise
 from graphfix.analysis.walking import operands, walk
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.tflite.rules import MEASURED
 from graphfix.engines.tflite.rules.layouts import PICTURES, lies_as_image
 from graphfix.engines.tflite.rules.quantized import is_turned
+from graphfix.ir.views import NodeView, Value
 from graphfix.operators.table import ELEMENTWISE, REDUCTIONS
 
 _SOURCE = f"{MEASURED}: facts/asked.json, unsqueeze-before-* and qlinear-conv*"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from graphfix.authoring.outer_scopes import reads_of_outer_scopes
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, Answer, Yes, rule
 from graphfix.engines.tflite.rules import MEASURED
-from graphfix.graph import Graph
+from graphfix.ir.graph import Graph
+from graphfix.ir.views import NodeView, Value
 
 _FIRST_STATE = 2  # of the inputs of a Loop
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from graphfix.analysis.constants_with_shapes import known_with_sizes
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, Answer, Yes, model_rule
 from graphfix.engines.tflite.rules import MEASURED
-from graphfix.model import Model
+from graphfix.ir.model import Model
+from graphfix.ir.views import NodeView, Value
 from graphfix.operators.table import COMPARISONS
 
 _DOUBLE = "float64"

@@ -20,12 +20,12 @@ from graphfix.analysis.memo import kept_stepwise
 from graphfix.analysis.shape_only_values import counted_late
 from graphfix.analysis.walking import behind
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.common_rules import given_inputs
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import WRONG, Answer, Yes, model_rule, rule
 from graphfix.engines.tflite.rules import MEASURED
-from graphfix.model import Model
+from graphfix.ir.model import Model
+from graphfix.ir.views import NodeView, Value
 from graphfix.operators.table import ELEMENTWISE, REDUCTIONS
 
 _GRAPHS = f"{MEASURED}: facts/graphs.json"

@@ -14,12 +14,12 @@ from graphfix.analysis.memo import kept_stepwise
 from graphfix.analysis.shape_only_values import counted_late
 from graphfix.analysis.walking import behind
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import WRONG, Answer, Yes, rule
 from graphfix.engines.tflite.rules import MEASURED
 from graphfix.engines.tflite.rules.equal_sizes import varies
 from graphfix.engines.tflite.rules.layouts import lies_as_image
+from graphfix.ir.views import NodeView, Value
 
 _RECURRENT = frozenset({"GRU", "LSTM", "RNN"})
 _PAIR = 2

@@ -13,11 +13,11 @@ from pathlib import Path
 from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.analysis.memo import kept_stepwise
 from graphfix.analysis.walking import operands, walk
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.tflite.rules import MEASURED
 from graphfix.engines.tflite.rules.equal_sizes import varies
+from graphfix.ir.views import NodeView, Value
 from graphfix.operators.table import COMPARISONS, ELEMENTWISE, REDUCTIONS
 
 _SOURCE = f"{MEASURED}: facts/asked.json, behind-conv and constants-behind-conv"

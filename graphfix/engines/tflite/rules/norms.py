@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from graphfix.authoring.views import NodeView
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, Answer, Yes, rule
 from graphfix.engines.tflite.rules import MEASURED
+from graphfix.ir.views import NodeView
 
 _MOST = 2  # axes that tf.norm takes
 _LAYERS_NORMALIZED = 17  # the opset that brings LayerNormalization

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.operands import has_rank, joins_axes, normalizes_several_axes
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.engines.rule_makers import ignores_sparse_initializers, refuses_empty_outputs
 from graphfix.engines.tflite.rules import MEASURED
-from graphfix.model import Model
+from graphfix.ir.model import Model
+from graphfix.ir.views import NodeView, Value
 
 _CELLS = {"GRU": (3,), "LSTM": (3, 5), "RNN": (3,)}  # bias and first state
 _WEIGHTS = (1, 2, 3)  # the inputs W, R and B

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, rule
 from graphfix.engines.tflite.rules import MEASURED
+from graphfix.ir.views import NodeView
 
 _LINES, _IMAGE, _VOLUME = 3, 4, 5
 _ASKED = f"{MEASURED}: facts/asked.json"

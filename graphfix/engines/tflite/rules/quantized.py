@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import WRONG, Answer, rule
 from graphfix.engines.tflite.rules import MEASURED
-from graphfix.schemas import form_of
+from graphfix.ir.schemas import form_of
+from graphfix.ir.views import NodeView, Value
 
 # What onnx2tf has look whether bytes are still bytes.
 _ASKING = frozenset({"DequantizeLinear", "QLinearConv", "QLinearMatMul"})

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.operands import has_rank
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.tflite.rules import MEASURED
+from graphfix.ir.views import NodeView, Value
 
 _SCALES_THIRD = 11  # the opset from which on Resize has coordinate modes, and scales third
 _FOR_IMAGES_ALONE = 18  # the opset from which on every mode is computed as half_pixel

@@ -10,10 +10,10 @@ from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.analysis.memo import kept_stepwise
 from graphfix.analysis.walking import operands
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import Array, NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.tflite.rules import MEASURED
+from graphfix.ir.views import Array, NodeView, Value
 from graphfix.operators.table import ELEMENTWISE
 
 _ASKED = f"{MEASURED}: facts/asked.json"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, Answer, rule
 from graphfix.engines.tflite.rules import MEASURED
+from graphfix.ir.views import NodeView
 
 _ASKED = f"{MEASURED}: facts/asked.json"
 

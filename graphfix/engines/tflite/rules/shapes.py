@@ -8,12 +8,12 @@ from functools import partial
 from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.analysis.walking import results, walk
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.common_rules import given_inputs
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.engines.tflite.rules import MEASURED
-from graphfix.model import Model
+from graphfix.ir.model import Model
+from graphfix.ir.views import NodeView, Value
 from graphfix.operators.table import ELEMENTWISE
 
 _ASKED = f"{MEASURED}: facts/asked.json"

@@ -6,11 +6,11 @@ import numpy as np
 
 from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.tflite.rules import MEASURED
 from graphfix.engines.tflite.rules.layouts import readers_by_number
+from graphfix.ir.views import NodeView, Value
 from graphfix.operators.table import REDUCTIONS
 
 _ASKED = f"{MEASURED}: facts/asked.json"

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.analysis.walking import origin_through
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.tflite.rules import MEASURED
 from graphfix.engines.tflite.rules.layouts import PICTURES
+from graphfix.ir.views import NodeView, Value
 from graphfix.operators.table import ELEMENTWISE
 
 _PERM = [0, 1, 3, 5, 2, 4]

@@ -6,11 +6,11 @@ import numpy as np
 
 from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
 from graphfix.engines.operands import is_never_negative, only_reader
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.tflite.rules import MEASURED
+from graphfix.ir.views import NodeView
 
 _MODE = "coordinate_transformation_mode"
 _CENTRES_SAID = 16  # the opset from which on RoiAlign says whether pixels have centres

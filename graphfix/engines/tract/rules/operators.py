@@ -9,20 +9,20 @@ import re
 
 import numpy as np
 
+from graphfix.analysis.inference import shapes_contradict
 from graphfix.analysis.shape_only_values import of_shapes_alone, sized_with
 from graphfix.authoring.declared_types import declared_in_symbols
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.operands import has_negative_pads, has_rank, holds_negatives, is_stored
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.engines.rule_makers import ignores_sparse_initializers
-from graphfix.exporting import make_info
-from graphfix.graph import Variable
-from graphfix.inference import shapes_contradict
-from graphfix.model import Model
+from graphfix.ir.exporting import make_info
+from graphfix.ir.graph import Variable
+from graphfix.ir.model import Model
+from graphfix.ir.schemas import form_of
+from graphfix.ir.views import NodeView, Value
 from graphfix.operators.table import REDUCTIONS
-from graphfix.schemas import form_of
 
 _WHEEL = "measured on tract 0.23.9"
 _TERM = r"(?:(?:\d+ *\* *)?[A-Za-z][A-Za-z0-9]*(?: *[*/] *\d+)?|\d+)"

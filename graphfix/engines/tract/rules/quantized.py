@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.operands import is_stored, quantizer_told_at
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, rule
+from graphfix.ir.views import NodeView, Value
 
 _ASKED = "measured on tract 0.23.9, graphfix/engines/tract/facts/asked.json"
 _BYTES = frozenset({"int8", "uint8"})

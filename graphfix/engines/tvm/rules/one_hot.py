@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import deque
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, Answer, rule
+from graphfix.ir.views import NodeView
 
 _MOST = 100  # nodes that are looked at
 _MOVES = frozenset({"Expand", "Gather", "Reshape", "Slice", "Squeeze", "Tile", "Unsqueeze"})

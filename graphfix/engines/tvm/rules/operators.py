@@ -6,8 +6,8 @@ apache/tvm@5d4dc87213 python/tvm/relax/frontend/onnx/onnx_frontend.py.
 
 from __future__ import annotations
 
+from graphfix.analysis.inference import shapes_contradict
 from graphfix.analysis.shape_only_values import counted_late, is_made_of, of_shapes_alone
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.rule_makers import (
@@ -15,7 +15,7 @@ from graphfix.engines.rule_makers import (
     refuses_types,
     wants_nodes_in_order,
 )
-from graphfix.inference import shapes_contradict
+from graphfix.ir.views import NodeView, Value
 
 _WHEEL = "measured on apache-tvm 0.27.0.post1"
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from graphfix.authoring.views import NodeView
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule
 from graphfix.engines.tvm.counting import meets_its_length
 from graphfix.engines.tvm.holding import ARITHMETIC, Held, Holding
-from graphfix.model import Model
+from graphfix.ir.model import Model
+from graphfix.ir.views import NodeView
 
 _WHEEL = "measured on apache-tvm 0.27.0.post1"
 # Operators that may read a list of sizes that is not yet a tensor, and If, which reads none.

@@ -7,9 +7,9 @@ from collections.abc import Generator
 from graphfix.analysis.memo import kept_stepwise
 from graphfix.analysis.shape_only_values import of_shapes_alone
 from graphfix.analysis.walking import operands
-from graphfix.authoring.views import NodeView, Value
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, Answer, rule
+from graphfix.ir.views import NodeView, Value
 from graphfix.operators.table import ELEMENTWISE, REDUCTIONS
 
 _BOUNDS = (1, 2)  # inputs of Slice

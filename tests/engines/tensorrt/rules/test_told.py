@@ -11,10 +11,10 @@ import pytest
 
 import graphfix
 from graphfix.authoring.declaring import Unknown
-from graphfix.authoring.views import NodeView
-from graphfix.checking import filled, judged
+from graphfix.engines.checking import filled, judged
 from graphfix.engines.rule import Rule, Yes, all_rules
-from graphfix.model import Model
+from graphfix.ir.model import Model
+from graphfix.ir.views import NodeView
 from graphfix.pipeline.reach import reach_of
 from graphfix.report import Status
 from graphfix.testing import parse

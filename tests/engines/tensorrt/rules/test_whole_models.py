@@ -6,11 +6,11 @@ import pytest
 from onnx import TensorProto, numpy_helper
 from onnx.external_data_helper import set_external_data
 
-from graphfix.checking import check_whole
+from graphfix.authoring.features import feature
+from graphfix.engines.checking import check_whole
 from graphfix.engines.rule import all_rules, rules_for
 from graphfix.engines.targets import load_target, target_names
-from graphfix.features import feature
-from graphfix.model import Model
+from graphfix.ir.model import Model
 from tests.engines.cases import check, model_of
 
 CALL = "(float[2] x) => (float[2] y) { y = local.Twice (x) }"

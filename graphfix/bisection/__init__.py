@@ -1,0 +1,1 @@
+"""Where two models, or a model and an engine, first differ."""

@@ -1,0 +1,1 @@
+"""The model as a graph: reading, writing, names, types, and views of it."""

@@ -1,0 +1,216 @@
+"""From protos to the graph that passes edit; nothing is read that a pass does not ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct, field
+from onnx import (
+    AttributeProto,
+    FunctionProto,
+    GraphProto,
+    ModelProto,
+    NodeProto,
+    ValueInfoProto,
+)
+
+from graphfix.errors import InvalidModel
+from graphfix.ir.attributes import Attributes
+from graphfix.ir.collector import paused_collector
+from graphfix.ir.duplicate_names import Definitions
+from graphfix.ir.graph import (
+    Constant,
+    Function,
+    Graph,
+    Node,
+    Tensor,
+    Variable,
+    Weights,
+    shape_of_type,
+)
+from graphfix.ir.protos import normal_domain
+
+_GRAPH = AttributeProto.GRAPH
+
+
+class _Scope(Struct):
+    """Names that a node may refer to: those of its graph, then those of the graphs around it."""
+
+    tensors: dict[str, Tensor] = field(default_factory=dict[str, Tensor])
+    outer: _Scope | None = None
+
+    def find(self, name: str) -> Tensor | None:
+        scope: _Scope | None = self
+        while scope is not None:
+            tensor = scope.tensors.get(name)
+            if tensor is not None:
+                return tensor
+            scope = scope.outer
+        return None
+
+
+@paused_collector()
+def import_main(proto: ModelProto, base_dir: str) -> Graph:
+    """Build the main graph of a model.
+
+    Raises:
+        InvalidModel: A node uses a name that nothing defines, a name is defined twice, or an
+            attribute has no type.
+    """
+    opsets = {normal_domain(o.domain): o.version for o in proto.opset_import}
+    graph = Graph(proto.graph.name, opsets, proto=proto.graph)
+    _fill(graph, proto.graph, _Scope(), base_dir, overridable=proto.ir_version >= 4)
+    return graph
+
+
+def import_function(proto: FunctionProto, base_dir: str) -> Function:
+    """Build the body of a local function; its inputs have no types of their own."""
+    function = Function(proto)
+    infos = {info.name: info for info in proto.value_info}
+    scope = _Scope()
+    inputs: list[Tensor] = []
+    definitions = Definitions(function.scope)
+    for name in proto.input:
+        definitions.given(name)
+        variable = Variable(name, info=infos.get(name))
+        scope.tensors[name] = variable
+        inputs.append(variable)
+    function.inputs = inputs
+    _fill_nodes(function, list(proto.node), scope, infos, definitions, base_dir)
+    function.set_outputs([_output(scope, name, function) for name in proto.output])
+    return function
+
+
+def _fill(
+    graph: Graph, proto: GraphProto, scope: _Scope, base_dir: str, *, overridable: bool
+) -> None:
+    tensors = scope.tensors
+    definitions = Definitions(graph.scope)
+    dense = [Constant(stored.name, Weights(stored, base_dir)) for stored in proto.initializer]
+    sparse = [
+        Constant(stored.values.name, Weights(stored, base_dir))
+        for stored in proto.sparse_initializer
+    ]
+    for constant in (*dense, *sparse):
+        graph.add_initializer(constant)
+        definitions.stored(constant.name)
+        tensors[constant.name] = constant
+    inputs: list[Tensor] = []
+    for info in proto.input:
+        definitions.given(info.name)
+        known = tensors.get(info.name)
+        if isinstance(known, Constant):
+            known.overridable = overridable
+            known.declared = shape_of_type(_without_negative_sizes(info).type)[1]
+            inputs.append(known)
+            continue
+        variable = Variable(info.name, info=_without_negative_sizes(info))
+        tensors[info.name] = variable
+        inputs.append(variable)
+    graph.inputs = inputs
+    declared = (*proto.value_info, *proto.output)
+    infos = {info.name: _without_negative_sizes(info) for info in declared}
+    _fill_nodes(graph, list(proto.node), scope, infos, definitions, base_dir)
+    graph.set_outputs([_output(scope, info.name, graph) for info in proto.output])
+
+
+def _without_negative_sizes(info: ValueInfoProto) -> ValueInfoProto:
+    """Return a declaration with unknown sizes for the negative ones by which some files mean that.
+
+    Engines take -1 for a dynamic size; the inference of onnx computes with it.
+    """
+    if all(dim.dim_value >= 0 for dim in info.type.tensor_type.shape.dim):
+        return info
+    known = ValueInfoProto()
+    known.CopyFrom(info)
+    for dim in known.type.tensor_type.shape.dim:
+        if dim.dim_value < 0:
+            dim.ClearField("dim_value")
+    return known
+
+
+def _output(scope: _Scope, name: str, graph: Graph) -> Tensor:
+    tensor = scope.find(name)
+    if tensor is None:
+        raise InvalidModel(
+            f"output {name!r} is not defined by any node, input or initializer",
+            where=graph.scope,
+            hint="the file was cut or edited wrongly; export it again",
+        )
+    return tensor
+
+
+def _fill_nodes(
+    graph: Graph,
+    protos: list[NodeProto],
+    scope: _Scope,
+    infos: Mapping[str, object],
+    definitions: Definitions,
+    base_dir: str,
+) -> None:
+    # Outputs are declared before any input is looked up, so that a file whose nodes are not
+    # sorted still gets one object for each tensor.
+    tensors = scope.tensors
+    produced: list[list[Tensor]] = []
+    for index, proto in enumerate(protos):
+        variables: list[Tensor] = []
+        for name in proto.output:
+            variable = Variable(name, info=infos.get(name) if name else None)  # type: ignore[arg-type]
+            variables.append(variable)
+            if name:
+                definitions.written(name, index, proto)
+                tensors[name] = variable
+        produced.append(variables)
+    nodes: list[Node] = []
+    ops: dict[str, str] = {}  # a proto makes a new text each time that it is asked
+    for index, (proto, outputs) in enumerate(zip(protos, produced, strict=True)):
+        inputs: list[Tensor] = []
+        for name in proto.input:
+            if not name:
+                inputs.append(Variable(""))
+                continue
+            tensor = scope.find(name)
+            if tensor is None:
+                raise InvalidModel(
+                    f"node {index} ({proto.op_type} {proto.name!r}) uses {name!r}, "
+                    "which no node, input or initializer defines",
+                    where=graph.scope,
+                    hint="the file was cut or edited wrongly; export it again",
+                )
+            inputs.append(tensor)
+        attributes = proto.attribute or ()
+        node = Node(
+            ops.setdefault(proto.op_type, proto.op_type),
+            graph,
+            name=proto.name,
+            domain=normal_domain(proto.domain),
+            attrs=Attributes(attributes),
+            proto=proto,
+            overload=proto.overload,
+            index=index,
+        )
+        # Copies, which have no room for more, as lists have that have grown.
+        node.attach(inputs[:], outputs[:])
+        nodes.append(node)
+        for attribute in attributes:
+            if attribute.type == _GRAPH:
+                _import_body(node, attribute, scope, base_dir)
+    graph.nodes = nodes
+
+
+def _import_body(node: Node, attribute: AttributeProto, scope: _Scope, base_dir: str) -> None:
+    body = Graph(
+        attribute.g.name,
+        node.graph.opsets,
+        proto=attribute.g,
+        parent=node,
+        attribute=attribute.name,
+    )
+    if node.op == "If":
+        # ONNX allows no inputs here, but some files write what a branch captures as its inputs.
+        for info in attribute.g.input:
+            captured = scope.find(info.name)
+            if captured is not None:
+                captured.output_count += 1  # its name must stay, and with it what computes it
+    _fill(body, attribute.g, _Scope(outer=scope), base_dir, overridable=False)
+    node.attrs.adopt_graph(attribute.name, body)

@@ -1,0 +1,363 @@
+"""Runs on files: where the result goes, what may be overwritten, what is said of it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from graphfix.engines.profile import Target
+from graphfix.engines.targets import resolve, resolve_briefly
+from graphfix.errors import InvalidModel, UsageError
+from graphfix.ir.model import Model
+from graphfix.ir.operator_aliases import treated
+from graphfix.ir.protos import called
+from graphfix.ir.storage.provenance import FROM, MADE_BY
+from graphfix.ir.storage.reading import read_model
+from graphfix.ir.storage.saving import write_all, write_atomically
+from graphfix.ir.version import __version__
+from graphfix.pipeline.documented_errors import guarded
+from graphfix.pipeline.findings import findings_of
+from graphfix.pipeline.hooks import Hook
+from graphfix.pipeline.load_findings import engine_asked, loaded_by
+from graphfix.pipeline.model_files import as_model, save
+from graphfix.pipeline.op_types import unused
+from graphfix.pipeline.original import facts_of
+from graphfix.pipeline.reproducers.recorded_run import finish_with, rule_reproducers
+from graphfix.pipeline.results import Result
+from graphfix.pipeline.run_options import RunOptions, inputs_file
+from graphfix.pipeline.settings import Settings
+from graphfix.pipeline.streams import INPUT, OUTPUT, STANDARD, bytes_of, check_stream_output
+from graphfix.report import (
+    EngineAsked,
+    Explanation,
+    FileFacts,
+    Finding,
+    NamedPattern,
+    NodeRef,
+    Report,
+    Reproduced,
+    Status,
+)
+
+PROVENANCE = "graphfix."
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest(RunOptions):
+    """Everything that `graphfix run` can be asked; see the command line.
+
+    A loaded model is one that came from standard input, and the output ``-`` is standard output.
+    """
+
+    model: Path | Model
+    output: Path | None = None
+    strict: bool = False
+    force: bool = False
+    dry_run: bool = False
+    in_place: bool = False
+    data: str = "keep"
+    provenance: bool = True
+    reproducers: Path | None = None
+    anonymize: bool = False
+    treat_as: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRequest(RunOptions):
+    """Everything that `graphfix check` can be asked: of a run's options what findings need.
+
+    Where a rule raises, a folder that shows it is made below `reproducers`; None makes none.
+    """
+
+    model: Path | Model
+    explain: bool = False
+    treat_as: Sequence[str] = ()
+    reproducers: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What `graphfix check` found.
+
+    Attributes:
+        target: The resolved target.
+        findings: What was found.
+        notes: Sentences that belong to no finding.
+        explanations: One for each finding, where they were asked for.
+        loaded_by: The engine installed here that has loaded the model; empty where none has.
+        named: With the explanations, what passes that run only when they are named would do.
+        reproducers: Folders that show again the rules that raised.
+        engine: Whether the target's engine itself was given the file.
+    """
+
+    target: Target
+    findings: tuple[Finding, ...]
+    notes: tuple[str, ...]
+    explanations: tuple[Explanation, ...] = ()
+    loaded_by: str = ""
+    named: tuple[NamedPattern, ...] = ()
+    reproducers: tuple[Reproduced, ...] = ()
+    engine: EngineAsked | None = None
+
+
+@guarded
+def check_file(request: CheckRequest) -> CheckResult:
+    """Check a file for a target.
+
+    Raises:
+        InvalidModel: The file is not a model.
+        UsageError: The target, a shape or a pass file is wrong.
+    """
+    assert request.target is not None, "there is nothing to check for without a target"
+    target, notes = (resolve if request.explain else resolve_briefly)(request.target)
+    settings = request.settings()
+    model, said = treated(as_model(request.model), request.treat_as)
+    notes = (*notes, *said, *unused(model, settings.op_types))
+    again = model.copy() if request.explain else None
+    found = findings_of(model, settings)
+    result = CheckResult(
+        target,
+        found,
+        notes,
+        loaded_by=loaded_by(model, settings, found),
+        reproducers=rule_reproducers(model, settings, found, request.reproducers),
+        engine=engine_asked(model, settings, found),
+    )
+    if again is None:
+        return result
+    from graphfix.pipeline.explanations import explanations_of
+    from graphfix.pipeline.named_patterns import named_patterns
+
+    named = named_patterns(again.copy(), settings.available)
+    return replace(result, explanations=explanations_of(again, settings, found), named=named)
+
+
+@guarded
+def run_file(
+    request: RunRequest, hooks: Sequence[Hook] = (), put: Callable[[bytes], object] | None = None
+) -> Result:
+    """Repair a file and write the result.
+
+    Args:
+        request: What is asked for.
+        hooks: Notified of stages and passes.
+        put: Takes the bytes of a result that goes to standard output.
+
+    Raises:
+        InvalidModel: The input is not a model; nothing is written.
+        UsageError: A name is wrong, or the output may not be written; nothing is written.
+        PassBug: A fault in graphfix; nothing is written.
+    """
+    notes: tuple[str, ...] = ()
+    check_consistent(request)
+    if request.target is not None:
+        _, notes = resolve_briefly(request.target)
+    with inputs_file(request.inputs) as inputs:
+        return _run(request, request.settings(inputs), notes, hooks, put)
+
+
+def check_consistent(request: RunRequest) -> None:
+    """Check that a run is not asked for two things that exclude each other.
+
+    Raises:
+        UsageError: It is.
+    """
+    for one, other, both in (
+        ("--dry-run", "--in-place", request.dry_run and request.in_place),
+        ("--in-place", "--output", request.in_place and request.output is not None),
+        ("--strict", "--partial", request.strict and request.partial),
+    ):
+        if both:
+            raise UsageError(f"{one} and {other} exclude each other")
+
+
+def _run(
+    request: RunRequest,
+    settings: Settings,
+    notes: tuple[str, ...],
+    hooks: Sequence[Hook],
+    put: Callable[[bytes], object] | None,
+) -> Result:
+    for hook in hooks:
+        hook.stage("load")
+    given = as_model(request.model)
+    facts = facts_of(given)
+    model, said = treated(given, request.treat_as)
+    notes = (*notes, *said, *unused(model, settings.op_types))
+    external = model.has_external_data()
+    folder = request.reproducers
+    if request.output == STANDARD:
+        check_stream_output(model, request.data)
+    else:
+        complete = output_path(request, partial=False)
+        folder = folder or Path(f"{complete}.reproducers")
+        for path in {complete, output_path(request, partial=True)}:
+            check_writable(path, request.model, force=request.force, in_place=request.in_place)
+    result = finish_with(
+        model,
+        settings,
+        hooks,
+        None if request.dry_run else folder,
+        anonymize=request.anonymize,
+    )
+    findings_left = any(f.blocks for f in result.report.findings_after)
+    report = replace(result.report, notes=(*notes, *result.report.notes))
+    if said:
+        report = replace(report, input=facts)
+    if isinstance(request.model, Model):
+        report = replace(report, input=replace(report.input, path=INPUT))
+    if result.exit_code == 4 or (request.strict and (findings_left or result.exit_code == 1)):
+        return replace(result, report=report)
+    applied = any(outcome.status is Status.APPLIED for outcome in report.outcomes)
+    unchanged = not applied and not request.shapes and not said
+    if not unchanged and request.provenance:
+        result.model.metadata.update(provenance(report))
+        note_origins(result.model, report)
+    if not request.dry_run:
+        for hook in hooks:
+            hook.stage("save")
+        if request.output == STANDARD:
+            raw = bytes_of(result.model, request.data)
+            (put or len)(raw)
+            report = replace(report, output=_facts_of(result.model, OUTPUT, raw))
+            return replace(result, report=report)
+        path = output_path(request, partial=findings_left and settings.target is not None)
+        if unchanged and not external and isinstance(request.model, Path):
+            _copy(request.model, path, report.input.sha256)
+        else:
+            save(result.model, path, data=request.data)
+        report = replace(report, output=_facts_of(result.model, str(path), path.read_bytes()))
+    return replace(result, report=report)
+
+
+def _copy(source: Path, path: Path, sha256: str) -> None:
+    raw = source.read_bytes()
+    if hashlib.sha256(raw).hexdigest() != sha256:
+        raise UsageError("was overwritten while it was worked on", where=str(source))
+    try:
+        write_atomically(path, lambda descriptor: write_all(descriptor, raw))
+    except OSError as error:
+        raise UsageError(f"cannot be written: {error.strerror}", where=str(path)) from error
+
+
+def _facts_of(model: Model, path: str, raw: bytes) -> FileFacts:
+    return replace(
+        facts_of(model), path=path, sha256=hashlib.sha256(raw).hexdigest(), bytes=len(raw)
+    )
+
+
+def output_path(request: RunRequest, *, partial: bool) -> Path:
+    """Return where the result goes; see "The command line" of the design.
+
+    Raises:
+        UsageError: The model came from standard input, and no output is named.
+    """
+    if request.output is not None and not request.in_place:
+        return request.output
+    if isinstance(request.model, Model):
+        raise UsageError(f"{INPUT} has no place of its own", hint="give -o OUT.onnx, or -o -")
+    if request.in_place:
+        return request.model
+    stem = request.model.name.removesuffix(".onnx")
+    if request.target is not None:
+        middle = Path(str(request.target)).name.removesuffix(".toml")
+        if partial:
+            middle += ".partial"
+    elif request.opset is not None:
+        middle = f"opset{request.opset}"
+    else:
+        middle = "fixed"
+    return request.model.with_name(f"{stem}.{middle}.onnx")
+
+
+def check_writable(
+    path: Path, source: Path | Model, *, force: bool, in_place: bool = False
+) -> None:
+    """Check, before the work, that a result may be written.
+
+    Args:
+        path: Where it is to go.
+        source: The model that it is made from, which is not to be overwritten.
+        force: Whether a file that graphfix did not write may be.
+        in_place: Whether `path` is the model itself, which is meant.
+
+    Raises:
+        UsageError: It cannot be written, or is not to be.
+    """
+    if in_place:
+        if not os.access(os.path.realpath(path.parent), os.W_OK | os.X_OK):
+            raise UsageError("the folder cannot be written", where=str(path.parent))
+        return
+    if not path.parent.is_dir():
+        raise UsageError("the folder does not exist", where=str(path.parent), hint="make it first")
+    if path.is_dir():
+        raise UsageError("is a folder", where=str(path), hint="-o takes a file name")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise UsageError("the folder cannot be written", where=str(path.parent))
+    if not path.exists():
+        return
+    if not path.is_file():
+        raise UsageError("is not a regular file", where=str(path), hint="-o takes a file name")
+    file = source if isinstance(source, Path) else None
+    if file is not None and file.exists() and path.samefile(file):
+        raise UsageError(
+            "would overwrite the input", where=str(path), hint="use --in-place if that is meant"
+        )
+    if not force and not (written_by_graphfix(path) if file is None else _ours(path, file)):
+        raise UsageError(
+            "is there already and was not written by graphfix",
+            where=str(path),
+            hint="use --force, or another name with -o",
+        )
+
+
+def _ours(path: Path, model: Path) -> bool:
+    """Say whether `path` may be overwritten: graphfix wrote it, or it is a copy of the input."""
+    if path.stat().st_size == model.stat().st_size and path.read_bytes() == model.read_bytes():
+        return True
+    return written_by_graphfix(path)
+
+
+def written_by_graphfix(path: Path) -> bool:
+    """Say whether a file bears graphfix's provenance."""
+    try:
+        proto = read_model(path).proto
+    except InvalidModel:
+        return False
+    return any(entry.key == f"{PROVENANCE}version" for entry in proto.metadata_props)
+
+
+def note_origins(model: Model, report: Report) -> None:
+    """Let each node that repairs made say in its metadata of which node of the file, and by which.
+
+    ``graphfix inspect --where-from`` shows it.
+    """
+    passes: dict[NodeRef, dict[str, None]] = {}
+    for outcome in report.outcomes:
+        for site in outcome.sites if outcome.status is Status.APPLIED else ():
+            passes.setdefault(replace(site.node, index=-1), {})[outcome.pass_id] = None
+    for node in model.nodes():
+        origin = node.origin
+        if origin is None:
+            continue
+        label = called(origin.op, origin.name, origin.outputs)
+        node.notes = {FROM: label if origin.scope == "main" else f"{label} in {origin.scope}"}
+        made_by = passes.get(replace(origin, index=-1))
+        if made_by:
+            node.notes = {MADE_BY: ", ".join(made_by), **node.notes}
+
+
+def provenance(report: Report) -> dict[str, str]:
+    """Return the metadata that tells where a file comes from."""
+    applied = dict.fromkeys(o.pass_id for o in report.outcomes if o.status is Status.APPLIED)
+    left = dict.fromkeys(f"{f.rule}" for f in report.findings_after if f.blocks)
+    return {
+        f"{PROVENANCE}version": __version__,
+        f"{PROVENANCE}target": report.target,
+        f"{PROVENANCE}passes": ",".join(applied),
+        f"{PROVENANCE}findings_left": ",".join(left),
+        f"{PROVENANCE}input_sha256": report.input.sha256,
+    }
