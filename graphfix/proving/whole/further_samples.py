@@ -66,6 +66,7 @@ class Further(Struct):
             for size, is_rung in ladder.climb(sizes):
                 edge = self._edge(name, size)
                 drawn = None if edge is None else self._run(self._drawn(edge))
+                ladder.ran()
                 if drawn is not None and not is_rung:
                     yield drawn
 

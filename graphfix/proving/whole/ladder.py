@@ -26,6 +26,8 @@ class Ladder:
         self._spent = 0.0
         self._last: tuple[int, float, float] | None = None
         self._growth = 0.0, 0.0
+        self._ran: float | None = None
+        self._ratio = 1.0
 
     def climb(self, sizes: Sequence[int]) -> Iterator[tuple[int, bool]]:
         """Yield sizes, and whether each is a rung: one that only shows how a run grows.
@@ -38,21 +40,32 @@ class Ladder:
         last = sizes[-1] if sizes else 0
         wanted = set(sizes)
         for size in sorted(wanted.union(rung for rung in _RUNGS if 2 * rung < last)):
-            if not self._affords(size):
+            is_rung = size not in wanted
+            if not self._affords(size, 1.0 if is_rung else self._ratio):
                 return
             began, held = time.process_time(), _peak()
-            yield size, size not in wanted
-            self._note(size, time.process_time() - began, _peak() - held)
+            self._ran = None
+            yield size, is_rung
+            seconds = time.process_time() - began
+            alone = seconds if self._ran is None else self._ran - began
+            if not is_rung:
+                self._ratio = max(self._ratio, seconds / max(alone, _SECONDS))
+            self._spent += seconds
+            self._note(size, alone, _peak() - held)
 
-    def _affords(self, size: int) -> bool:
+    def ran(self) -> None:
+        """Note that the run at a size is done: what comes now is asked of no rung."""
+        self._ran = time.process_time()
+
+    def _affords(self, size: int, ratio: float) -> bool:
         if self._last is None:
             return True
         before, seconds, kib = self._last
         times, held = (math.pow(size / before, power) for power in self._growth)
-        return self._spent + seconds * times < self._seconds and kib * held < self._kib
+        likely = seconds * times * ratio
+        return self._spent + likely < self._seconds and kib * held < self._kib
 
     def _note(self, size: int, seconds: float, kib: int) -> None:
-        self._spent += seconds
         now = size, max(seconds, _SECONDS), max(float(kib), float(_KIB))
         if self._last is not None and size >= 2 * self._last[0]:
             steps = math.log(size / self._last[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -92,3 +93,22 @@ def test_a_ladder_ends_before_what_would_take_too_long() -> None:
     assert climbed[:2] == [64, 512]
     assert climbed[-1] < 1 << 16
     assert [size for size, rung in Ladder(1.0, 1 << 30).climb([3, 200]) if not rung] == [3, 200]
+
+
+def _busy(seconds: float) -> None:
+    until = time.process_time() + seconds
+    while time.process_time() < until:
+        pass
+
+
+@pytest.mark.parametrize(("judging", "last"), [(0.0, 4096), (0.1, 512)])
+def test_what_is_asked_besides_counts_for_what_comes_behind_rungs(
+    judging: float, last: int
+) -> None:
+    ladder, climbed = Ladder(0.3, 1 << 30), list[int]()
+    for size, is_rung in ladder.climb([30, 4096]):
+        climbed.append(size)
+        _busy(0.004 + size / 4096 / 40)
+        ladder.ran()
+        _busy(0.0 if is_rung else judging)
+    assert climbed == [30, 64, 512, 4096][: 4 if last == 4096 else 3]
