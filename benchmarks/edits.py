@@ -7,8 +7,8 @@ what it has: its first input and output, a tensor in the middle that all goes th
 can be bypassed. An edit that fits nothing in a network (a layout of text, a second output where
 there is one) is left out there, and said so; others are tried then, until it was done on ten.
 
-Rows go to JSON lines, so that a further run goes on behind them. Writes `results/edits.md` and ends
-with 1 where a result does not load, or a promise is not shown.
+Rows go to JSON lines, so that a further run continues after them. Writes `results/edits.md` and
+ends with 1 where a result does not load, or a promise is not shown.
 """
 
 from __future__ import annotations

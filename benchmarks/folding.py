@@ -3,8 +3,8 @@
     python -m benchmarks.folding [--limit N] [--pattern P] [-o FILE]
 
 Each model of onnx's node tests is folded twice: with every input but the first made an
-initializer (`rest`), and with all of them (`all`). Its outputs get an Identity behind them, because
-what a graph gives out is never folded. The canonical passes run on it, and onnxruntime with
+initializer (`rest`), and with all of them (`all`). Its outputs get an Identity after them, because
+what a graph outputs is never folded. The canonical passes run on it, and onnxruntime with
 optimisations off (the reference evaluator where it has no kernel) has to give what the test expects
 and, where that cannot be had, what the unfolded model gives. Constants that onnxruntime computes
 are computed in this process, which saves a thousand starts; the tests cover the child process.

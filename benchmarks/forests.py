@@ -3,7 +3,7 @@
     python -m benchmarks.forests [--trees 50 100 200 500] [--leaves 1000] [--target T] [-o FILE]
 
 Trees grow as boosting libraries grow them, a leaf at a time and not level by level, from a seed.
-Three forests of each size: a regressor, a regressor whose leaves hold whole numbers, and a
+Three forests of each size: a regressor, a regressor whose leaves hold integers, and a
 classifier of three classes. Each is repaired without proofs, and run before and after in
 onnxruntime on rows half of whose numbers lie on thresholds. Writes `results/forests.md`; 1 where
 a result has more than 3 times the bytes, an integer differs, or bytes or seconds for a leaf grow
@@ -47,7 +47,7 @@ class Row:
         nodes: Nodes of the result.
         seconds: What the repair took.
         apart: How far floating point outputs are apart, of the largest number.
-        integers: How many integers of outputs differ, and whole numbers in floating point.
+        integers: How many integers of outputs differ, and integers in floating point.
     """
 
     kind: str
@@ -188,7 +188,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--target", default="trt8.6")
     parser.add_argument("-o", type=Path, default=RESULTS / "forests.md")
     given = parser.parse_args(arguments)
-    measured("regressor", 2, 8, given.target)  # what is loaded once is nobody's
+    measured("regressor", 2, 8, given.target)  # what is loaded once is no one's
     found = [
         measured(kind, trees, given.leaves, given.target)
         for kind in KINDS

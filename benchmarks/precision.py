@@ -1,4 +1,4 @@
-"""float16 of networks: `graphfix edit --to float16` beside onnxconverter-common's.
+"""float16 of networks: `graphfix edit --to float16` next to onnxconverter-common's.
 
     python -m benchmarks.precision CORPUS [--converter PYTHON] [-o FILE]
 

@@ -1,4 +1,4 @@
-"""Comparing what a repaired model computes with results that were stored beside the model."""
+"""Comparing what a repaired model computes with results that were stored next to the model."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _named(names: Sequence[str], values: Sequence[Any]) -> dict[str, Array]:
 def _stored(arrays: dict[str, Array], kind: str, name: str, position: int) -> Array:
     """Return the array of an input or output, stored by its name or by its number.
 
-    An exporter drops an unused input, so the number stands in the name (`x2`), not in the order.
+    An exporter drops an unused input, so the number is in the name (`x2`), not in the order.
     """
     # The exported corpus numbers its arrays, and some of its outputs are called 1, 2, 3 as well.
     numbered = all(key.rpartition("_")[2].isdigit() for key in arrays)

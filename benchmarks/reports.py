@@ -4,8 +4,8 @@
 
 CORPUS is a folder of models (`../shared/corpus/open`). Five networks of it are repaired, and a
 model of 500 sites that is made here. Each page is opened in headless Chromium (`pip install
-'graphfix[browser]' netron`, `apt-get install chromium`), beside a page with nothing but the map of
-the same graph, which is what any drawing of that graph costs, and beside Netron's page of the same
+'graphfix[browser]' netron`, `apt-get install chromium`), next to a page with nothing but the map of
+the same graph, which is what any drawing of that graph costs, and next to Netron's page of the same
 model. Writes `results/reports.md` and ends with 1 where
 a page says anything on the console, asks for anything, or is bigger than is promised.
 """

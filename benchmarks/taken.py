@@ -1,4 +1,4 @@
-"""What the results say that targets take of the open corpus, written beside their families.
+"""What the results say that targets take of the open corpus, written next to their families.
 
     python -m benchmarks.taken
 
@@ -63,7 +63,7 @@ def _source(path: Path) -> str:
 
 
 def main() -> None:
-    """Write a file beside each family that a result speaks of."""
+    """Write a file next to each family that a result speaks of."""
     found = taken()
     for engine in engines():
         own = {name: asdict(found[name]) for name in engine.names() if name in found}

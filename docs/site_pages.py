@@ -1,4 +1,4 @@
-"""What mkdocs adds to the pages of this folder: those made of the code, and those beside the code.
+"""What mkdocs adds to the pages of this folder: those made of the code, and those next to the code.
 
 A hook of mkdocs (`mkdocs.yml`). Nothing is written into the tree. Links between files of the
 repository become links between pages of the site; what has no page is named without a link.
@@ -99,9 +99,9 @@ _FORM = re.compile(r"^\| (as it is|onnxsim|graphfix) \|([\d |]+)\|$", re.MULTILI
 
 
 def comparison_page() -> str:
-    """Return the page that holds graphfix beside other tools, made of the measured pages."""
+    """Return the page that holds graphfix compared with other tools, made of the measured pages."""
     lines = [
-        "# Beside other tools",
+        "# Comparison with other tools",
         "",
         "All figures are those of the pages under Benchmarks, each of which names its command.",
         "",
@@ -132,7 +132,7 @@ def comparison_page() -> str:
         "TensorRT has no engine without a GPU but TensorRT for RTX, which parses and builds:",
         "[rtx-builds](benchmarks/rtx-builds.md) has what it builds of the files that are called",
         "fixed, [corpus-trt8](benchmarks/corpus-trt8.md) what the rules of its parser leave.",
-        "[wild](benchmarks/wild.md) has networks that nobody here has made.",
+        "[wild](benchmarks/wild.md) has third-party networks.",
         "",
         "## Time, memory and nodes left: polygraphy",
         "",

@@ -6,12 +6,12 @@
 Each family (`families/`) goes for an assumption of the source: that sizes stay within a type, that
 a stored value is constant, that a name stands for one tensor, that a default is the same in every
 opset. Each of its models is repaired, converted or edited as the command line does it, and the
-original and what comes out are run by a judge of its own (`judge.py`). Of a call of ATen, which no
+original and the result are run by a judge of its own (`judge.py`). Of a call of ATen, which no
 runtime has, ``--pytorch`` computes what is right (`pytorch.py`).
 
 A finding is exit code 0 and a result that differs, or that fails where the original runs; and exit
 code 5 or an exception, whatever the result. Rows are appended to ``--rows``, so that a run that was
-stopped goes on where it was. Writes `results/attack.md` and ends with 1 when there is a finding.
+stopped continues where it was. Writes `results/attack.md` and ends with 1 when there is a finding.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _cases(families: list[str], first: int, each: int, torch: PyTorch | None) ->
 
 
 def examine(case: Case, job: Job, judge: Judge, torch: PyTorch | None = None) -> Row:
-    """Do what is asked with one model, and judge what comes out."""
+    """Do what is asked with one model, and judge the result."""
     row: Row = {"family": case.family, "name": case.name, "job": job.name, "exit": -1}
     start = time.process_time()
     signal.signal(signal.SIGALRM, _stop)
@@ -159,7 +159,7 @@ def _stop(number: int, frame: object) -> None:
 
 
 def _done(model: onnx.ModelProto, job: Job) -> tuple[onnx.ModelProto, Row, bool]:
-    """Return what comes out, what is to be told of it, and whether it is approximate."""
+    """Return the result, what is to be reported of it, and whether it is approximate."""
     if job.how in ("edit", "items"):
         done = edits.edit(model, job.arguments["edits"])
         after = done.model.to_proto()
@@ -181,7 +181,7 @@ def _done(model: onnx.ModelProto, job: Job) -> tuple[onnx.ModelProto, Row, bool]
 
 
 def _stands_for_special(ids: list[str]) -> bool:
-    """Say whether all passes that acted claim that NaN and infinities come out as before."""
+    """Say whether all passes that acted claim that NaN and infinities are as before."""
     claims = {p.id: p.claims for p in all_passes(())}
     return all({"nan", "inf"} <= claims.get(name, frozenset()) for name in ids)
 

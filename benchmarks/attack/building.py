@@ -1,4 +1,4 @@
-"""Building models of a few nodes, in each of the places where nodes can stand."""
+"""Building models of a few nodes, in each of the places where nodes can be."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Case:
         feeds: What the judge feeds; a key that is an initializer overrides it.
         jobs: What is asked.
         special: The feeds that hold NaN, infinities or what comes close to them, by place.
-        wide: Those that hold numbers for which an approximate repair does not stand.
+        wide: Those that hold numbers for which an approximate repair does not be.
         undefined: Those for which ONNX defines no result.
         called: What PyTorch is to compute, where the original is a call that no runtime has.
     """
@@ -138,7 +138,7 @@ class Net:
         """Return the model, the nodes in one of `SCOPES`.
 
         Args:
-            scope: Where the nodes stand.
+            scope: Where the nodes are.
             overridable: Initializers that are inputs too.
         """
         core = self.graph()
@@ -207,7 +207,7 @@ def _as_loop(core: GraphProto) -> GraphProto:
 
 
 def feeds_in(scope: str, feeds: Sequence[Feed]) -> list[Feed]:
-    """Return feeds with what the place of the nodes takes besides."""
+    """Return feeds with what the place of the nodes takes as well."""
     found: list[Feed] = []
     for place, feed in enumerate(feeds):
         more: Feed = {}

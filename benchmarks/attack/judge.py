@@ -32,7 +32,7 @@ class Ruling:
 
 
 class Judge:
-    """A child that runs models, made anew where one brings it down."""
+    """A child that runs models, made again where one brings it down."""
 
     def __init__(self) -> None:
         """Start no child yet."""
@@ -154,7 +154,7 @@ class Judge:
 
 
 def _read(source: int, count: int) -> bytes:
-    """Read so many bytes from a pipe, of which nobody else reads.
+    """Read so many bytes from a pipe, of which nothing else reads.
 
     Raises:
         EOFError: It ended, or nothing came for too long.

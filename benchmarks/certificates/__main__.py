@@ -4,11 +4,11 @@
     python -m benchmarks.certificates table [-o OUT.md]
     python -m benchmarks.certificates cost [-o OUT.md]
 
-`sweep` does what `graphfix run --verify sites --allow-io-change` does. It goes on where an earlier
-sweep by the same code ended. A target with the same findings and the same highest opset as one
-that was run on a model stands for as that one and is not run. Proofs are remembered in a folder
-(`--memory`) by the content of the site and of the code that proves. Ends with 1 when an exact
-site has a mismatch or 5% of the sites or more are inconclusive. `cost` measures one model with 200
+`sweep` does what `graphfix run --verify sites --allow-io-change` does. It continues where an
+earlier sweep by the same code ended. A target with the same findings and the same highest opset as
+one that was run on a model stands for as that one and is not run. Proofs are remembered in a folder
+(`--memory`) by the content of the site and of the code that proves. Ends with 1 when an exact site
+has a mismatch or 5% of the sites or more are inconclusive. `cost` measures one model with 200
 different sites against the limits of time, and ends with 1 where they do not hold.
 """
 
@@ -86,7 +86,7 @@ def sweep(given: argparse.Namespace, proofs: Proofs, rows: dict[tuple[str, str],
 
 
 def rows_file(proofs: Proofs) -> Path:
-    """Return where rows are kept: beside the proofs, under the same name."""
+    """Return where rows are kept: next to the proofs, under the same name."""
     return proofs.path.with_name(proofs.path.name.replace("proofs-", "rows-"))
 
 

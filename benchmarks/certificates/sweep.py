@@ -21,7 +21,7 @@ from graphfix.pipeline.run_options import RunOptions
 from graphfix.proving.sites.prover import Memory
 from graphfix.report import Certificate, Verdict
 
-# What decides on a proof besides the site: a remembered proof is used again while none changes.
+# What decides on a proof apart from the site: a remembered proof is used again while none changes.
 _PROVING = ("proving", "worker", "report.py")
 
 
@@ -33,7 +33,7 @@ class SiteRow:
         pass_id: The pass.
         op: The operator that it matched.
         accuracy: Its label.
-        status: The certificate's; `none` where none is needed, `mismatch` for what was taken back.
+        status: The certificate's; `none` where none is needed, `mismatch` for what was rolled back.
         reason: Why, where it is not equal.
         samples: On how many input sets.
         own: How many of them were values that the model itself computed there.

@@ -3,10 +3,10 @@
     python -m benchmarks.corpus FOLDER --target T [--jobs 2] [--limit N] [--pattern P]
         [--running] [--rows ROWS.jsonl] [--seconds S] [-o OUT.md]
 
-Models are the `*.onnx` below FOLDER; an `.npz` beside a model (`in_*`, `out_*`) is compared with
+Models are the `*.onnx` below FOLDER; an `.npz` next to a model (`in_*`, `out_*`) is compared with
 what the repaired model computes. `index.json` and `verdicts.json` in FOLDER are used where they
 are there. Words after `--` go to `graphfix run` as they are. ROWS takes a line for each model that
-is done: with it a sweep goes on where it was stopped; after S seconds it begins no further model,
+is done: with it a sweep continues where it was stopped; after S seconds it begins no further model,
 and writes no table (3). Ends with 1 when a run ended in a traceback, in exit code 2 or 5 or by a
 signal, when a verified mismatch was written, or when the results of a repaired model differ from
 the stored ones or it no longer runs.
@@ -101,7 +101,7 @@ def jobs_of(given: argparse.Namespace) -> list[Job]:
 
 
 def _said_of(index: dict[str, Any], file: str) -> dict[str, Any]:
-    """Return what the index says of a model's results beside those of PyTorch."""
+    """Return what the index says of a model's results next to those of PyTorch."""
     return index.get(file, {}).get("vs_torch") or {}
 
 

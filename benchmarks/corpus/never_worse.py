@@ -8,7 +8,7 @@ each `*.onnx` below FOLDER, the findings of severity reject, wrong and builder a
 counted and compared with those of the untouched model: what `check` finds, local functions inlined,
 or what the run says of it, which also ran it where an engine computes in float16. The outputs of
 the result are compared with those of the file, as `--verify full` does. Profiles that get the same
-model share one comparison. ROWS takes a line for each model that is done: with it a sweep goes on
+model share one comparison. ROWS takes a line for each model that is done: with it a sweep continues
 where it was stopped, as long as the profiles asked for are the same. Ends with 1 when a number of
 findings grew or an output changed.
 """

@@ -4,7 +4,7 @@
 
 FOLDER is the open corpus. `refused.toml` lists the files, each with the options that are right for
 it; each is run without and with them. ROWS takes a line for each run that is done: with it the
-command goes on where it was stopped. Writes `results/refused-TARGET.md` and ends with 1 where a
+command continues where it was stopped. Writes `results/refused-TARGET.md` and ends with 1 where a
 file that the list says is done is not, or one that is refused is done.
 """
 

@@ -24,7 +24,7 @@ class Job:
         path: Where it lies.
         target: The target's name.
         options: Further words for the command line.
-        references: The `.npz` beside it, or None.
+        references: The `.npz` next to it, or None.
         against_original: Whether the exported file itself differs from the stored results.
         timeout: Seconds that the run, and then the comparison, may take.
         memory_bytes: Address space of each process.
@@ -81,7 +81,7 @@ class Row:
 
 
 def run_job(job: Job, main: Callable[[Sequence[str]], int]) -> Row:
-    """Run the command line on one model in a child, then compare its numbers in another one."""
+    """Run the command line on one model in a child, then compare its values in another one."""
     with tempfile.TemporaryDirectory(prefix="corpus-") as folder:
         scratch = Path(folder)
         out = scratch / "out.onnx"

@@ -9,7 +9,7 @@
 
 Cells are made once; `judge` needs no PyTorch and says what is repaired without it, and with it
 where it is installed. Runs are as a user's, proofs on; --without-proofs shows what they would take
-back. It takes one cell of every operator before the second of any and goes on behind the rows that
+back. It takes one cell of every operator before the second of any and continues after the rows that
 are there.
 
 The other lists, modules of `benchmarks/coverage/lists`:
@@ -19,7 +19,7 @@ The other lists, modules of `benchmarks/coverage/lists`:
     python -m benchmarks.coverage page LIST ROWS... [--cases FILE]
                                                                 (writes results/coverage-LIST.md)
 
-`answer` takes one form of every entry before the second of any and goes on behind its rows.
+`answer` takes one form of every entry before the second of any and continues after its rows.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ def judged(folder: Path, number: int, target: str, *, proofs: bool = True) -> Ro
         folder: Where the cells lie.
         number: The cell.
         target: The target.
-        proofs: Whether the run proves what it does, as a user's does. What the proofs take back is
+        proofs: Whether the run proves what it does, as a user's does. What the proofs roll back is
             refused; where they end the run with an error the cell failed, and it is wrong where
             they say that the result is.
 

@@ -6,7 +6,7 @@ Two sources, neither of which looks at what graphfix made of a form:
   do not take, or that is newer than the IR version that it reads, so that no file with this
   interface is taken; for engines that fix sizes also what `benchmarks.tensorrt.repairs.beyond`
   tells;
-* a list, ``formless/LIST.json`` beside this file: rows of a reason, the targets that it holds for
+* a list, ``formless/LIST.json`` next to this file: rows of a reason, the targets that it holds for
   and the forms, as patterns of `fnmatch`. For what one model does not show: nothing computes the
   operator, it draws, its kernel is not a function.
 

@@ -1,4 +1,4 @@
-"""What graphfix makes of a case for a target, and whether what comes out computes the same."""
+"""What graphfix makes of a case for a target, and whether the result computes the same."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Answer:
         engine: What computed the result: ``onnxruntime``, ``reference``, or empty.
         model: The result, where there is one.
         unrun: Why onnxruntime does not run the result; empty where it does, or where its interface
-            to Python is in the way, which has no type of a few bits.
+            to Python blocks it, which has no type of a few bits.
     """
 
     answer: str

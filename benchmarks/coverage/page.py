@@ -42,7 +42,7 @@ def written(name: str, paths: Sequence[Path], cases: Path | None = None) -> Path
     Args:
         name: The list.
         paths: The rows.
-        cases: The models, where what they and the targets say of forms is to be told.
+        cases: The models, where what they and the targets say of forms is to be reported.
 
     Raises:
         SystemExit: A fault has no explanation in the list, or what has an exact form is said to

@@ -36,7 +36,7 @@ def confirmed(cases: Sequence[Case], answers: Sequence[Answer], minor: str) -> l
 
     Returns:
         The answers; those that the release ran say so, and those that it does not load or
-        computes otherwise are faults. What numpy's files do not hold is left as it is.
+        computes differently are faults. What numpy's files do not hold is left as it is.
     """
     found = list(answers)
     with tempfile.TemporaryDirectory(prefix="coverage-") as scratch:

@@ -1,4 +1,4 @@
-"""The answers for the cases of a list, a row each, behind the rows that are there."""
+"""The answers for the cases of a list, a row each, after the rows that are there."""
 
 from __future__ import annotations
 

@@ -1,15 +1,15 @@
-"""Repair and convert random graphs and families of operators, and judge what comes out.
+"""Repair and convert random graphs and families of operators, and judge the result.
 
     python -m benchmarks.differential [--models 3000] [--first 0] [--jobs 1] [--targets T ...]
         [--verify auto|off] [--rows FILE] [--keep FOLDER] [-o FILE]
 
 A third of the models are random graphs, the others show one operator each in its forms, types and
 parameters (`cases.py`). Each is repaired for each target, and converted to each opset,
-with `graphfix.run` as users call it; what comes out is run beside the original in onnxruntime by a
-judge that imports nothing of graphfix (`judge.py`, where the rule stands). A difference
+with `graphfix.run` as users call it; the result is run next to the original in onnxruntime by a
+judge that imports nothing of graphfix (`judge.py`, where the rule is). A difference
 on a result with exit code 0 is a fault of graphfix, and so is any exception.
 
-Rows are appended to `--rows`, so that a run that was stopped goes on where it was. Each model has
+Rows are appended to `--rows`, so that a run that was stopped continues where it was. Each model has
 its own process, with limits of time and memory. ``--verify off`` leaves the proof out: it is ten
 times quicker and finds what passes do wrong, but exit code 0 promises less then.
 

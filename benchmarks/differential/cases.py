@@ -155,7 +155,7 @@ def _root(rng: random.Random, fresh: float) -> Root:
 
 
 def lowest_ir(opset: int) -> int:
-    """Return the lowest IR version that an opset may stand in."""
+    """Return the lowest IR version that an opset may be in."""
     return next(ir for least, ir in ((25, 12), (23, 11), (21, 10), (19, 9), (15, 8), (12, 7),
                                      (11, 6), (10, 5), (0, 4)) if opset >= least)  # fmt: skip
 

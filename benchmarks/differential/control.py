@@ -1,4 +1,4 @@
-"""Recipes for control flow and local functions: bodies that use outer values, defaults."""
+"""Recipes for control flow and local functions: subgraphs that use outer values, defaults."""
 
 from __future__ import annotations
 

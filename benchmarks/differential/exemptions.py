@@ -53,7 +53,7 @@ def _has_body(op: str, model: ModelProto) -> bool:
 def beyond_the_axis(original: ModelProto, sample: Sample, found: Judgement) -> bool:
     """Say whether an index of the original is beyond its axis, which onnxruntime overlooks.
 
-    That is a Compress whose condition holds behind the last element ("its length can be less than
+    That is a Compress whose condition holds after the last element ("its length can be less than
     the input length along the axis", onnx) and a GatherND from data without elements.
     """
     if found.status != "raises" or "out of data bounds" not in found.text:

@@ -12,7 +12,7 @@ It imports nothing of graphfix. Of each sample that the original runs:
 
 A sample is ``wild`` where the original has a NaN, an infinity or a number within a factor of 4 of
 overflow anywhere inside: passes say what they make of those (``claims``). It is ``wide`` with
-floats beyond float32 or integers beyond 2^24, for which approximate sites do not stand.
+floats beyond float32 or integers beyond 2^24, for which approximate sites do not be.
 `differential.py` counts a difference on a sample as wild where the passes do not stand for it.
 
 A sample on which the moved original gives another integer, shape or NaN says nothing of that
@@ -45,7 +45,7 @@ Outputs = list[Any]
 
 @dataclass(frozen=True)
 class Sample:
-    """What goes into the original and what comes out, and out of it moved a little.
+    """What goes into the original and the result, and out of it moved a little.
 
     Attributes:
         draw: How it was drawn.
@@ -160,7 +160,7 @@ def samples_of(model: ModelProto, inputs: Sequence[Input]) -> list[Sample]:
 
 
 def values_inside(model: ModelProto, fed: Mapping[str, Array]) -> list[Array]:
-    """Return the numbers inside a model, those in bodies left out, those in functions not."""
+    """Return the numbers inside a model, those in subgraphs left out, those in functions not."""
     opened = ModelProto()
     opened.CopyFrom(onnx.inliner.inline_local_functions(model) if model.functions else model)
     inferred: Any = onnx.shape_inference.infer_shapes(opened)

@@ -68,8 +68,8 @@ class Input:
         elem: Its element type.
         dims: Its dims; a str is a symbol.
         values: What is fed, in turn; empty for numbers that are drawn. The first one runs.
-        low: Smallest whole number that is drawn; None for all that the type holds.
-        high: Largest whole number that is drawn.
+        low: Smallest integer that is drawn; None for all that the type holds.
+        high: Largest integer that is drawn.
     """
 
     name: str
@@ -315,7 +315,7 @@ class Scope:
 
 
 def undo(marks: Sequence[tuple[list[Any], int]]) -> None:
-    """Take back what was added since the mark."""
+    """Roll back what was added since the mark."""
     for items, length in marks:
         del items[length:]
 

@@ -4,12 +4,12 @@
 
 Each model that onnxruntime runs on drawn inputs is loaded and run in the engine in three forms.
 What graphfix calls fixed is counted, and what of that the engine refuses or computes wrongly; and
-what it finds in the model as it is, beside what the engine makes of that. An engine whose family
+what it finds in the model as it is, next to what the engine makes of that. An engine whose family
 `wants_sizes` gets all three forms with the sizes of the drawn inputs. Where the file is not fixed
-as it is and has inputs or outputs of types that the engine does not bind, graphfix runs anew with
-``--allow-io-change``, and then with ``--allow-lossy`` as well, and the same numbers are fed in the
+as it is and has inputs or outputs of types that the engine does not bind, graphfix runs again with
+``--allow-io-change``, and then with ``--allow-lossy`` as well, and the same values are fed in the
 types that it has declared. Several engines share the inputs and what onnxsim writes. A further run
-goes on behind the rows of the last, ``results/engines-E.tsv``, and with ``--again`` asks once more
+continues after the rows of the last, ``results/engines-E.tsv``, and with ``--again`` asks once more
 about what graphfix did not make equal or `check` did not foresee; the pages are
 ``results/engines-E.md``. It ends with 1 where graphfix ended in a fault. It needs POSIX: graphfix
 and onnxsim run in forked children.
@@ -306,7 +306,7 @@ def _in(place: Path, engine: str, suffix: str) -> Path:
 
 
 class Book:
-    """The rows of an engine, in a table that a further run goes on with."""
+    """The rows of an engine, in a table that a further run continues with."""
 
     def __init__(self, file: Path, asker: Asker, engine: str, *, again: bool) -> None:
         """Read the rows that are there."""

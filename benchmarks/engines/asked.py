@@ -1,4 +1,4 @@
-"""Ask a real engine about graphs that are written down, to which its rules are held.
+"""Ask a real engine about graphs that are explicit, to which its rules are held.
 
     python -m benchmarks.engines.asked --engine qnn2
 

@@ -3,7 +3,7 @@
     python -m benchmarks.engines.forms --engine mnn3.6
 
 The graphs lie in ``facts/forms.json`` of the family, each with its opset and the inputs that are
-drawn and then held as constants, such as weights; what the engine makes of each is written beside
+drawn and then held as constants, such as weights; what the engine makes of each is written next to
 it as ``verdict``: ``equal``, ``wrong``, ``refused`` or ``crashed``. Tests of the family compare its
 rules with these. To ask about another form, add its graph and run this.
 """

@@ -5,7 +5,7 @@
 Each model of `benchmarks.engines.probes` is loaded and run in the engine, one process for many, a
 new one after a death. A row of the file says of a model: ``equal``, ``wrong`` (it computes other
 numbers than onnxruntime), ``refused`` or ``crashed`` (death, or out of time), with the engine's
-words; ``taken`` where nothing here runs what the engine has taken. A further run goes on behind
+words; ``taken`` where nothing here runs what the engine has taken. A further run continues after
 the rows that are there.
 
 The models are made once, which takes some minutes, and lie below ``$GRAPHFIX_PROBES`` or in the
@@ -53,7 +53,7 @@ def cache() -> Path:
 
 
 class Asker:
-    """The engine of a target, started anew where a model has killed it."""
+    """The engine of a target, started again where a model has killed it."""
 
     def __init__(self, target: str, *, seconds: float = _SECONDS, memory: int = _MEMORY) -> None:
         """Remember the engine; see `graphfix.engines.engine.Engine.host`."""

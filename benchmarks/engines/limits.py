@@ -5,7 +5,7 @@
 Each is asked with a Relu, oldest target first. Writes ``facts/limits.json`` of the family's folder:
 by version the lowest and the highest opset, the highest IR version (null where none that there is
 was refused), whether a local function is read, and the operators of com.microsoft that are known:
-it says something else of them than of an operator that nobody knows, and does not crash.
+it says something else of them than of an operator that no one knows, and does not crash.
 """
 
 from __future__ import annotations

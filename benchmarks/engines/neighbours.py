@@ -1,10 +1,10 @@
-"""Ask a real engine what nodes do beside others: the graphs that are kept with its facts.
+"""Ask a real engine what nodes do next to others: the graphs that are kept with its facts.
 
     python -m benchmarks.engines.neighbours --engine ncnn1.0 [--again]
 
 ``facts/neighbours.json`` of the family is a list of graphs in the text of `onnx.parser`, each with
 its ``opset``, and what the engine makes of it: ``verdict`` and ``words``, as in
-`benchmarks.engines.kernels`. A graph that stands there without a verdict is asked about, and with
+`benchmarks.engines.kernels`. A graph that is there without a verdict is asked about, and with
 ``--again`` all are. ``~`` after a constant stands for numbers that are drawn. Tests hold the rules
 of the family to these verdicts.
 """

@@ -23,7 +23,7 @@ from onnx import numpy_helper
 from benchmarks.engines.kernels import Asker, family_of
 from graphfix.operators.table import REDUCTIONS
 
-# The input in question is p: int64, of the numbers behind the graph.
+# The input in question is p: int64, of the numbers after the graph.
 _MODELS: dict[str, tuple[str, list[int]]] = {
     "CumSum.axis": ("(float[2,2] x, int64 p) => (float[2,2] y) { y = CumSum (x, p) }", [1]),
     "ConstantOfShape.input": ("(int64[2] p) => (float[n,m] y) { y = ConstantOfShape (p) }", [2, 3]),

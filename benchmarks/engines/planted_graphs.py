@@ -48,7 +48,7 @@ class _Graph:
     stored: list[TensorProto] = field(default_factory=list[TensorProto])
 
     def grow(self, start: str, shape: Sequence[int], count: int) -> list[str]:
-        """Add nodes behind a tensor; return it and what they make, all of its shape."""
+        """Add nodes after a tensor; return it and what they make, all of its shape."""
         values = [start]
         for _ in range(count):
             values.append(self._node(values, shape))
@@ -90,7 +90,8 @@ class _Graph:
 def planted(probe: ModelProto, rng: random.Random) -> Planted | None:
     """Plant the one node of a model at a random place.
 
-    None where no tensor can lead to it, or where it has bodies, which read by name what is around.
+    None where no tensor can lead to it, or where it has subgraphs, which read by name what is
+    around.
 
     Args:
         probe: A model of one node, whose inputs have fixed sizes.

@@ -21,7 +21,7 @@ _SCALE = 0.25
 _FLAT, _IMAGE = "(float[2,3] x)", "(float[1,2,4,4] x)"
 _POINTS = (("int8", 3, -5), ("int8", 0, 0), ("uint8", 120, 131))
 _PAIR = "q, s, z, q, s, z"
-# Operator -> the inputs of its models, and what stands behind its name in each.
+# Operator -> the inputs of its models, and what is after its name in each.
 _FORMS = {
     "QLinearAdd": (_FLAT, [f"({_PAIR}, t, v)", "(q, s, z, w, s, z, t, v)"]),
     "QLinearAveragePool": (

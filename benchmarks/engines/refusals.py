@@ -5,7 +5,7 @@
 One operator is planted at a random place among 8 to 15 ordinary nodes: a form that the profile of
 the engine refuses, and that the engine itself, asked about that node alone, refuses too. The
 ordinary nodes alone it takes. Then it is asked about the whole as ``check --verify engine`` does,
-without what the rules know. A further run goes on behind the rows of the last.
+without what the rules know. A further run continues after the rows of the last.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What became of each network in an engine: a line each, in a table that is kept.
 
-A further run goes on behind it, and what does not change with graphfix (the model as it is, and
+A further run continues after it, and what does not change with graphfix (the model as it is, and
 after onnxsim) is not asked again.
 """
 

@@ -1,4 +1,4 @@
-"""Whether the table of a fleet is right: rows beside `graphfix run` on the same model alone."""
+"""Whether the table of a fleet is right: rows next to `graphfix run` on the same model alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchmarks.fleet.sweep import GRAPHFIX, LIMITS, rows
 
 
 def compare(work: Path, count: int, seconds: float) -> dict[str, Any]:
-    """Run a sample of the rows anew, and return what is otherwise; it goes on where it was.
+    """Run a sample of the rows again, and return what is otherwise; it continues where it was.
 
     Args:
         work: The folder of the sweep.

@@ -49,7 +49,7 @@ def listed(corpus: Path, work: Path) -> Path:
 
 
 def piece(corpus: Path, work: Path, seconds: float, jobs: int) -> Piece:
-    """Go on with the sweep, for some seconds at most, and take down what became of it.
+    """Continue with the sweep, for some seconds at most, and take down what became of it.
 
     The first `KILLS` pieces are killed at a random moment; then one runs to its end.
     """

@@ -50,7 +50,7 @@ def watch(
 
     Args:
         words: The command line.
-        out: The file for what it writes on standard output; what it says goes on stderr.
+        out: The file for what it writes on standard output; what it says continues stderr.
         kill_after: When it is sent SIGKILL, which no program can handle.
         look: Seconds from one look to the next; each takes the processors a few milliseconds.
     """

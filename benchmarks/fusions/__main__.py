@@ -5,7 +5,7 @@
 `PYTHON` is an interpreter with PyTorch, onnx and onnxscript. Each module of `export.py` is exported
 with the older exporter (TorchScript, opset 17; 13 where PyTorch writes the operator itself from 14
 or 17 on) and the newer one (torch.export, opset 18), raised to opset 24, and given to its fusion,
-behind the passes that fold constants. Ends with 1 where fewer than twelve fusions are done in what
+after the passes that fold constants. Ends with 1 where fewer than twelve fusions are done in what
 both exporters write: applied with equal results, or written by the exporter itself.
 """
 
@@ -55,7 +55,7 @@ def exported(python: str, folder: Path) -> tuple[str, list[list[str]]]:
 
 
 def row_of(name: str, exporter: str, path: Path) -> Row:
-    """Fuse what stands in one file."""
+    """Fuse what is in one file."""
     model = graphfix.load(path).to_proto()
     pass_id = name.partition(" ")[0]
     before = ops_of(model)

@@ -52,7 +52,7 @@ def attention(self: Any, q: Any, k: Any, v: Any, mask: Any) -> Any:
 
 
 def convolved(self: Any, x: Any) -> Any:
-    """Convolve, with what stands beside it."""
+    """Convolve, with what is next to it."""
     y = self.conv(nn.functional.pad(x, (1, 1, 2, 2)) if self.pads else x)
     y = y if self.bias is None else y + self.bias
     return y if self.norm is None else self.norm(y)

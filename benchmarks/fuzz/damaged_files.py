@@ -9,7 +9,7 @@ each is asked: no exit code but 0 to 4, no traceback, at most 20 s, at most 2,04
 processes, no file left, no result but on 0 and 1. One that compares gives a file what its shapes
 ask for, up to a bound of its own: 53 s and 4,864 MB.
 
-Rows are kept in `--rows` (JSON lines) and a further run goes on behind them; `--again` runs those
+Rows are kept in `--rows` (JSON lines) and a further run continues after them; `--again` runs those
 once more that failed. What fails is kept in `--keep`. Writes `results/fuzz-bytes.md` and ends with
 1 where something must not be.
 """

@@ -1,4 +1,4 @@
-"""Random small models: the shapes that exporters give to graphs, and then what nobody expects."""
+"""Random small models: the shapes that exporters give to graphs, and then what no one expects."""
 
 from __future__ import annotations
 
@@ -274,7 +274,7 @@ def _output_info(t: Known, symbols: dict[int, str]) -> onnx.ValueInfoProto:
 
 
 def default_feed(inputs: Inputs, seed: int, kind: str) -> dict[str, Any]:
-    """Return inputs: random, ``zeros``, ``ties`` (small whole numbers) or ``special``."""
+    """Return inputs: random, ``zeros``, ``ties`` (small integers) or ``special``."""
     rng = np.random.default_rng(seed)
     feed: dict[str, Any] = {}
     for name, (elem_type, shape) in inputs.items():

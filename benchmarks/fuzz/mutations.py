@@ -292,7 +292,7 @@ def _tensor(rng: Random, model: ModelProto) -> None:
 
 
 def _rubbish(rng: Random, model: ModelProto) -> None:
-    """Put bytes that are no text where a name stands, by way of the written form."""
+    """Put bytes that are no text where a name is, by way of the written form."""
     # What is no UTF-8 comes as bytes.
     texts: list[object] = [t for n in model.graph.node for t in (n.op_type, n.name, *n.output) if t]
     names = [text.encode() for text in texts if isinstance(text, str)]

@@ -223,7 +223,7 @@ class Scope:
             scope = scope.outer
 
     def undo_to(self, mark: tuple[int, int, int, int]) -> None:
-        """Take back what a recipe left when it turned out impossible."""
+        """Roll back what a recipe left when it turned out impossible."""
         lists: tuple[list[Any], ...] = (
             *(self.nodes, self.tensors),
             *(self.initializers, self.extra_inputs),

@@ -56,7 +56,7 @@ class Trial:
     Attributes:
         code: The exit code; minus the number of a signal.
         seconds: Wall time, less what it waited.
-        waited: Of the wall time, what it stood in line for a processor while none of its processes
+        waited: Of the wall time, what it was in line for a processor while none of its processes
             ran: what a quiet machine would not have cost.
         megabytes: The most memory of its own that the tree of processes held at once.
         late: Whether it had to be killed.
@@ -106,7 +106,7 @@ def trial(words: list[str], folder: Path, result: Path, allowed: Allowed) -> Tri
 
     Args:
         words: The words after `graphfix`.
-        folder: Holds the file alone; temporary files go to a folder beside it.
+        folder: Holds the file alone; temporary files go to a folder next to it.
         result: What the command is to write.
         allowed: What it may take; it is killed when it takes longer.
     """
@@ -166,7 +166,7 @@ class _Clock:
     def tick(self, pids: list[int]) -> float:
         """Return the seconds so far, less the waiting.
 
-        Of the time since the last tick that counts as waiting which some process stood in line
+        Of the time since the last tick that counts as waiting which some process was in line
         for, as the scheduler counts it, and in which none of the others ran.
         """
         now = time.monotonic()

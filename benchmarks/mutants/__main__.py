@@ -6,10 +6,10 @@
 
 `mutating.py` changes the syntax tree of a pass in one place that the examples run. The variant
 takes the place of the pass in a child process with limits of time and memory, and is run on the
-examples of `examples/`, first without certificates: what comes out is judged by
+examples of `examples/`, first without certificates: the result is judged by
 `judge.py`, which shares no code with graphfix. A mutant counts when the judge sees a
 difference above the tolerance that certificates state. It is then run with certificates, and is
-caught when on every example that came out wrong the site was taken back. A mutant that raises,
+caught when on every example that came out wrong the site was rolled back. A mutant that raises,
 refuses, gives an invalid model, or the same one, does not count.
 
 The right passes are tried first: there the judge and the certificates have to find nothing.

@@ -310,7 +310,7 @@ def _of_axes(node: ast.keyword) -> list[tuple[str, ast.AST]]:
     if isinstance(value, ast.Constant) or (
         isinstance(value, ast.List) and any(isinstance(e, ast.Constant) for e in value.elts)
     ):
-        return []  # its numbers are changed themselves
+        return []  # its values are changed themselves
     fresh: ast.expr
     if node.arg in ("axis", "dim"):
         fresh = ast.BinOp(value, ast.Sub(), ast.Constant(1))

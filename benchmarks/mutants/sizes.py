@@ -149,7 +149,7 @@ def _called(builder: str, op: str, *args: ast.expr) -> ast.Call:
 
 
 def _through(builder: str, call: ast.Call, element: int) -> ast.expr:
-    """Return what rounds a result to a floating type, and takes it back to its own."""
+    """Return what rounds a result to a floating type, and rolls it back to its own."""
     text = (
         f"(lambda value: {builder}.Cast({builder}.Cast(value, to={element}), "
         f"to=value.elem_type))({ast.unparse(call)})"

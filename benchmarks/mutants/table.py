@@ -38,7 +38,7 @@ class Row:
 
     @property
     def caught(self) -> bool:
-        """Whether it was taken back wherever it is wrong."""
+        """Whether it was rolled back wherever it is wrong."""
         return self.counts and all(s["certificate"] == "caught" for s in self.wrong)
 
     @property

@@ -1,7 +1,7 @@
 """Loads and runs models in the onnxruntime of the interpreter that runs this (Python 3.8 on).
 
     child.py load FOLDER ANSWERS     each FOLDER/*.onnx is loaded
-    child.py run FOLDER ANSWERS      and run on the in_* of the .npz beside it
+    child.py run FOLDER ANSWERS      and run on the in_* of the .npz next to it
 
 Models are dealt with in forked processes with limits of memory and CPU time; each that is run has
 one of its own. ANSWERS gets one line of JSON per model; `run` writes the outputs to
@@ -47,7 +47,7 @@ def load(path: str) -> Answer:
 
 
 def run(path: str) -> Answer:
-    """Load and run a model; its outputs go to a file beside it."""
+    """Load and run a model; its outputs go to a file next to it."""
     answer: Answer = {"loaded": False}
     try:
         loaded = session(path)

@@ -244,7 +244,7 @@ def domain_models() -> dict[str, bytes]:
 
 
 def contrib_models() -> list[tuple[str, bytes]]:
-    """Return models that use one operator of ``com.microsoft`` each, behind its name."""
+    """Return models that use one operator of ``com.microsoft`` each, after its name."""
     found: list[tuple[str, bytes]] = []
     for form in forms():
         if form.domain:
@@ -426,7 +426,7 @@ def main() -> None:
 
 
 def _measure_contrib(names: Sequence[str], wanted: Sequence[str]) -> None:
-    """Measure com.microsoft in some releases, and write it down beside what is known."""
+    """Measure com.microsoft in some releases, and write it down next to what is known."""
     store = json.loads(FACTS.read_text(encoding="utf-8"))
     known = {minor: unpacked(store, minor) for minor in store["names"]}
     for minor, table in known.items():

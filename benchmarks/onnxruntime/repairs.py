@@ -3,11 +3,10 @@
     python -m benchmarks.onnxruntime.repairs FOLDER [--to 1.8 1.10] [--pattern P] [--limit N]
         [-o FILE]
 
-Takes the `*.onnx` below FOLDER that the newest onnxruntime runs, on the `in_*` of the `.npz` beside
-them or on inputs that are made. Each is repaired for `ort-<release>`; what comes out clean is
-loaded and run in that release, in an environment of its own (`old_engines.py`), and compared with
-what the original computes in the newest one. graphfix's own comparison is off: the engine is the
-judge.
+Takes the `*.onnx` below FOLDER that the newest onnxruntime runs, on the `in_*` of the `.npz` next
+to them or on inputs that are made. Each is repaired for `ort-<release>`; the result clean is loaded
+and run in that release, in an environment of its own (`old_engines.py`), and compared with what the
+original computes in the newest one. graphfix's own comparison is off: the engine is the judge.
 
 Writes `results/old-runtimes.md` and ends with 1 where less than 95% of what was repaired runs with
 equal outputs.

@@ -8,15 +8,15 @@
 `nodes` takes the node tests that come with onnx, stamped with opset SOURCE where every operator of
 the model has the same schema there, and compares with the expected outputs of the test. It takes
 them whole, and with all inputs but the first stored in the model, and converts them down and up,
-beside onnx.version_converter and a mere change of the number; `opset_nodes.py` says which tests are
-inexpressible and so left out. `corpus` takes the `*.onnx` below FOLDER whose opset is higher than
-the target and that onnxruntime runs, and compares with what the file itself computes, on the `in_*`
-of the `.npz` beside it or on inputs that are made. Each conversion is what `graphfix run MODEL
---opset N` does. onnxruntime runs with optimisations off; where it has no kernel for a converted
-node test the reference evaluator decides, and the table counts these. Operators that draw numbers
-are compared by shape and dtype.
+next to onnx.version_converter and a mere change of the number; `opset_nodes.py` says which tests
+are inexpressible and so left out. `corpus` takes the `*.onnx` below FOLDER whose opset is higher
+than the target and that onnxruntime runs, and compares with what the file itself computes, on the
+`in_*` of the `.npz` next to it or on inputs that are made. Each conversion is what `graphfix run
+MODEL --opset N` does. onnxruntime runs with optimisations off; where it has no kernel for a
+converted node test the reference evaluator decides, and the table counts these. Operators that draw
+numbers are compared by shape and dtype.
 
-`engine` is a node test that onnxruntime fails as it comes, unconverted; `taken back` a conversion
+`engine` is a node test that onnxruntime fails as it comes, unconverted; `rolled back` a conversion
 that graphfix itself found to be wrong.
 
 Writes `results/opset-nodes.md` or `results/opset-corpus.md` (`-o` for another file) and ends with

@@ -57,7 +57,7 @@ def stamped(proto: onnx.ModelProto, version: int) -> onnx.ModelProto | None:
 
 
 def restamped(proto: onnx.ModelProto, version: int) -> onnx.ModelProto:
-    """Return a copy with another number for the opset, whatever its operators mean there."""
+    """Return a copy with another value for the opset, whatever its operators mean there."""
     result = onnx.ModelProto()
     result.CopyFrom(proto)
     for entries in (result.opset_import, *(f.opset_import for f in result.functions)):

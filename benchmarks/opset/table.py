@@ -59,7 +59,7 @@ def corpus_table(rows: Sequence[Row]) -> list[str]:
 
 
 def kind_of(name: str) -> str:
-    """Tell tests that somebody wrote from the function bodies that are expanded from them."""
+    """Tell tests that someone wrote from the function bodies that are expanded from them."""
     return KINDS["_expanded" in name]
 
 

@@ -5,7 +5,7 @@
 
 FOLDER is what makes files of today's exporters, with the variants that quantizers and converters
 write. Processor time is that of the command and all of its children. ROWS takes a line for each
-file that is done, and a further run goes on behind it; after S seconds no file is begun, and no
+file that is done, and a further run continues after it; after S seconds no file is begun, and no
 table is written (3). Ends with 1 where a run ended with 5 or by a signal, where a comparison says
 nothing because of a limit, or where a run took too long.
 """

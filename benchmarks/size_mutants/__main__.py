@@ -4,8 +4,8 @@
 
 Each mutant is wrong above a size, next to a number, or where a caller overrides an initializer. It
 is run without proof first and judged by onnxruntime alone; it counts where a result differs. With
-proof it is caught when what comes out differs on none of the inputs any more. Whether the site
-showed it, or the comparison of the whole model, is told apart.
+proof it is caught when the result differs on none of the inputs any more. Whether the site
+showed it, or the comparison of the whole model, is distinguished.
 
 Writes `results/size-mutants.md`; ends with 1 where fewer than 98% are caught or 60 count.
 """

@@ -4,7 +4,7 @@
 
 CPU seconds (user, or with those of the system where it says CPU) and peak resident memory are those
 of the command and of all its children. Ends with 1 when a limit is passed. Polygraphy is compared
-with where it is installed beside Python.
+with where it is installed next to Python.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ Gelu in each layer, which TensorRT 8 lacks. Each process may address 16 GB (RLIM
 of the process tree is sampled from /proc: what processes own (RssAnon), and that with what they
 have mapped of files (RSS, which counts a page once for each process). Wrong results are the
 repaired model with two matrices of one layer exchanged, and with one scale of 2,048 off by 5%.
-Needs 4 GB of disk beside the output of --folder, and Linux. Ends with 1 when a row is not as it
+Needs 4 GB of disk next to the output of --folder, and Linux. Ends with 1 when a row is not as it
 should be.
 """
 
@@ -184,7 +184,7 @@ def _memory(pid: int) -> tuple[int, int]:
 
 
 def repaired(folder: Path, path: Path, size: int) -> Row:
-    """Repair the model; the whole has to come out equal."""
+    """Repair the model; the whole has to are equal."""
     command = [sys.executable, "-m", "graphfix", "run", path.name, "--target", "trt8"]
     said, own, resident, seconds = watched([*command, "-o", "out.onnx", "--json"], folder)
     report = json.loads(said)
@@ -201,7 +201,7 @@ def repaired(folder: Path, path: Path, size: int) -> Row:
 def wrong(
     folder: Path, path: Path, size: int, layers: int, change: Callable[[ModelProto, int], None]
 ) -> Row:
-    """Compare the model with a wrong result; it has to come out as a mismatch."""
+    """Compare the model with a wrong result; it has to are as a mismatch."""
     model = onnx.load(folder / "out.onnx", load_external_data=False)  # pyright: ignore[reportUnknownMemberType]
     os.chdir(folder)
     change(model, layers)

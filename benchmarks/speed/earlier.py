@@ -1,4 +1,4 @@
-"""Measure what a small verified run takes beside what it took at earlier commits; write a table.
+"""Measure what a small verified run takes next to what it took at earlier commits; write a table.
 
     python -m benchmarks.speed.earlier COMMIT... [-o benchmarks/results/start.md]
 

@@ -5,7 +5,7 @@
 `check` is measured with the newest target of every engine family, on chains of 1,000 to 8,000
 nodes of `benchmarks/speed/chains.py`, `run` on some that need a repair at every node. Short times
 are the least of three, of user and system together. The exponent is the slope of a line through the
-logarithms. `--network` adds `check` of a real network, beside that for TensorRT 8.6.
+logarithms. `--network` adds `check` of a real network, next to that for TensorRT 8.6.
 
 Writes `results/growth.md`, and ends with 1 where an exponent is above 1.1, or a target takes more
 than twice the time of TensorRT 8.6 for the network.

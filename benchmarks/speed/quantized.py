@@ -34,7 +34,7 @@ class _Net:
     weights: list[TensorProto] = field(default_factory=list[TensorProto])
 
     def constant(self, numbers: Array | float) -> str:
-        """Store a constant; a single number is a float32."""
+        """Store a constant; a single value is a float32."""
         name = f"c{len(self.weights)}"
         alone = isinstance(numbers, (int, float))
         array = np.asarray(numbers, np.float32) if alone else np.asarray(numbers)

@@ -4,7 +4,7 @@
 
 Each file is read, and its types are inferred, once for all targets. A rule that raises and any
 other exception that is no error of the user is a fault. Every file is in a child of its own, with
-600 s and 8 GiB. ROWS takes a line for each file that is done, and a sweep goes on behind them;
+600 s and 8 GiB. ROWS takes a line for each file that is done, and a sweep continues after them;
 several at once take a part each, and the rows of all make the page, ``results/sweep.md``. Ends with
 1 where there is a fault, or a child did not end by itself.
 """

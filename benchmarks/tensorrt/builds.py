@@ -5,7 +5,7 @@
 Needs the engine (``graphfix targets --install trt-rtx1.7``) and no GPU. Each file is repaired, and
 what ends with exit code 0 is built for compute capability 8.6, with the first sizes of inputs that
 onnxruntime runs the file with, or 1 where it runs it with none. Rows are kept in a file of JSON
-lines, so that a run goes on where it stopped; ``--every 10`` takes each tenth file.
+lines, so that a run continues where it stopped; ``--every 10`` takes each tenth file.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _ATTEMPTS = 26
 
 
 class Builder:
-    """The engine, started anew where a file has killed it."""
+    """The engine, started again where a file has killed it."""
 
     def __init__(self) -> None:
         """Start nothing yet."""

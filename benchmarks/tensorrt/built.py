@@ -5,7 +5,7 @@
 FACTS is the folder with ``verdicts/models.zip`` and ``verdicts/rtx1.7.json``, CORPUS the one with
 ``verdicts_rtx1.7.json``. A model counts as built for us when `check` has no certain finding of
 severity ``reject`` or ``builder``. Writes how often both agree, and each disagreement below the
-reason for it, ``explained.toml`` beside this file; those without one come last. The engine stands
+reason for it, ``explained.toml`` next to this file; those without one come last. The engine stands
 in for TensorRT 10 and 11 as well, from which it differs by plugins and kernels.
 """
 

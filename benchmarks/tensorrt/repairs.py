@@ -8,7 +8,7 @@ counts as repaired when `run` leaves no finding that blocks and the result gives
 expected outputs, which the installed onnx makes (`onnx.backend.test.case.node`); models whose test
 changed since or went are compared with the original in onnxruntime.
 
-What cannot be expressed, and why, is told by the model alone, never by the name of the test:
+What cannot be expressed, and why, is reported by the model alone, never by the name of the test:
 
 * an input or output has an element type that the engine has no form for: the interface does not
   change without consent;
@@ -111,7 +111,7 @@ class Row:
 
 
 def depending(model: ModelProto) -> set[str]:
-    """Return the tensors of the main graph that depend on the numbers of an input."""
+    """Return the tensors of the main graph that depend on the values of an input."""
     graph = model.graph
     found = {value.name for value in graph.input} - {t.name for t in graph.initializer}
     for node in graph.node:
@@ -251,7 +251,7 @@ def rows_of(facts: Path, target: str, pattern: str) -> list[Row]:
                 continue
             model = onnx.load_from_string(archive.read(f"{name}.onnx"))
             if model.producer_name != PRODUCER:
-                continue  # PyTorch exports stand among the tests; the node tests are onnx's own
+                continue  # PyTorch exports are among the tests; the node tests are onnx's own
             rows.append(judge(name, model, said.get("op") or "", target))
     return rows
 

@@ -4,7 +4,7 @@
 
 Each PYTHON has ``tensorrt_rtx`` of that version (``pip install tensorrt-rtx-cu12-bindings==...
 tensorrt-rtx-cu12-libs==... nvidia-cuda-runtime-cu12``, then ``pip install --no-deps
-tensorrt-rtx-cu12==...``); no GPU is needed. Written is, for each version, its whole number, that of
+tensorrt-rtx-cu12==...``); no GPU is needed. Written is, for each version, its integer, that of
 its parser, and the operators that are new to it or gone.
 """
 

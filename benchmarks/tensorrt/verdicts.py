@@ -5,7 +5,7 @@
 FACTS is the folder with ``verdicts/models.zip`` and ``verdicts/verdicts.json``; ``--open`` adds the
 files of a corpus folder with its own ``verdicts.json``. A model counts as ok for us when `check`
 has no certain finding of severity ``reject``; the operator counts as named when such a finding
-stands at a node of it. Writes the confusion tables with every disagreement, every model whose
+is at a node of it. Writes the confusion tables with every disagreement, every model whose
 operator is not named, and for each rule that says ``wrong`` of a model that is not marked as
 misread the record of the facts that it comes from (tests/engines/tensorrt/records.toml).
 """
@@ -78,7 +78,7 @@ class Row:
 
     @property
     def named(self) -> bool:
-        """Whether a reject stands at the operator that the engine named."""
+        """Whether a reject is at the operator that the engine named."""
         return not self.op or any(f.node.op == self.op for f in self.ours)
 
 

@@ -1,1 +1,1 @@
-"""Networks of public repositories that nobody here has made: what becomes of them."""
+"""Networks of public repositories that no one here has made: what becomes of them."""

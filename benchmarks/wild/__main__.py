@@ -1,4 +1,4 @@
-"""Networks of public repositories that nobody here has made: fetched, repaired and compared.
+"""Networks of public repositories that no one here has made: fetched, repaired and compared.
 
     python -m benchmarks.wild fetch FOLDER [--snapshots FOLDER]
     python -m benchmarks.wild run FOLDER --target trt8 [--rows FILE] [--seconds 400]
@@ -7,10 +7,10 @@
     python -m benchmarks.wild gather FOLDER --snapshots FOLDER --without FOLDER --omit NAME ...
 
 The list is ``benchmarks/wild.toml``; the models are not committed, and what is not in FOLDER is
-passed over. A run goes on behind the rows of the last, and stops after ``--seconds``. ``tools``
+passed over. A run continues after the rows of the last, and stops after ``--seconds``. ``tools``
 wants a Python that has onnxsim, OnnxSlim and polygraphy. Half of the networks, by hash, may be
 looked into; of the other half the page tells the numbers alone. It is ``results/wild.md``, where
-``page`` keeps what stands there of targets that have no row.
+``page`` keeps what is there of targets that have no row.
 """
 
 from __future__ import annotations

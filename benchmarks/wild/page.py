@@ -34,7 +34,7 @@ def page(networks: Sequence[Network], rows: Rows, earlier: str = "") -> str:
 
     Args:
         networks: The list.
-        rows: What was measured; targets without a row for each network of it are told so.
+        rows: What was measured; targets without a row for each network of it are reported so.
         earlier: The page as it was; what it says of targets that have no row now is kept.
     """
     kinds = [kind for kind in rows.kinds() if kind not in ("runs", "tools")]

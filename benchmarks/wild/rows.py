@@ -1,4 +1,4 @@
-"""What is kept of a measurement: JSON lines, so that a further run goes on behind the last."""
+"""What is kept of a measurement: JSON lines, so that a further run continues after the last."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 Fact = dict[str, Any]
-FOUND = " found"  # behind a target: the kind of the rows that tell what `check` finds
+FOUND = " found"  # after a target: the kind of the rows that tell what `check` finds
 
 
 @dataclass

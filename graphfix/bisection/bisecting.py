@@ -61,7 +61,7 @@ class RunBisection:
         verification: The whole result against the original.
         sites: How many sites the run makes, those of opset steps that it tries included.
         first: The first site that breaks the outputs; None where the result is not wrong.
-        together: Other sites that cannot be reported from it by stopping the run: those of one step
+        together: Other sites that cannot be distinguished by stopping the run: those of one step
             of the opset, or of one graph pass.
         place: How many sites had been made once the outputs were wrong; 0 where none was found.
         right: The comparison with all sites before it.

@@ -42,7 +42,7 @@ class Differing:
 
 @dataclass(slots=True)
 class _Side:
-    """A model, and what each tensor of its main graph is: one number for what is the same.
+    """A model, and what each tensor of its main graph is: one value for what is the same.
 
     Attributes:
         subject: The model.
@@ -69,7 +69,7 @@ def differing(before: ModelProto, after: ModelProto, base_dir: str) -> Differing
         base_dir: Where the external data of both lies.
 
     Returns:
-        None where it cannot be reported, such as where their outputs have other names, or where
+        None where it cannot be determined, such as where their outputs have other names, or where
         nothing around the difference is the same.
     """
     outputs = [info.name for info in before.graph.output]

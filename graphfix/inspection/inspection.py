@@ -76,7 +76,7 @@ class Inspection(Struct, frozen=True):
         ir_version: The IR version.
         producer: Name and version of the exporter; may be empty.
         inputs: What must be fed (initializers with a default value are not listed).
-        outputs: What comes out.
+        outputs: The result.
         nodes: Nodes in all scopes: main graph, subgraphs, functions.
         histogram: Operators, the most frequent first.
         lowest_opset: The lowest opset of the default domain that has every operator in the form

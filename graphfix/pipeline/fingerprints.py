@@ -58,7 +58,7 @@ class _Print:
 
         Args:
             lists_alone: Whether no field was set since, which counts as an edit by itself: what
-                is left to look at is lists, which a pass may have changed behind our back.
+                is left to look at is lists, which a pass may have changed after our back.
         """
         graph, nodes = self.graph, self.nodes
         return (

@@ -19,7 +19,7 @@ from graphfix.validity.examination import examine, forget_shapes
 
 # "[ShapeInferenceError] Inference error(s): (op_type:If, node name: a): [TypeInferenceError] "
 _HEAD = re.compile(r"^(?:\[\w+\]|Inference error\(s\):|\(op_type:[^)]*\):|\s)*")
-# Numbers, and what stands in quotes or brackets.
+# Numbers, and what is in quotes or brackets.
 _NAMED = re.compile(r"\([^()]*\)|'[^']*'|\"[^\"]*\"|\{[^{}]*\}|[-\d.]+|(?<=[Nn]ame: )\S+")
 
 

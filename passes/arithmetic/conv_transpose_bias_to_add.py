@@ -1,6 +1,6 @@
 """Add the bias of a ConvTranspose after it.
 
-What it does: Leaves the bias out and adds it, as [1, channels, 1, ...], to what comes out.
+What it does: Leaves the bias out and adds it, as [1, channels, 1, ...], to the result.
 Why engines need it: onnx2tf leaves the bias of a ConvTranspose of three dimensions out without a
     word.
 Before: y = ConvTranspose (x, w, b)

@@ -2,7 +2,7 @@
 
 What it does: Floor and Ceil of a Div, or of the size of one, become its Round, less 1 where the
     remainder that is left has the other sign than the divisor.
-Why engines need it: ncnn divides by multiplying with the reciprocal: 21 / 7 comes out as a little
+Why engines need it: ncnn divides by multiplying with the reciprocal: 21 / 7 is as a little
     less than 3, and its Floor is 2. The nearest integer is 3, and the remainder shows that
     nothing is to be taken away.
 Before: y = Floor (Div (a, b))

@@ -19,7 +19,7 @@ def taken_apart(
 
     Args:
         build: The builder.
-        size: The numbers; of others what comes out says nothing.
+        size: The numbers; of others the result says nothing.
         start: What is reported the exponent 0.
         moved: Makes, of what is known of an exponent, what is known of one that is larger by so
             much.

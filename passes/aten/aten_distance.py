@@ -178,7 +178,7 @@ def _triplet_type(call: Call) -> Sequence[InferredType | None]:
 def _alike(build: Builder, call: Call, v: list[Any]) -> Value:
     a, b, target = v
     if target.rank not in (0, 1) or a.rank != target.rank + 1:
-        raise Refuse("the target must have one number for each vector")
+        raise Refuse("the target must have one value for each vector")
     axes = (target.rank,)
     epsilon = held(build, a, _EPSILON)
     both = over(build, "ReduceSum", build.Mul(a, b), axes, keep=False)

@@ -46,7 +46,7 @@ SCHEMAS = {"linalg_det": ("A",), "det": ("self",), "Det": ("X",)}
 
 
 def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """One number for each matrix."""
+    """One value for each matrix."""
     x = node.input(0)
     if x is None or not x.elem_type:
         return (None,)

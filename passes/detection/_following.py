@@ -96,7 +96,7 @@ def _axes(node: NodeView, place: int, rank: int) -> list[int]:
 
 
 def _broadcast(node: NodeView, trail: _Trail) -> Sequence[Fate]:
-    """Elementwise: rows must meet rows, or one number for all of them."""
+    """Elementwise: rows must meet rows, or one value for all of them."""
     places = {
         need_rank(v) - axis
         for v in node.inputs

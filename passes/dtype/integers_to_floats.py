@@ -181,7 +181,7 @@ def _moved(maker: NodeView) -> list[Value] | None:
     """
     operands = [operand for operand in maker.inputs if operand is not None]
     if maker.op == "Cast":
-        result = maker.output(0)  # what int32 does not hold may come out as any number
+        result = maker.output(0)  # what int32 does not hold may are as any number
         wide = result is not None and result.elem_type == TensorProto.INT64
         return [] if wide and operands[0].elem_type in _SHORT_FLOATS else None
     if maker.op in _CHOOSING:

@@ -44,7 +44,7 @@ def channels_of(x: Value) -> int:
 
 
 def by_channel(match: Match, name: str, x: Value, filled: float = 0) -> Array:
-    """Return one number for each channel of `x`, from a constant that is broadcast to it.
+    """Return one value for each channel of `x`, from a constant that is broadcast to it.
 
     Where the name is not bound all are `filled`.
 
@@ -59,7 +59,5 @@ def by_channel(match: Match, name: str, x: Value, filled: float = 0) -> Array:
     shape = array.shape if array.ndim < rank else array.shape[array.ndim - rank + 1 :]
     if shape != wanted or array.size != channels:
         shown = list(array.shape)
-        raise Refuse(
-            f"the {name} must be one number for each of {channels} channels; it is {shown}"
-        )
+        raise Refuse(f"the {name} must be one value for each of {channels} channels; it is {shown}")
     return np.ascontiguousarray(array.reshape(channels))

@@ -6,7 +6,7 @@ Why engines need it: The sum costs nothing then; engines that fuse an activation
     want nothing between them.
 Before: y = Add (Conv (x, w), c)      # c: float[1, C, 1, 1]
 After: y = Conv (x, w, c)            # c: float[C]
-When it refuses: A number of channels that is not known; a constant that is not one number for each
+When it refuses: A number of channels that is not known; a constant that is not one value for each
     of them. Where the output of the convolution has another reader it is no match.
 Accuracy: Exact up to rounding; approximate for float16 and bfloat16, which are rounded less often.
 References: https://onnx.ai/onnx/operators/onnx__Conv.html

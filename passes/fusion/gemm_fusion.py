@@ -40,5 +40,5 @@ def gemm_fusion(match: Match, build: Builder) -> Value:
         raise Refuse(f"the operands must be floats, which engines support; they are {bias.dtype}")
     columns = weights.dim(1)
     if bias.size not in (1, columns):
-        raise Refuse(f"what is added must be one number for each column; it has {bias.size}")
+        raise Refuse(f"what is added must be one value for each column; it has {bias.size}")
     return fused(build, "Gemm", 7, x, weights, np.atleast_1d(bias.squeeze()))

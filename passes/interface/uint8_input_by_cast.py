@@ -11,9 +11,8 @@ Before:
 After: x: float[1,3,224,224]
 When it refuses: Without --allow-io-change. An input that is an output too, or that something else
     than a Cast uses, is left alone.
-Accuracy: Exact for the values that a uint8 can have, which is what the caller has to continue
-feeding. References: onnx/onnx-tensorrt 8.0 onnx2trt_utils.cpp, convertDtype NVIDIA/TensorRT issues
-1022,
+Accuracy: Exact for the values that a uint8 can have, which the caller has to keep feeding.
+References: onnx/onnx-tensorrt 8.0 onnx2trt_utils.cpp, convertDtype NVIDIA/TensorRT issues 1022,
     2592, 2644
 """
 

@@ -62,7 +62,7 @@ def infer(node: NodeView) -> Inferred:
 
 
 def infer_one(node: NodeView) -> Inferred:
-    """One number for each row."""
+    """One value for each row."""
     return (rows_by(node, 1),)
 
 

@@ -55,7 +55,7 @@ def truncated_remainder(build: Builder, a: Value, b: Value, stages: int) -> Valu
         error = build.Add(error, build.Mul(q_low, low))
         rest = build.Sub(build.Sub(rest, product), error)
     rest = build.Where(build.Less(rest, 0.0), build.Add(rest, divisor), rest)
-    rest = build.Abs(rest)  # A remainder 0 may have come out as -0.
+    rest = build.Abs(rest)  # A remainder 0 may have are as -0.
     signed = build.Where(build.Less(a, 0.0), build.Neg(rest), rest)
     return build.Where(build.Less(dividend, divisor), a, signed)
 

@@ -88,7 +88,7 @@ def scale_at(
 def one_scale(
     node: NodeView, build: Builder, place: int, kinds: Collection[int] = (TensorProto.FLOAT,)
 ) -> Number:
-    """Return a scale that is one number for the whole tensor, as float32."""
+    """Return a scale that is one value for the whole tensor, as float32."""
     return _single(node, scale_at(node, build, place, kinds), place)
 
 
@@ -106,7 +106,7 @@ def zero_at(node: NodeView, build: Builder, place: int) -> Number:
 
 
 def one_zero(node: NodeView, build: Builder, place: int) -> Number:
-    """Return a zero point that is one number for the whole tensor."""
+    """Return a zero point that is one value for the whole tensor."""
     return _single(node, zero_at(node, build, place), place)
 
 

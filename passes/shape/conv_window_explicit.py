@@ -23,7 +23,7 @@ from graphfix.authoring import Builder, NodeView, Refuse, Value, respell, rewrit
 def conv_window_explicit(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Rewrite one node."""
     if node.has("kernel_shape"):
-        raise Refuse("the window must be left out; it is written down")
+        raise Refuse("the window must be left out; it is explicit")
     weight = node.need(1)
     sizes = [weight.dim(axis) for axis in range(2, weight.rank or 0)]
     if not sizes or None in sizes:

@@ -282,7 +282,7 @@ def transpose_between_unsqueeze_and_squeeze(node: NodeView, build: Builder) -> V
     rank = need_rank(turn.need(0))
     perm = [int(axis) for axis in turn.attr("perm", ())]
     if sorted(perm) != list(range(rank)):
-        raise Refuse("the order of the Transpose must be written down; it is not")
+        raise Refuse("the order of the Transpose must be explicit; it is not")
     came, gone = _axes(wide, rank, build), {perm[axis] for axis in _axes(node, rank, build)}
     if came != gone:
         raise Refuse(f"the axes that came must go; {sorted(came)} came and {sorted(gone)} go")
@@ -294,7 +294,7 @@ def _axes(node: NodeView, rank: int, build: Builder) -> set[int]:
     """Return the axes of a Squeeze or Unsqueeze, counted from the front of the wider tensor."""
     axes = node.attr("axes") or axes_of(node.input(1), "the axes", build)
     if not axes:
-        raise Refuse(f"the axes of the {node.op} must be written down; they are not")
+        raise Refuse(f"the axes of the {node.op} must be explicit; they are not")
     return {int(axis) % rank for axis in axes}
 
 

@@ -20,7 +20,7 @@ OPS = ("GRU", "LSTM", "RNN")
 def rnn_hidden_size_explicit(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Rewrite one recurrent node."""
     if node.has("hidden_size"):
-        raise Refuse("the size must be left out; it is written down")
+        raise Refuse("the size must be left out; it is explicit")
     size = node.need(2).dim(2) if node.need(2).rank == 3 else None
     if size is None:
         raise Refuse(f"the last size of {node.need(2).name} must be known")

@@ -3,7 +3,7 @@
 What it does: Gives the tensor one or two leading dimensions of 1, transposes what is after them,
     and takes them away. It is one where two sizes are known to differ, and two otherwise.
 Why engines need it: onnx2tf looks for the axes of a Transpose that moves the first one by their
-    sizes, and confuses those of one size: a matrix of 3 by 3 comes out as it went in. Where the
+    sizes, and confuses those of one size: a matrix of 3 by 3 is unchanged. Where the
     first stays it goes by the numbers in perm, unless all other sizes are equal.
 Before: y = Transpose <perm = [1, 0]> (x)              x: [3, 3]
 After:

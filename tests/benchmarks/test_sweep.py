@@ -1,4 +1,4 @@
-"""Every target on the fixtures and on generated models: `check` raises nothing, and is told so."""
+"""Every target on the fixtures and on generated models: `check` raises nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the committed results say that targets take, and what lies beside the families."""
+"""What the committed results say that targets take, and what lies next to the families."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list of networks of public repositories, and what is told of them."""
+"""The list of networks of public repositories, and what is reported them."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def test_what_upsample_does_not_define_is_refused_with_the_reason() -> None:
     reasons = {outcome.pass_id: outcome.reason for outcome in result.report.outcomes}
     assert (
         reasons["upsample-to-resize"]
-        == "scales must be at least 1, as Upsample defines them; they are [1.0, 1.0, 0.5, 0.5]"
+        == "scales must be at least 1, as Upsample defines them; they are [1.0, 1.0, 0.5, 3.0]"
     )
     assert [f.rule for f in result.report.findings_after] == ["deprecated-operator"]
     assert result.exit_code == 1

@@ -31,7 +31,7 @@ _ROWS: dict[str, list[str]] = tomllib.loads(
 
 @dataclass(frozen=True)
 class _Slot:
-    """A tensor of a row: the letter of what it holds, and numbers behind it."""
+    """A tensor of a row: the letter of what it holds, and numbers after it."""
 
     letter: str
     numbers: tuple[int, ...]

@@ -1,7 +1,7 @@
-"""Bodies and functions: no rounds, conditions of sizes, names shared on purpose, attributes given.
+"""Subgraphs and functions: no iterations, conditions of sizes, shared names, attributes given.
 
 Each model is text for `onnx.parser`, put together from parts; what differs between them is which
-condition, which number of rounds, which names, and what the body does with what stands around it.
+condition, which number of rounds, which names, and what the body does with what is around it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Edits by hand: names in bodies, outputs and inputs moved, and a batch of 1 that becomes free."""
+"""Edits by hand: names in subgraphs, moved outputs and inputs, a batch of 1 that becomes free."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ITEMS = (1, 2, 3, 5, 6, 7, 8, 77, 129, 256, 257, 300)
 
 
 def renamed() -> Iterator[Case]:
-    """Yield edits of models with bodies and functions that use names again."""
+    """Yield edits of models with subgraphs and functions that use names again."""
     for place, case in enumerate(control.cases()):
         draw = random.Random(f"edit {place}")
         if draw.random() > 0.5:
@@ -175,7 +175,7 @@ def dynamic() -> Iterator[Case]:
 
 
 def _program(steps: list[str]) -> ModelProto:
-    """Put steps one behind the other; what a step calls inside gets its number."""
+    """Put steps one after the other; what a step calls inside gets its number."""
     head = '<ir_version: 8, opset_import: ["" : 17]>'
     read, made = "x", ModelProto()
     for at, step in enumerate(steps):

@@ -1,4 +1,4 @@
-"""Parts of networks, alone and one behind the other, whose items are to become free."""
+"""Parts of networks, alone and one after the other, whose items are to become free."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ROWS: dict[str, list[str]] = tomllib.loads(
 
 
 def cases() -> Iterator[Case]:
-    """Yield each part alone, with one item baked in, and behind others, with one or two."""
+    """Yield each part alone, with one item baked in, and after others, with one or two."""
     for round_ in range(3):
         for table, rows in _ROWS.items():
             good = [row for row in rows if not row.startswith("!")]
@@ -95,7 +95,7 @@ def _all_true(found: re.Match[str]) -> str:
 
 
 def _renamed(graph: GraphProto, names: dict[str, str], suffix: str) -> None:
-    """Give what a part calls inside, in bodies too, the number of the part."""
+    """Give what a part calls inside, in subgraphs too, the number of the part."""
     for node in graph.node:
         for attribute in node.attribute:
             if attribute.HasField("g"):

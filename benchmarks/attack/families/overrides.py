@@ -1,7 +1,7 @@
 """Stored values that a caller overrides, in value and in shape, in every role that they can have.
 
 The initializer `w` is an input too. Its declaration gives no shape, symbols or the stored one; it
-is read as it is, behind a node, or only its shape is; at the top, in a body, by a function.
+is read as it is, after a node, or only its shape is; at the top, in a body, by a function.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ X1, X2 = (4,), (3, 4)
 
 @dataclass(frozen=True)
 class Role:
-    """What reads `w`: the operator, where it stands, the other inputs, and what is fed for it."""
+    """What reads `w`: the operator, where it is, the other inputs, and what is fed for it."""
 
     op: str
     inputs: tuple[Any, ...]  # "x", "w", or (value, dtype)
@@ -260,7 +260,7 @@ def _case(place: int, role: Role, way: str, declared: str) -> Case | None:
 
 
 def _derived(net: Net, way: str, w: str) -> None:
-    """Give out what depends on the shape of w alone."""
+    """Output what depends on the shape of w alone."""
     shape = net.add("Shape", w)
     if way == "shape":
         net.give(net.add("Cast", shape, to=1), 1)

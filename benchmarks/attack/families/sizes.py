@@ -1,7 +1,7 @@
 """Random programs on sizes: what is folded, bounded or followed must hold at every size.
 
 A program takes sizes of one or two inputs through integers of every width, floats and booleans, and
-uses what comes out as a number, a shape, a bound of a slice, a count or a condition.
+uses the result as a number, a shape, a bound of a slice, a count or a condition.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def forms() -> Iterator[Form]:
     words = whole(1, 9, 3, 7, dtype=np.int32)
     parts = [const(real(5, 1, 3, 4, seed=1)), const(real(5, seed=2)), const(real(9, 4, seed=3))]
     sizes = {"embedding_size": 5, "conv_window_size": 3, "char_embedding_size": 4}
-    # Not run: onnxruntime's kernel reads what it did not write, and gives other numbers at times.
+    # Not run: onnxruntime's kernel reads what it did not write, and gives other values at times.
     yield Form("WordConvEmbedding", "plain", [words, *parts], attributes=sizes, runs=False)
     lstm = [real(5, 2, 3)]
     yield Form("AttnLSTM", "plain", lstm, attributes={"hidden_size": 4}, runs=False)

@@ -1,4 +1,4 @@
-"""Models of opsets below 7 and of operators that were experiments, with today's form beside them.
+"""Models of opsets below 7 and of operators that were experiments, with today's form next to them.
 
 Source: the texts of these versions in onnx/defs/**/old.cc, and for experiments in
 onnx/defs/experiments of onnx 1.4. What is right is what onnxruntime computes of today's form.

@@ -2,7 +2,7 @@
 
 Forms are the node tests of onnx (whole, and with all inputs but the first stored), models drawn of
 each element type and rank by the recipes of the other benchmarks, and for opsets below 7 models
-with the same model in today's form beside them. A version that none of these uses gets the node
+with the same model in today's form next to them. A version that none of these uses gets the node
 tests of its neighbours, stamped with its opset, where the checker takes them and an engine gives
 what the test expects.
 """

@@ -84,7 +84,7 @@ def _evaluated(
 
 
 def _layouts() -> Iterator[tuple[Form, Sequence[Array]]]:
-    """Operators on images whose channels stand last, held to those of ONNX."""
+    """Operators on images whose channels are last, held to those of ONNX."""
     rng = np.random.default_rng(3)
     weights = rng.normal(size=(2, 4, 3, 3)).astype(np.float32)
     channel = [np.abs(rng.normal(size=4)).astype(np.float32) for _ in range(4)]

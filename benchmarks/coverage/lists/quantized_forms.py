@@ -60,7 +60,7 @@ def _model(
 
 
 def _pairs() -> Iterator[Form]:
-    """QuantizeLinear and DequantizeLinear behind one another, in front of an activation."""
+    """QuantizeLinear and DequantizeLinear after one another, in front of an activation."""
     for kind, zeros in _KINDS.items():
         for zero in zeros:
             yield _pair(f"{kind} pair, zero point {zero}", 0.5, _array(zero, kind))
@@ -131,7 +131,7 @@ def _bytes(*shape: int) -> Array:
 
 
 def _integers() -> Iterator[Form]:
-    """Sums of whole numbers behind a cast, as onnxruntime's dynamic quantization has them."""
+    """Sums of integers after a cast, as onnxruntime's dynamic quantization has them."""
     for op, count, weights in (
         ("MatMulInteger", 64, (64, 3)), ("MatMulInteger", 1000, (1000, 3)),
         ("MatMulInteger", 9000, (9000, 2)), ("ConvInteger", 4, (3, 4, 3, 3)),

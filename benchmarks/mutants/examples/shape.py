@@ -1,4 +1,4 @@
-"""Forms that engines want to be told, and sizes."""
+"""Forms that engines want to be reported, and sizes."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ class _Loaded:
         self._interpreter = _opened(_written(converted))
 
     def run(self, feed: dict[str, Array]) -> dict[str, Array]:
-        """Return the outputs in the layout of the ONNX graph: channels and scalars are put back."""
+        """Return the outputs in the layout of the ONNX graph: channels and scalars are restored."""
         given = {self._places.get(_spelled(name)): value for name, value in feed.items()}
         engine = self._interpreter
         fed: dict[str, Array] = {}

@@ -84,7 +84,7 @@ def relu_down(node: NodeView, build: Builder) -> Adapted:
 def reshape_down(node: NodeView, build: Builder) -> Adapted:
     """A 0 in the shape copied a dimension; with allowzero it is 0, which empty inputs alone allow.
 
-    Where a 0 cannot be reported from the types, the input is first given a 0 at each place where
+    Where a 0 cannot be excluded by the types, the input is first given a 0 at each place where
     the shape has one; an input that is not empty passes unchanged.
     """
     if not node.attr("allowzero", 0):

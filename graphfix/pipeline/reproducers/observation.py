@@ -30,7 +30,7 @@ class Observation:
     """What was seen.
 
     Attributes:
-        shows: Whether the fault shows; None where that cannot be reported.
+        shows: Whether the fault shows; None where that cannot be determined.
         reason: What was seen, in one line.
         node: Where.
         certificate: The proof of the site, where there is one.

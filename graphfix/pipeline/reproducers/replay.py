@@ -32,7 +32,7 @@ class Replay:
         kind: ``differs``, ``raises``, ``rule`` or ``fault``.
         pass_id: The pass or the rule at fault; empty for a fault of the run itself.
         node: Where it was seen.
-        shows: Whether the fault shows; None where that cannot be reported.
+        shows: Whether the fault shows; None where that cannot be determined.
         then: What was seen when the folder was written.
         now: What was seen now.
         certificate: The proof of the site now; None where there is none.
@@ -59,7 +59,7 @@ class Replay:
 
     @property
     def exit_code(self) -> int:
-        """0 where the fault is gone; 1 where it shows, or where that cannot be reported."""
+        """0 where the fault is gone; 1 where it shows, or where that cannot be determined."""
         return 0 if self.shows is False else 1
 
 

@@ -1,6 +1,6 @@
 """Whether two graphs compute the same with sizes: then none of these tells the graphs apart.
 
-What is computed from sizes and positions is written down as an expression, down to inputs and
+What is computed from sizes and positions is explicit as an expression, down to inputs and
 constants, and so is where it ends: as the sizes that an operator gives what it moves, or among the
 outputs. Expressions are compared, names are not.
 """
@@ -31,7 +31,7 @@ def does_the_same_with_sizes(one: onnx.GraphProto, two: onnx.GraphProto) -> bool
 
 
 def _expressions(graph: onnx.GraphProto) -> frozenset[bytes] | None:
-    """Return what is computed with sizes; None where bodies have a part in it."""
+    """Return what is computed with sizes; None where subgraphs have a part in it."""
     known = {tensor.name: _constant(tensor) for tensor in graph.initializer}
     made_of_sizes: set[str] = set()
     found: set[bytes] = set()

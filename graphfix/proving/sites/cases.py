@@ -14,7 +14,7 @@ from graphfix.proving.sites.site_proof import Case
 from graphfix.report import Accuracy, Certificate
 from graphfix.worker.messages import packed, unpacked
 
-# The number under which the run of the whole model is written down.
+# The number under which the run of the whole model is explicit.
 WATCHING = -1
 _CASES = "cases.json"
 _MODELS = "cases.bin"

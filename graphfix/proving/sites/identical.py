@@ -50,7 +50,7 @@ def _imports(model: ModelProto) -> dict[str, int]:
 
 
 def _outputs(model: ModelProto, numbers: dict[_Key, int]) -> list[int] | None:
-    """Return a number for what each output is; None where that cannot be reported."""
+    """Return a number for what each output is; None where that cannot be determined."""
 
     def number(key: _Key) -> int:
         return numbers.setdefault(key, len(numbers))

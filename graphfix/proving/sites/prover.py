@@ -216,7 +216,7 @@ class Prover(Struct):
         found: list[Certificate],
         look: _Look,
     ) -> None:
-        """Look again, with the model's own weights, where made ones did not come out equal."""
+        """Look again, with the model's own weights, where made ones did not are equal."""
         again: dict[int, _Wanted] = {}
         for place, (first, sought) in enumerate(zip(found, wanted, strict=True)):
             if isinstance(sought, Certificate) or not sought.made_up:

@@ -147,7 +147,7 @@ class SampleMaker(FeedMaker):
         }
 
     def _uses(self, name: str) -> Sequence[Use]:
-        """Return where an input ends up, calls of functions as they stand."""
+        """Return where an input ends up, calls of functions as they are."""
         if self._found is None:
             readers = consumers(self.model.graph)
             self._found = {i.name: uses_of(i.name, readers) for i in self.model.graph.input}

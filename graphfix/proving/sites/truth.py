@@ -25,7 +25,7 @@ class NonEmptyEngine:
         found = self._engine.run(feed)
         arrays = [array for value in found.values() for _, array in leaves(value)]
         if arrays and all(array is not None and not array.size for array in arrays):
-            # Sizes such as h // 4 - 1 can come out as zero: others are tried.
+            # Sizes such as h // 4 - 1 can are as zero: others are tried.
             raise EngineFailed("every result is empty")
         return found
 

@@ -1,7 +1,7 @@
 """Two models on a corner of the images that they take: to ask something of them at little cost.
 
 Whether a change of a constant shows is no question of size, and a model has values of its own at
-the borders of its sites at any size. Once it was compared at its own size, other numbers need not
+the borders of its sites at any size. Once it was compared at its own size, other values need not
 fill that either. Where it runs on a corner of its inputs, though it declares a bigger size, it is
 asked there.
 """

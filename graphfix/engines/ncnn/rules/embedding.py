@@ -24,7 +24,7 @@ _INTEGERS = ("int32", "int64")
 
 
 def is_embedding(node: NodeView) -> bool:
-    """Say whether a Gather becomes Embed, which has no axis that could be written down."""
+    """Say whether a Gather becomes Embed, which has no axis that could be explicit."""
     return not node.has("axis") and takes_rows(node)
 
 

@@ -86,7 +86,7 @@ _behind_signs = origin_through(lambda maker: maker.op in _OF_SIGN)
     feature="form:{op}.quotient",
     versions="ncnn",
     severity=WRONG,
-    source=f"{FACTS}: 21 / 7 comes out as a little less than 3, for a division is a product with"
+    source=f"{FACTS}: 21 / 7 is a little less than 3, for a division is a product with"
     " the reciprocal; right where all quotients are exact so, or far from integers",
 )
 def whole_part_of_a_quotient(node: NodeView, target: Target) -> Answer:

@@ -188,7 +188,7 @@ def resize_of_no_image(node: NodeView, target: Target) -> Answer:
     severity=REJECT,
     text=_LACKED,
     source=f"{FACTS}: all of opset 10; Upsample is wrong where it is linear, nearest is equal, and"
-    " the mode must be written down",
+    " the mode must be explicit",
 )
 def resize_of_old_opset(node: NodeView, target: Target) -> Answer:
     """pnnx does not support Resize of opset 10, and misreads linear Upsample."""

@@ -277,7 +277,7 @@ def compared_constants(node: NodeView, target: Target) -> Answer:
     versions="qnn",
     severity=REJECT,
     text=LEFT,
-    source=f"{PROVIDER}: those of ONNX too, where they are written down",
+    source=f"{PROVIDER}: those of ONNX too, where they are explicit",
 )
 def named_activations(node: NodeView, target: Target) -> Answer:
     """QNN does not support the attributes activations and clip of {op}."""

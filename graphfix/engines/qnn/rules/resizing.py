@@ -164,7 +164,7 @@ def _of_scales(node: NodeView) -> str:
 
 
 def _keeps_sizes(node: NodeView) -> bool:
-    """Say whether the tensor comes out as large as it was: it is given as it is, then."""
+    """Say whether the tensor is as large as it was: it is given as it is, then."""
     x, y = node.input(0), node.output(0)
     known = None if x is None else x.static_shape
     return known is not None and y is not None and y.static_shape == known
