@@ -40,7 +40,7 @@ def einsum_plain_equation(node: NodeView, build: Builder) -> Value:
         users = sum(label in term.labels for term in terms)
         if users > 1 and (len(sizes) > 1 or None in sizes):
             raise Refuse(
-                f"the ellipsis must stand for equal sizes in all operands; {label} does not"
+                f"sizes of an ellipsis axis must be equal; they are {sorted(map(str, sizes))}"
             )
     letters = dict(zip(labels, ascii_lowercase, strict=False))
     words = ",".join("".join(letters[label] for label in term.labels) for term in terms)
