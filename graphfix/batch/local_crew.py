@@ -41,7 +41,17 @@ def processors() -> int:
 
 def command(job: Job, model: str, output: str) -> list[str]:
     """Return the command line of a job."""
-    words = ["run", model, "--target", job.target, "-o", output, "--json", *job.options]
+    words = [
+        "run",
+        model,
+        "--target",
+        job.target,
+        "-o",
+        output,
+        "--json",
+        "--no-settings",
+        *job.options,
+    ]
     if job.caches:
         words += ["--certificates", str(user_cache() / "certificates")]
     return [sys.executable, "-c", _START, str(os.getpid()), *words]

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphfix.cli import completion
-from graphfix.cli.help_groups import GroupedCommand
 from graphfix.cli.limits import check_size
 from graphfix.cli.parameters import (
     OPERATOR_FORM,
@@ -19,6 +18,7 @@ from graphfix.cli.parameters import (
     report_files,
     shapes,
 )
+from graphfix.cli.settings_file import SettingsCommand, settings_option, settings_used
 from graphfix.cli.shared import CONTEXT, FILE, output_options
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def _names(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...])
 
 
 @click.command(
-    cls=GroupedCommand,
+    cls=SettingsCommand,
     context_settings=CONTEXT,
     short_help="Repair many models for several targets.",
 )
@@ -101,9 +101,10 @@ def _names(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...])
     metavar=OPERATOR_FORM,
     help="The engine has this operator, as a plugin; repeat for more.",
 )
-@click.option("--allow-lossy", is_flag=True, help="Allow repairs that change the outputs.")
+@click.option("--allow-lossy/--no-allow-lossy", help="Allow repairs that change the outputs.")
 @click.option(
-    "--allow-io-change", is_flag=True, help="Allow inputs and outputs to change type or shape."
+    "--allow-io-change/--no-allow-io-change",
+    help="Allow inputs and outputs to change type or shape.",
 )
 @click.option(
     "--timeout",
@@ -132,6 +133,7 @@ def _names(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...])
     metavar="FILE.{html,json}",
     help="Write the table of all models there too; repeat for more.",
 )
+@settings_option
 @output_options
 def batch(
     *,
@@ -167,6 +169,11 @@ def batch(
     if rows is None and is_url(out):
         raise click.UsageError("--out is a URL: say where rows are kept with --rows DIR")
     options = _options(**asked)
+    settings = settings_used(click.get_current_context())
+    if settings:
+        from graphfix.cli.console import say
+
+        say(f"graphfix: note: settings: {settings}")
     kept = rows if rows is not None else Path(out)
     request = Request(
         sources(places, None if is_url(out) else Path(out)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +13,10 @@ import click
 
 from graphfix.cli import completion
 from graphfix.cli.check_reports import command_of, joined_views, views_of
-from graphfix.cli.help_groups import GroupedCommand
 from graphfix.cli.many_models import Told, code_of, for_each, many_json, models_argument
 from graphfix.cli.page import page_of
 from graphfix.cli.reports import Views, proto_of, report_option, write_reports
+from graphfix.cli.settings_file import SettingsCommand, settings_option, settings_used
 from graphfix.cli.shared import (
     CONTEXT,
     Detail,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    cls=GroupedCommand,
+    cls=SettingsCommand,
     context_settings=CONTEXT,
     short_help="List what a target rejects or computes wrongly.",
 )
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
 @capability_option
 @report_option(".html", ".json", ".sarif", ".xml")
 @detail_options
+@settings_option
 @output_options
 def check(
     *,
@@ -157,6 +159,11 @@ def _checked(
             from graphfix.bisection.asking.engine_findings import with_engine
 
             result = with_engine(request, result)
+    settings = settings_used(click.get_current_context())
+    if settings:
+        from graphfix.rendering.short_lines import SETTINGS
+
+        result = replace(result, notes=(f"{SETTINGS}{settings}", *result.notes))
     for made in result.reproducers:
         say(f"graphfix: note: {rule_fault_text(made)}")
     written: dict[str, str] = {}

@@ -11,7 +11,16 @@ import click
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "What to work on": (
         *("--target", "--opset", "--passes", "--skip", "--option", "--pass-file"),
-        *("--except", "--only", "--shape", "--recipe", "--fails", "--match", "--at"),
+        *(
+            "--except",
+            "--only",
+            "--shape",
+            "--no-settings",
+            "--recipe",
+            "--fails",
+            "--match",
+            "--at",
+        ),
         *("--family", "--grep", "--install", "--host", "--port"),
     ),
     "What to show": (
@@ -29,7 +38,6 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Where the result goes": (
         *("--output", "--out", "--in-place", "--force", "--dry-run", "--data", "--no-provenance"),
         *("--write-recipe", "--rows", "--fresh", "--report", "--reproducers", "--anonymize"),
-        *("--settings", "--no-settings"),
     ),
     "What is printed": ("--verbose", "--quiet", "--json", "--debug", "--help"),
     "Limits": (

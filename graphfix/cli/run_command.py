@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphfix.cli import completion
-from graphfix.cli.help_groups import GroupedCommand
 from graphfix.cli.reports import json_text, report_option, write_reports
+from graphfix.cli.settings_file import SettingsCommand, settings_option, settings_used
 from graphfix.cli.shared import (
     CONTEXT,
     FILE,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    cls=GroupedCommand,
+    cls=SettingsCommand,
     context_settings=CONTEXT,
     short_help="Repair a model for a target, verify it, write it.",
 )
@@ -107,6 +108,7 @@ if TYPE_CHECKING:
 @click.option("--anonymize", is_flag=True, help="Put no names and no weights into those folders.")
 @click.option("--no-provenance", is_flag=True, help="Write no graphfix metadata into the model.")
 @detail_options
+@settings_option
 @output_options
 def run(
     *,
@@ -153,6 +155,12 @@ def run(
     page = page_of(click.get_current_context())
     with progress_hooks(page=page) as hooks, stdout_kept():
         result = run_file(request, hooks, raw.append) if out else run_file(request, hooks)
+    settings = settings_used(click.get_current_context())
+    if settings:
+        from graphfix.rendering.short_lines import SETTINGS
+
+        notes = (f"{SETTINGS}{settings}", *result.report.notes)
+        result = dataclasses.replace(result, report=dataclasses.replace(result.report, notes=notes))
     code = int(result.exit_code)
     step = None
     if (reports or not as_json) and not request.dry_run and not out:

@@ -214,11 +214,12 @@ def selection_options(function: Function) -> Function:
         ),
         assume_option,
         click.option(
-            "--allow-io-change",
-            is_flag=True,
+            "--allow-io-change/--no-allow-io-change",
             help="Allow inputs and outputs to change type or shape.",
         ),
-        click.option("--allow-lossy", is_flag=True, help="Allow repairs that change the outputs."),
+        click.option(
+            "--allow-lossy/--no-allow-lossy", help="Allow repairs that change the outputs."
+        ),
         click.option(
             "--opset", type=click.IntRange(min=1), metavar="N", help="Convert to this opset."
         ),

@@ -9,7 +9,7 @@ from graphfix.edits.engine import Edited
 from graphfix.edits.proof import Proof
 from graphfix.edits.step import FreeSize
 from graphfix.rendering.as_json import SCHEMA, Json, verification_json
-from graphfix.rendering.short_lines import Listed, fitted, labelled_short, one_line
+from graphfix.rendering.short_lines import Listed, fitted, labelled_short, labelled_whole, one_line
 from graphfix.rendering.style import PLAIN, Style, count, join, labelled, printable, wrap
 from graphfix.rendering.wording import Word
 
@@ -44,7 +44,7 @@ def short_edit(model: str, output: Path | None, found: Edited, *, style: Style =
     """Return what became of a model in at most 20 lines."""
     lines = [edit_line(model, found, style=style)]
     for path in _files(output, found):
-        lines += labelled_short("output", path)
+        lines += labelled_whole("output", path)
     proofs = found.proofs
     held = [proof for proof in proofs if proof.equal]
     tried = [p.verification.samples for p in held if p.verification.samples]

@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from os.path import basename
 
 from graphfix.rendering.grouping import distinct, group_findings
-from graphfix.rendering.short_lines import Listed, fitted, labelled_short, one_line
+from graphfix.rendering.short_lines import (
+    Listed,
+    fitted,
+    labelled_short,
+    labelled_whole,
+    notes_parted,
+    one_line,
+)
 from graphfix.rendering.short_report import problem_line, problem_lines, subject
 from graphfix.rendering.style import PLAIN, Style, capped, count, join, printable
 from graphfix.rendering.wording import Word, engine_sentence, problems
@@ -51,6 +58,8 @@ def short_check(
     colour = "red" if blocking else "green"
     lines = [f"{style.paint(word, colour, 'bold')}: {rest}"]
     lines += labelled_short("engine", engine_sentence(engine, target, "the file"))
+    settings, notes = notes_parted(notes)
+    lines += labelled_whole("settings", settings)
     if len(notes) == 1:
         lines += labelled_short("notes", notes[0])
     groups = group_findings(found)

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from graphfix.rendering.style import WIDTH, Style, printable, wrap
 
+SETTINGS = "settings: "  # how the note begins that says which settings were used
 LABEL = 10  # columns
 MOST = 20  # lines of a report
 _FEWEST = 3  # lines of a list that is shortened: heading, first entry, how many more there are
@@ -40,6 +41,17 @@ def labelled_short(label: str, text: str) -> list[str]:
     margin = " " * (2 + LABEL)
     lines = wrap(printable(text), margin, f"  {label.ljust(LABEL)}")
     return lines if len(lines) <= 2 else [lines[0], one_line(" ".join(lines[1:]), margin)]
+
+
+def labelled_whole(label: str, text: str) -> list[str]:
+    """Return the same on one line that is never cut, for what holds a path."""
+    return [f"  {label.ljust(LABEL)}{printable(text)}"] if text else []
+
+
+def notes_parted(notes: Sequence[str]) -> tuple[str, list[str]]:
+    """Return which settings of the project were used, and the other notes."""
+    used = next((note for note in notes if note.startswith(SETTINGS)), "")
+    return used.removeprefix(SETTINGS), [note for note in notes if note != used]
 
 
 def fitted(head: Sequence[str], lists: Sequence[Listed], style: Style) -> list[str]:

@@ -9,7 +9,15 @@ from os.path import basename
 from graphfix.engines.interface import NextStep
 from graphfix.rendering.grouping import Group, distinct, group_findings, node_label
 from graphfix.rendering.next_steps import next_steps, replay_line, reproduced_at
-from graphfix.rendering.short_lines import LABEL, Listed, fitted, labelled_short, one_line
+from graphfix.rendering.short_lines import (
+    LABEL,
+    Listed,
+    fitted,
+    labelled_short,
+    labelled_whole,
+    notes_parted,
+    one_line,
+)
 from graphfix.rendering.style import PLAIN, WIDTH, Style, capped, count, join, printable, wrap
 from graphfix.rendering.text_report import TONES, intent_of, number
 from graphfix.rendering.wording import engine_sentence, headline, problems, undone
@@ -67,13 +75,15 @@ def short_report(
     first = verdict_line(report, exit_code, dry_run=dry_run)
     word, _, rest = first.partition(": ")
     lines = [f"{style.paint(word, TONES[tone], 'bold')}: {rest}"]
+    settings, notes = notes_parted(report.notes)
+    lines += labelled_whole(*_output(report, dry_run))
     for label, text in (
-        _output(report, dry_run),
         ("verified", verified(report)),
         ("engine", engine_sentence(report.engine, report.target)),
     ):
         lines += labelled_short(label, text)
-    lines += _notes(report)
+    lines += labelled_whole("settings", settings)
+    lines += _notes(report, notes)
     left = problems(report.findings_after)
     gone, repairs = _gone(report), repair_lines(report)
     lists = [
@@ -226,14 +236,14 @@ def _output(report: Report, dry_run: bool) -> tuple[str, str]:
     return "copy" if copy else "output", report.output.path
 
 
-def _notes(report: Report) -> list[str]:
+def _notes(report: Report, notes: Sequence[str]) -> list[str]:
     """Return what remains that blocks nothing, and what else is to be said: a line each."""
     groups = group_findings(f for f in report.findings_after if not f.blocks)
     texts = [
         f"{f'{len(g.nodes)} x {subject(g)}: ' if g.nodes else ''}{g.findings[0].message}"
         for g in groups
     ]
-    texts += report.notes
+    texts += notes
     if len(texts) == 1:
         return labelled_short("notes", texts[0])
     lines = [
