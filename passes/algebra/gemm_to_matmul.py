@@ -7,7 +7,8 @@ Why engines need it: tract computes the bias of a Gemm in float32 whatever it is
     them.
 Before: y = Gemm <alpha = 0.5, transB = 1> (a, b, c)
 After: y = Add (Mul (MatMul (a, Transpose <perm = [1, 0]> (b)), 0.5), c)
-When it refuses: Integers, whose alpha and beta are fractions; an element type that is not known.
+When it refuses: Integers, whose alpha and beta are fractions; an element type that is not known; a
+    vector, which MatMul would give without its row.
 Accuracy: Exact up to rounding.
 References: https://onnx.ai/onnx/operators/onnx__Gemm.html
 """
@@ -28,6 +29,9 @@ def gemm_to_matmul(node: NodeView, build: Builder) -> Value:
     a, b, c = node.need(0), node.need(1), node.input(2)
     if a.dtype is None or a.dtype.kind != "f":
         raise Refuse(f"{a.name} must be floating point; it is {a.type_name}")
+    for matrix in (a, b):
+        if matrix.rank == 1:  # onnxruntime takes it for a matrix of one row
+            raise Refuse(f"{matrix.name} must have two dimensions; it is a vector")
     left = build.Transpose(a, perm=[1, 0]) if node.attr("transA", 0) else a
     right = build.Transpose(b, perm=[1, 0]) if node.attr("transB", 0) else b
     product = _scaled(build, build.MatMul(left, right), node.attr("alpha", 1.0))

@@ -6,7 +6,7 @@ from onnx import parser
 
 import graphfix
 from graphfix.report import Verdict
-from graphfix.testing import assert_rewrite, outputs_of
+from graphfix.testing import assert_refused, assert_rewrite, outputs_of
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "gemm-to-matmul"
@@ -51,3 +51,12 @@ def test_products_of_rank_3_are_found_and_written_out(target: str) -> None:
     assert "rank:Gemm.3" in {finding.feature for finding in found}
     done = graphfix.run(parser.parse_model(product), target)
     assert (done.exit_code, done.report.verification.status) == (0, Verdict.EQUAL)
+
+
+def test_a_vector_keeps_its_row() -> None:
+    """onnxruntime runs it as one row, and gives a matrix."""
+    vector = (
+        '<ir_version: 8, opset_import: ["" : 17]> g (float[4] x, float[4,5] w) => (float[] y) '
+        "{ y = Gemm (x, w) }"
+    )
+    assert_refused(PASS, vector, "it is a vector")

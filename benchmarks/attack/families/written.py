@@ -133,6 +133,14 @@ def _values(info: onnx.ValueInfoProto, at: dict[str, int], place: int) -> Array:
     if dtype.kind == "b":
         return np.asarray(draw.integers(0, 2, dims)).astype(bool)
     low, high = (0, 9) if dtype.kind == "u" else (-4, 9)
+    if info.name.startswith("b"):  # big ones, around the ends of narrower types
+        ends = [0, 1, 127, 128, 255, 256, 32768, 65536, (1 << 24) + 1, (1 << 31) - 1]
+        if dtype.itemsize == 8:
+            ends += [1 << 31, (1 << 31) + 1, 1 << 32, (1 << 32) + 3, (1 << 53) + 1]
+        found = draw.choice(ends, dims)
+        if dtype.kind == "i":
+            found = found * draw.choice([1, -1], dims)
+        return np.asarray(found).astype(dtype)
     if info.name.startswith("k"):  # counts
         low, high = 0, (3, 9, 40, 300)[place % 4]
     return np.asarray(draw.integers(low, high, dims)).astype(dtype)
