@@ -45,7 +45,7 @@ ELSEWHERE = {
         "bitwise_to_bits._OPERATORS bool_by_int32._TAKEN loop_unrolling._SEQUENCES "
         "_parameters.EMITTED _qoperators.WRITTEN bytes_cast_early._MOVES random_in_float32._OPS "
         "random_like_to_random._PLAIN _matching._REDUCERS reduce_axes_explicit.OPS "
-        "reduction_of_nothing._ZERO bytes_through_wider._WHOLE "
+        "reduction_of_nothing._ZERO through_wider_types._WHOLE through_wider_types._OF_UINT64 "
         "unset_inputs_left_out.OPS vectors_as_rows._OPS "
         "if_to_where._TOTAL if_to_where._WITH_CONSTANTS _activations._PLAIN "
         "texts_to_class_numbers._MOVES squeeze_axes_by_reader._RANKS comparison_of_expanded.OPS "
