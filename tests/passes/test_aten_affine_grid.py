@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from onnx import ModelProto, TensorProto
+from onnx import ModelProto
 
 from graphfix.report import Status
 from graphfix.testing import assert_rewrite, outputs_of, run_pass
 from passes.aten.aten_affine_grid import evaluate
-from tests.passes.aten_models import LAYOUTS, Array, array_of, aten_model, becomes, numpy_dtype
+from tests.passes.aten_models import LAYOUTS, Array, array_of, aten_model, becomes
 from tests.passes.resize_models import in_branch
 
 PASS = "aten-affine-grid"
@@ -58,29 +58,6 @@ def test_volumes(size: list[int], aligned: bool) -> None:
     becomes(
         PASS, model_of([2, 3, 4], size, aligned), {"x": theta}, moved(theta, size, aligned), **CLOSE
     )
-
-
-def test_attributes_and_a_dynamic_batch() -> None:
-    theta, size = array_of(2, 2, 3), [2, 1, 1, 4]
-    attributes = {"size": size, "align_corners": 1}
-    model = aten_model(
-        "affine_grid_generator",
-        ["N", 2, 3],
-        layout="default",
-        attributes=attributes,
-        outputs={"y": (None, 4)},
-    )
-    becomes(PASS, model, {"x": theta}, moved(theta, size, True), **CLOSE)
-
-
-@pytest.mark.parametrize(
-    ("kind", "rtol"), [(TensorProto.DOUBLE, 1e-12), (TensorProto.FLOAT16, 2e-3)]
-)
-def test_other_types(kind: int, rtol: float) -> None:
-    theta = array_of(1, 2, 3, dtype=numpy_dtype(kind))
-    model = model_of([1, 2, 3], [1, 1, 3, 4], dtype=kind)
-    expected = moved(theta, [1, 1, 3, 4], False)
-    becomes(PASS, model, {"x": theta}, expected, rtol=rtol, atol=rtol)
 
 
 def test_against_the_numpy_model() -> None:

@@ -41,27 +41,6 @@ def test_one_operand(operator: str) -> None:
         replaced(PASS, FAMILY.evaluate, operator, [x])
 
 
-@pytest.mark.parametrize(
-    ("left", "right", "dtype"),
-    [
-        (K, np.float64(2.5), np.float32),  # a number of floats next to integers
-        (A, np.float64(2.5), np.float32),
-        (A, J, np.float32),
-        (K.astype(np.int32), J, np.int64),
-        (K.astype(np.int32), np.int64(3), np.int32),
-        (A.astype(np.float16), B, np.float32),
-        (K > 0, np.int64(3), np.int64),
-    ],
-)
-def test_operands_of_several_types_as_pytorch_joins_them(left: Any, right: Any, dtype: Any) -> None:
-    fed = 2 if np.ndim(right) else 1
-    overload = "Tensor" if np.ndim(right) else "Scalar"
-    done = replaced(PASS, FAMILY.evaluate, "add", [left, right, 1], fed=fed, overload=overload)
-    given = outputs_of(done.after, dict(zip(("x0", "x1")[:fed], (left, right), strict=False)))
-    assert given["y0"].dtype == dtype
-    np.testing.assert_array_equal(given["y0"], (left + right).astype(dtype))
-
-
 @pytest.mark.parametrize("mode", [None, "trunc", "floor"])
 def test_modes_of_rounding(mode: str | None) -> None:
     text = None if mode is None else np.array(mode, object)
@@ -72,14 +51,6 @@ def test_modes_of_rounding(mode: str | None) -> None:
             replaced(PASS, FAMILY.evaluate, "div", pair, rtol=1e-6, fed=how["fed"])
         else:
             replaced(PASS, FAMILY.evaluate, "div", [*pair, text], rtol=1e-6, **how)
-
-
-def test_quotients_round_as_python_does_and_not_as_their_quotient() -> None:
-    x = np.array([1.0, -1.0, 7.0, -7.0, 0.3], np.float32)
-    step = np.float64(0.1)
-    done = replaced(PASS, FAMILY.evaluate, "floor_divide", [x, step])
-    given = outputs_of(done.after, {"x0": x})["y0"]
-    np.testing.assert_array_equal(given, np.array([9, -10, 69, -70, 3], np.float32))
 
 
 def test_three_operands() -> None:
@@ -111,14 +82,6 @@ def test_what_is_near(operator: str) -> None:
         loose = 2e-6 if cast is np.float32 else 2e-3
         replaced(PASS, FAMILY.evaluate, operator, given, fed=len(given), rtol=loose, atol=loose,
                  accuracy=APPROXIMATE)  # fmt: skip
-
-
-def test_angles_of_all_quarters() -> None:
-    y, x = np.array([1, 1, -1, -1, 0, 2], np.float32), np.array([1, -1, -1, 1, 0, 0], np.float32)
-    done = replaced(PASS, FAMILY.evaluate, "atan2", [y, x], fed=2, accuracy=APPROXIMATE, atol=1e-6)
-    given = outputs_of(done.after, {"x0": y, "x1": x})["y0"]
-    wanted = np.array([0.25, 0.75, -0.75, -0.25, 0, 0.5], np.float32) * np.float32(np.pi)
-    np.testing.assert_allclose(given, wanted, atol=1e-6)
 
 
 def test_in_a_branch() -> None:

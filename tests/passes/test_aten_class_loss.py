@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphfix.testing import outputs_of
 from passes.aten.aten_class_loss import FAMILY
 from tests.passes.aten_models import array_of, replaced
 
@@ -37,18 +36,3 @@ def test_chances(smooth: float, how: int) -> None:
     for weight in (None, WEIGHT):
         arguments = [X * 3, chances, weight, how, -100, smooth]
         replaced(PASS, FAMILY.evaluate, "cross_entropy_loss", arguments, fed=3, **NEAR)
-
-
-@pytest.mark.parametrize("p", [1, 2])
-def test_margins(p: int) -> None:
-    target = np.array([0, 2, 1, 1])
-    for weight in (None, WEIGHT):
-        arguments = [X, target, p, 0.5, weight, 0]
-        replaced(PASS, FAMILY.evaluate, "multi_margin_loss", arguments, fed=2, **NEAR)
-
-
-def test_what_is_ignored_costs_nothing_whatever_stands_there() -> None:
-    x = np.array([[-np.inf, 1, 2], [3, 4, 5]], np.float32)
-    target = np.array([-100, 1])
-    done = replaced(PASS, FAMILY.evaluate, "nll_loss_nd", [x, target, None, 0, -100], fed=2)
-    assert outputs_of(done.after, {"x0": x, "x1": target})["y0"].tolist() == [0, -4]

@@ -41,14 +41,6 @@ def test_questions(operator: str) -> None:
         replaced(PASS, FAMILY.evaluate, operator, [x])
 
 
-def test_signs_of_zeros() -> None:
-    done = replaced(PASS, FAMILY.evaluate, "signbit", [np.array([-0.0, 0, -1, 2], np.float32)])
-    x = np.array([-0.0, 0, -1, 2], np.float32)
-    assert outputs_of(done.after, {"x0": x})["y0"].tolist() == [True, False, True, False]
-    replaced(PASS, FAMILY.evaluate, "signbit", [K])
-    replaced(PASS, FAMILY.evaluate, "isreal", [A])
-
-
 @pytest.mark.parametrize("opset", [17, 18])
 @pytest.mark.parametrize("operator", ["bitwise_and", "bitwise_or", "bitwise_xor"])
 def test_bits(operator: str, opset: int) -> None:

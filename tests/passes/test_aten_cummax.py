@@ -28,20 +28,6 @@ def test_what_is_no_number_stays(operator: str) -> None:
     replaced(PASS, FAMILY.evaluate, operator, [x, 0])
 
 
-@pytest.mark.parametrize("dynamic", [False, True])
-def test_products(dynamic: bool) -> None:
-    x = array_of(2, 9)
-    replaced(PASS, FAMILY.evaluate, "cumprod", [x, 1, None], dynamic=dynamic, rtol=1e-5)
-
-
-def test_products_of_integers_wrap_around() -> None:
-    x = np.array([3, 1 << 40, -7, 1 << 30, 5])
-    replaced(PASS, FAMILY.evaluate, "cumprod", [x, 0, None])
-    narrow = np.array([100, 100, 2], np.int8)
-    replaced(PASS, FAMILY.evaluate, "cumprod", [narrow, 0, None])
-    replaced(PASS, FAMILY.evaluate, "cumprod", [np.array([True, True, False]), 0, None])
-
-
 def test_scalars_and_one_element() -> None:
     replaced(PASS, FAMILY.evaluate, "cummax", [np.float32(3), 0])
     replaced(PASS, FAMILY.evaluate, "cummax", [array_of(1), 0])

@@ -48,24 +48,6 @@ def test_axes(first: int, second: int) -> None:
         becomes(PASS, model, {"x": x}, embedded(x, offset, first, second))
 
 
-def test_attributes_and_defaults() -> None:
-    x = array_of(4)
-    model = aten_model(
-        "diag_embed",
-        [4],
-        layout="default",
-        attributes={"offset": 1, "dim1": 0, "dim2": 1},
-        outputs={"y": (None, 2)},
-    )
-    becomes(PASS, model, {"x": x}, np.diag(x, 1))
-    becomes(PASS, aten_model("diag_embed", [4], outputs={"y": (None, 2)}), {"x": x}, np.diag(x))
-
-
-def test_infinities_stay_on_the_diagonal() -> None:
-    x = np.array([np.inf, np.nan, -np.inf], dtype=np.float32)
-    becomes(PASS, model_of([3]), {"x": x}, np.diag(x))
-
-
 @pytest.mark.parametrize(
     "kind", [TensorProto.INT64, TensorProto.BOOL, TensorProto.DOUBLE, TensorProto.FLOAT16]
 )

@@ -36,13 +36,6 @@ def test_attributes_and_defaults() -> None:
     becomes(PASS, aten_model("diff", [3, 4], numbers(0, 1)), {"x": x}, x, ops=["Identity"])
 
 
-def test_what_is_put_in_front_and_behind() -> None:
-    x, front, behind = array_of(2, 3), array_of(2, 1, seed=1), array_of(2, 2, seed=2)
-    model = aten_model("diff", [2, 3], [np.array(1), np.array(-1), front, behind])
-    expected = np.diff(x, prepend=front, append=behind)
-    becomes(PASS, model, {"x": x}, expected, ops=["Concat", "Slice", "Slice", "Sub"])
-
-
 @pytest.mark.parametrize(
     ("kind", "opset"),
     [

@@ -2,12 +2,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from onnx import TensorProto
 
 from graphfix.report import Status
-from graphfix.testing import assert_refused, assert_rewrite, outputs_of, run_pass
+from graphfix.testing import assert_rewrite, outputs_of, run_pass
 from passes.aten.aten_flip import evaluate
-from tests.passes.aten_models import LAYOUTS, Array, array_of, aten_model, becomes, numpy_dtype
+from tests.passes.aten_models import LAYOUTS, Array, array_of, aten_model, becomes
 from tests.passes.resize_models import in_branch
 
 PASS = "aten-flip"
@@ -23,33 +22,6 @@ def test_every_opset_and_layout(opset: int, layout: str) -> None:
     x = array_of(2, 3, 4)
     model = aten_model("flip", [2, 3, 4], [ints(-2, 0)], layout=layout, opset=opset)
     becomes(PASS, model, {"x": x}, x[::-1, ::-1].copy(), ops=["Gather", "Gather"])
-
-
-def test_attribute_and_no_axes() -> None:
-    x = array_of(2, 3)
-    model = aten_model("flip", [2, 3], layout="default", attributes={"dims": [1]})
-    becomes(PASS, model, {"x": x}, x[:, ::-1].copy())
-    model = aten_model("flip", [2, 3], [ints()])
-    becomes(PASS, model, {"x": x}, x, ops=["Identity"])
-
-
-def test_dynamic_sizes() -> None:
-    x = array_of(2, 3)
-    model = aten_model("flip", ["N", "C"], [ints(0)], opset=10)
-    becomes(PASS, model, {"x": x}, x[::-1].copy(), ops=["Slice"])
-    assert_refused(
-        PASS,
-        aten_model("flip", ["N", 3], [ints(0)], opset=9),
-        "the size of a flipped axis must be known, or the opset at least 10; it is 9",
-    )
-
-
-@pytest.mark.parametrize("kind", [TensorProto.INT64, TensorProto.BOOL, TensorProto.DOUBLE])
-def test_other_types(kind: int) -> None:
-    dtype = numpy_dtype(kind)
-    x = np.array([[1, 0, 0], [1, 1, 0]]).astype(dtype)
-    model = aten_model("flip", [2, 3], [ints(1)], dtype=kind)
-    becomes(PASS, model, {"x": x}, x[:, ::-1].copy())
 
 
 def test_against_the_numpy_model() -> None:

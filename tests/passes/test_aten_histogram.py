@@ -33,14 +33,6 @@ def test_bins(weighed: bool, density: bool, dynamic: bool) -> None:
     replaced(PASS, FAMILY.evaluate, "histogram", given, **how)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_one_number(dtype: Any) -> None:
-    x = np.array(3, dtype)
-    done = replaced(PASS, FAMILY.evaluate, "histogram", [x, 2, None, None, True], overload="bin_ct")
-    found = outputs_of(done.after, {"x0": x})
-    assert [found["y0"].tolist(), found["y1"].tolist()] == [[0, 2], [2.5, 3, 3.5]]
-
-
 def test_edges_belong_to_the_bin_behind_and_the_last_to_the_last() -> None:
     x = np.array([-1.5, -0.5, 0, 2, 2, 2.1, -1.6, np.nan], np.float32)
     model, feed = called("histogram", [x, EDGES, None, False], [x, x], overload="bins_tensor")

@@ -32,13 +32,6 @@ def test_columns_that_need_no_reflection() -> None:
     replaced(PASS, FAMILY.evaluate, "geqrf", [np.zeros((3, 2), np.float32)], **CLOSE)
 
 
-@pytest.mark.parametrize("opset", [11, 13, 18])
-def test_float64_in_each_opset(opset: int) -> None:
-    x = array_of(4, 3).astype(np.float64)
-    close: dict[str, Any] = {"rtol": 1e-12, "atol": 1e-12}
-    replaced(PASS, FAMILY.evaluate, "geqrf", [x], opset=opset, **close)
-
-
 @pytest.mark.parametrize("operator", ["linalg_householder_product", "orgqr"])
 @pytest.mark.parametrize(
     ("shape", "count"), [((3, 3), 3), ((6, 5), 5), ((2, 4, 3), 2), ((3, 1), 1)]

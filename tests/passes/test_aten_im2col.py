@@ -62,22 +62,6 @@ def test_geometries(geometry: Geometry, shape: list[int | str]) -> None:
     becomes(PASS, model_of(shape, geometry), {"x": x}, columns_of(x, geometry))
 
 
-def test_attributes_and_one_number_for_both_axes() -> None:
-    x = array_of(1, 1, 4, 4)
-    attributes = {"kernel_size": [2, 2], "dilation": [1], "padding": [0, 0], "stride": [2]}
-    model = aten_model(
-        "im2col", [1, 1, 4, 4], layout="default", attributes=attributes, outputs={"y": (None, 3)}
-    )
-    geometry = ((2, 2), (1, 1), (0, 0), (2, 2))
-    becomes(PASS, model, {"x": x}, columns_of(x, geometry), ops=["Reshape", "Gather", "Reshape"])
-
-
-def test_infinities_stay_where_they_are_read() -> None:
-    x = array_of(1, 1, 3, 3)
-    x[0, 0, 1, 1], x[0, 0, 0, 0] = np.inf, np.nan
-    becomes(PASS, model_of([1, 1, 3, 3], GEOMETRIES[1]), {"x": x}, columns_of(x, GEOMETRIES[1]))
-
-
 @pytest.mark.parametrize("kind", [TensorProto.DOUBLE, TensorProto.FLOAT16])
 def test_other_types(kind: int) -> None:
     x = array_of(1, 2, 3, 4, dtype=numpy_dtype(kind))

@@ -61,13 +61,6 @@ def test_places_of_floats(k: int, keep: bool, kind: int) -> None:
     np.testing.assert_array_equal(given_back["i"], places if keep else places[:, 0])
 
 
-def test_attributes_and_equal_values() -> None:
-    x = np.array([[2, 1, 1, 1, 3]], dtype=np.float32)
-    attributes = {"k": 3, "dim": 1, "keepdim": 1}
-    model = aten_model("kthvalue", [1, 5], layout="default", attributes=attributes)
-    becomes(PASS, model, {"x": x}, x[:, 1:2])
-
-
 def test_infinities() -> None:
     x = np.array([np.inf, 0, -np.inf, 5], dtype=np.float32)
     for k, value in enumerate((-np.inf, 0, 5, np.inf), 1):
@@ -91,12 +84,6 @@ def test_other_types(kind: int) -> None:
     x = np.array([[7, 3, 100, 3, 50]]).astype(numpy_dtype(kind))
     for k in (1, 2, 5):
         becomes(PASS, model_of([1, 5], k, dtype=kind), {"x": x}, np.sort(x)[:, k - 1])
-
-
-def test_the_least_integer() -> None:
-    x = np.array([5, np.iinfo(np.int32).min, -5], dtype=np.int32)
-    model = model_of([3], 1, dtype=TensorProto.INT32)
-    becomes(PASS, model, {"x": x}, np.array(np.iinfo(np.int32).min, dtype=np.int32))
 
 
 def test_other_axes_may_be_dynamic() -> None:

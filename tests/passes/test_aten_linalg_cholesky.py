@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from onnx import ModelProto, TensorProto
 
 from graphfix.report import APPROXIMATE, Status
-from graphfix.testing import assert_refused, assert_rewrite, outputs_of, run_pass
+from graphfix.testing import assert_rewrite, outputs_of, run_pass
 from passes.aten.aten_linalg_cholesky import evaluate
-from tests.passes.aten_models import LAYOUTS, Array, Output, aten_model, becomes, numpy_dtype
+from tests.passes.aten_models import LAYOUTS, Array, Output, aten_model, becomes
 from tests.passes.resize_models import in_branch
 
 PASS = "aten-linalg-cholesky"
@@ -49,20 +49,6 @@ def test_sizes_and_dynamic_stacks(size: int, front: tuple[int, ...]) -> None:
     assert len(done.ops) <= 10 * size + 2
 
 
-def test_exact_where_the_roots_are() -> None:
-    lower = np.array([[2, 0, 0], [6, 1, 0], [-8, 5, 3]], dtype=np.float32)
-    becomes(PASS, model_of([3, 3]), {"x": lower @ lower.T}, lower)
-    becomes(PASS, model_of([3, 3], True), {"x": lower @ lower.T}, lower.T.copy())
-
-
-@pytest.mark.parametrize("upper", [False, True])
-def test_the_other_triangle_is_not_read(upper: bool) -> None:
-    x = positive(3, 3)
-    expected = factor_of(x, upper)
-    x[np.triu_indices(3, 1)[:: -1 if upper else 1]] = np.nan
-    becomes(PASS, model_of([3, 3], upper), {"x": x}, expected, **CLOSE)
-
-
 def test_as_accurate_as_the_condition_allows() -> None:
     rng = np.random.default_rng(3)
     turn = np.linalg.qr(rng.standard_normal((50, 5, 5)))[0]
@@ -76,25 +62,6 @@ def test_what_is_not_positive_definite_is_not_finite_and_harms_no_other() -> Non
     y = outputs_of(run_pass(PASS, model_of(["B", 3, 3])).after, {"x": x})["y"]
     np.testing.assert_allclose(y[[0, 2]], factor_of(x[[0, 2]]), **CLOSE)
     assert np.isnan(y[1]).any()
-
-
-@pytest.mark.parametrize("operator", ["linalg_cholesky_ex", "cholesky"])
-def test_other_names(operator: str) -> None:
-    x = positive(2, 3, 3)
-    outputs: dict[str, Output] = {"y": (None, None), "info": (TensorProto.INT32, 1)}
-    several = operator.endswith("_ex")
-    arguments = [np.array(True), np.array(False)][: 2 if several else 1]
-    model = aten_model(operator, [2, 3, 3], arguments, outputs=outputs if several else None)
-    becomes(PASS, model, {"x": x}, factor_of(x, True), **CLOSE)
-
-
-@pytest.mark.parametrize(
-    ("kind", "rtol"), [(TensorProto.DOUBLE, 1e-12), (TensorProto.FLOAT16, 2e-3)]
-)
-def test_other_types(kind: int, rtol: float) -> None:
-    x = positive(2, 3, 3, dtype=numpy_dtype(kind))
-    model = model_of([2, 3, 3], dtype=kind)
-    becomes(PASS, model, {"x": x}, factor_of(x), rtol=rtol, atol=rtol)
 
 
 def test_against_the_numpy_model() -> None:
@@ -152,13 +119,6 @@ def test_the_first_pivot_that_is_not_positive_is_told(given: list[Any], upper: b
     given_back = outputs_of(done.after, {"x": x})
     assert given_back["info"].tolist() == [0, 1, 2]
     np.testing.assert_allclose(given_back["y"][0], factor_of(x[0], upper), **CLOSE)
-
-
-def test_refusals() -> None:
-    assert_refused(PASS, model_of(None), "the rank of x must be known")
-    assert_refused(PASS, model_of(["N", "N"], opset=9), "or the opset at least 11; it is 9")
-    assert_refused(PASS, model_of([17, 17], opset=7), "the opset must be at least 9")
-    assert_refused(PASS, model_of([2, 3]), "the matrices must be square; they are 2 by 3")
 
 
 @given(

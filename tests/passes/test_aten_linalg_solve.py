@@ -86,9 +86,3 @@ def test_nothing_to_invert() -> None:
     model, _ = called("cholesky_inverse", [nothing, False], [nothing])
     done = run_pass(PASS, model)
     assert outputs_of(done.after, {"x0": nothing})["y0"].shape == (0, 0)
-
-
-def test_float64() -> None:
-    a, b = matrices(3, 3).astype(np.float64), array_of(3, 2).astype(np.float64)
-    how: dict[str, Any] = {"fed": 2, "used": 1, "rtol": 1e-9, "atol": 1e-9}
-    replaced(PASS, FAMILY.evaluate, "linalg_solve", [a, b, True], **how)

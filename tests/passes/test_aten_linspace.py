@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from graphfix.report import APPROXIMATE
-from graphfix.testing import outputs_of
 from passes.aten.aten_linspace import FAMILY
 from tests.passes.aten_models import replaced
 
@@ -25,9 +24,3 @@ def test_lines(fed: int, steps: int) -> None:
         arguments = [LOW, HIGH, steps, 2.0, 6]
         replaced(PASS, FAMILY.evaluate, "logspace", arguments, fed=fed, overload=overload,
                  rtol=1e-5, accuracy=APPROXIMATE)  # fmt: skip
-
-
-def test_both_ends_are_met() -> None:
-    arguments = [LOW, HIGH, 4, 6]
-    done = replaced(PASS, FAMILY.evaluate, "linspace", arguments, fed=2, overload="Tensor_Tensor")
-    assert outputs_of(done.after, {"x0": LOW, "x1": HIGH})["y0"].tolist() == [-2, 1, 4, 7]

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from graphfix.testing import outputs_of
 from passes.aten.aten_matrix import FAMILY
 from tests.passes.aten_models import array_of, replaced
 
@@ -15,12 +14,6 @@ X = array_of(4, 3)
 def test_traces(dynamic: bool) -> None:
     for x in (X, X.T.copy(), (X * 9).astype(np.int64), (X * 9).astype(np.int32)):
         replaced(PASS, FAMILY.evaluate, "trace", [x], rtol=1e-6, dynamic=dynamic)
-
-
-def test_a_trace_of_large_integers_loses_nothing() -> None:
-    x = np.diag([2**62 + 1, 3, -5])
-    done = replaced(PASS, FAMILY.evaluate, "trace", [x])
-    assert outputs_of(done.after, {"x0": x})["y0"].tolist() == 2**62 - 1
 
 
 @pytest.mark.parametrize("dynamic", [False, True])

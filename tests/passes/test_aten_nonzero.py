@@ -44,14 +44,3 @@ def test_what_a_mask_leaves(dynamic: bool) -> None:
 def test_runs(flags: tuple[bool, bool]) -> None:
     for x in (X, np.array([1, 1, 2, 2, 2, 1]), np.array(3.0, np.float32)):
         replaced(PASS, FAMILY.evaluate, "unique_consecutive", [x, *flags, None])
-
-
-def test_lengths_of_runs() -> None:
-    x = np.array([4, 4, 7, 4, 4, 4])
-    done = replaced(PASS, FAMILY.evaluate, "unique_consecutive", [x, True, True, None])
-    found = outputs_of(done.after, {"x0": x})
-    assert [found[f"y{at}"].tolist() for at in range(3)] == [
-        [4, 7, 4],
-        [0, 0, 1, 2, 2, 2],
-        [2, 1, 3],
-    ]

@@ -27,11 +27,6 @@ def test_products(
         replaced(PASS, FAMILY.evaluate, operator, [a, b], dynamic=dynamic, **CLOSE)
 
 
-def test_products_of_integers_wrap_around() -> None:
-    a = np.array([[1 << 40, 3], [7, 1 << 62]])
-    replaced(PASS, FAMILY.evaluate, "mm", [a, a], fed=2)
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.int64])
 def test_crossed_and_repeated(dtype: Any) -> None:
     a, b = ((array_of(4, 3, seed=s) * 9).astype(dtype) for s in (1, 2))

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphfix.testing import assert_refused, outputs_of, run_pass
+from graphfix.testing import assert_refused, run_pass
 from passes.aten.aten_places import FAMILY
 from tests.passes.aten_models import array_of, aten_model, called, replaced
 from tests.passes.resize_models import in_branch
@@ -62,24 +62,6 @@ def test_moves_of_several_tensors() -> None:
 )
 def test_pads(operator: str, arguments: list[Any], dynamic: bool) -> None:
     replaced(PASS, FAMILY.evaluate, operator, [X, *arguments], dynamic=dynamic)
-
-
-def test_strides_at_open_sizes() -> None:
-    arguments = [X, [2, 2], [3, 5], 1]
-    replaced(PASS, FAMILY.evaluate, "as_strided", arguments, dynamic=True)
-    source = array_of(2, 2, seed=9)
-    arguments = [X, source, *arguments[1:]]
-    replaced(PASS, FAMILY.evaluate, "as_strided_scatter", arguments, fed=2, dynamic=True)
-    model, _ = called(
-        "as_strided_scatter", [X, source, [2, 2], [0, 1], 0], [X], fed=2, dynamic=True
-    )
-    assert_refused(PASS, model, "no place must be written to twice; one is")
-
-
-def test_the_numbers_of_a_matrix() -> None:
-    x = np.array([1, 2], np.float32)
-    done = replaced(PASS, FAMILY.evaluate, "diag", [x, -1])
-    assert outputs_of(done.after, {"x0": x})["y0"].tolist() == [[0, 0, 0], [1, 0, 0], [0, 2, 0]]
 
 
 def test_in_a_branch() -> None:

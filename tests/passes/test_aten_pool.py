@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from graphfix.authoring.pytorch.call import has_pytorch
-from graphfix.testing import outputs_of
 from passes.aten.aten_pool import FAMILY
 from tests.passes.aten_models import array_of, replaced
 
@@ -58,19 +57,6 @@ def test_one_image_and_open_sizes() -> None:
     for name, further in (("max_pool2d", [[1]]), ("avg_pool2d", [])):
         arguments: list[Any] = [x[None], [3], [2], [1], *further, False]
         replaced(PASS, FAMILY.evaluate, name, arguments, dynamic=True, **NEAR)
-
-
-def test_the_first_of_equal_ones_has_the_index() -> None:
-    x = np.array([[[1, 5, 5, 2, 5, 5]]], np.float32)
-    arguments = [x, [3], [3], [0], [1], False]
-    done = replaced(PASS, FAMILY.evaluate, "max_pool1d_with_indices", arguments)
-    assert outputs_of(done.after, {"x0": x})["y1"].tolist() == [[[1, 4]]]
-
-
-def test_integers_are_divided_towards_0() -> None:
-    x = np.array([[[-7, 0, 7, 0]]])
-    done = replaced(PASS, FAMILY.evaluate, "avg_pool1d", [x, [2], [2], [0], False, True])
-    assert outputs_of(done.after, {"x0": x})["y0"].tolist() == [[[-3, 3]]]
 
 
 @pytest.mark.parametrize("axes", [1, 2])

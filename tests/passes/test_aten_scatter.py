@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphfix.testing import assert_refused, outputs_of, run_pass
+from graphfix.testing import outputs_of, run_pass
 from passes.aten.aten_scatter import FAMILY
-from tests.passes.aten_models import array_of, aten_model, called, replaced
+from tests.passes.aten_models import array_of, aten_model, replaced
 from tests.passes.resize_models import in_branch
 
 PASS = "aten-scatter"
@@ -63,20 +63,3 @@ def test_in_a_branch() -> None:
     model = aten_model("index_fill", [4], [np.array(0), at, np.array(1.5)], overload="int_Scalar")
     done = run_pass(PASS, in_branch(model))
     assert sum(len(outcome.sites) for outcome in done.outcomes) == 2
-
-
-def test_means_of_integers_are_rounded_down() -> None:
-    mean = np.array("mean", object)
-    x, values, at = np.array([0, -1, 5]), np.array([-1, -2, 4]), np.array([1, 1, 2])
-    for own in (0, 1):
-        arguments = [x, 0, at, values, mean, own]
-        for operator, overload in (("scatter_reduce", "two"), ("index_reduce", "")):
-            replaced(PASS, FAMILY.evaluate, operator, arguments, overload=overload, opset=18)
-    done = replaced(PASS, FAMILY.evaluate, "index_reduce", [x, 0, at, values, mean, 0], opset=18)
-    assert outputs_of(done.after, {"x0": x})["y0"].tolist() == [0, -2, 4]
-
-
-def test_refusals() -> None:
-    at = np.zeros((1, 3, 4), np.int64)
-    model, _ = called("scatter_add", [X, 0, at, X], [X], opset=13)
-    assert_refused(PASS, model, "the opset must be at least 16; it is 13")

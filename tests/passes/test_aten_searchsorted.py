@@ -45,14 +45,6 @@ def test_a_side_by_its_name(side: Literal["left", "right"], written: str) -> Non
     assert (given == places).all()
 
 
-def test_a_sequence_for_each_line() -> None:
-    entries = np.sort(array_of(3, 5), axis=1)
-    values = np.concatenate([entries[:, 1:3], array_of(3, 2, seed=8)], axis=1)
-    for right in (False, True):
-        inputs = [entries, values, False, right, None, None]
-        replaced(PASS, FAMILY.evaluate, "searchsorted", inputs, overload="Tensor", fed=2)
-
-
 def test_integers_scalars_and_nothing() -> None:
     limits = np.array([1, 3, 3, 9])
     replaced(PASS, FAMILY.evaluate, "bucketize", [np.arange(11), limits, False, True],

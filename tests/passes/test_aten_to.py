@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphfix.testing import outputs_of, run_pass
+from graphfix.testing import run_pass
 from passes.aten.aten_to import FAMILY
 from tests.passes.aten_models import array_of, aten_model, replaced
 from tests.passes.resize_models import in_branch
@@ -27,13 +27,6 @@ def test_casts(operator: str, overload: str, arguments: list[Any], dynamic: bool
     how: dict[str, Any] = {"overload": overload, "dynamic": dynamic}
     for x in (X, X.astype(np.int64), X > 0):
         replaced(PASS, FAMILY.evaluate, operator, [x, *arguments], **how)
-
-
-def test_the_type_of_another_tensor() -> None:
-    other = np.zeros(3, np.int32)
-    done = replaced(PASS, FAMILY.evaluate, "type_as", [X, other], fed=2)
-    given = outputs_of(done.after, {"x0": X, "x1": other})["y0"]
-    np.testing.assert_array_equal(given, np.trunc(X).astype(np.int32))
 
 
 @pytest.mark.parametrize("dynamic", [False, True])

@@ -6,7 +6,7 @@ import pytest
 
 import graphfix
 from graphfix.testing import assert_rewrite
-from tests.passes.lowering_models import PLACES, written
+from tests.passes.lowering_models import written
 
 PASS = "averagepool-padded-to-pad"
 X = np.random.default_rng(0).standard_normal((1, 2, 5, 6, 4)).astype(np.float32)
@@ -22,15 +22,6 @@ def test_values(opset: int, counted: int) -> None:
     model = written(body, "float[N,2,5,6,4] x", "float[N,2,3,3,5]", opset=opset)
     after = ["Pad", "AveragePool", *(["Mul"] if not counted else [])]
     assert_rewrite(PASS, model, feeds=[{"x": X}], after=after, rtol=1e-5, atol=1e-6)
-
-
-@pytest.mark.parametrize("place", PLACES)
-def test_images_in_any_place(place: str) -> None:
-    body = "@y = AveragePool <kernel_shape = [2, 2], pads = [1, 0, 0, 1]> (x)"
-    feed = {"x": X[:, :, :, :, 0]}
-    feed |= {"c": np.array(True)} if place == "branch" else {}
-    model = written(body, "float[1,2,5,6] x", "float[1,2,5,6]", place=place)
-    assert_rewrite(PASS, model, feeds=[feed], rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("counted", [0, 1])

@@ -5,7 +5,7 @@ import pytest
 from onnx import helper
 
 from graphfix.testing import assert_rewrite
-from tests.passes.lowering_models import PLACES, written
+from tests.passes.lowering_models import written
 
 PASS = "axes-from-the-front"
 X = np.random.default_rng(0).standard_normal((2, 3, 1)).astype(np.float32)
@@ -28,11 +28,3 @@ def test_values(call: str, result: str, name: str, meant: int | list[int]) -> No
     (node,) = done.after.graph.node
     found = {a.name: helper.get_attribute_value(a) for a in node.attribute}
     assert found[name] == meant
-
-
-@pytest.mark.parametrize("place", PLACES)
-def test_places(place: str) -> None:
-    text = written("@y = Concat <axis = -1> (x, x)", "float16[2,3] x", "float16[2,6]", place=place)
-    feed = {"x": X[:, :, 0].astype(np.float16)}
-    feed |= {"c": np.array(True)} if place == "branch" else {}
-    assert_rewrite(PASS, text, feeds=[feed])

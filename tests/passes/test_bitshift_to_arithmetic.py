@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_rewrite, outputs_of, run_pass
-from tests.passes.lowering_models import PLACES, written
+from tests.passes.lowering_models import written
 
 PASS = "bitshift-to-arithmetic"
 
@@ -32,23 +32,6 @@ def test_sixteen_bits(number: int, by: int, direction: str) -> None:
     expected = np.uint16(number) << np.uint16(by) if direction == "LEFT" else number >> by
     x = np.array([number], np.uint16)
     assert outputs_of(done.after, {"x": x})["y"].tolist() == [int(expected)]
-
-
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("opset", [13, 21])
-def test_everywhere(opset: int, place: str) -> None:
-    text = written(
-        '@y = BitShift <direction = "LEFT"> (x, k)',
-        "uint8[2] x, uint8[2] k",
-        "uint8[2]",
-        opset=opset,
-        place=place,
-    )
-    feed = {"x": np.array([3, 255], np.uint8), "k": np.array([1, 4], np.uint8)}
-    if place == "branch":
-        feed["c"] = np.array(True)
-    done = assert_rewrite(PASS, text, feeds=[feed])
-    assert outputs_of(done.after, feed)["y"].tolist() == [6, 240]
 
 
 @pytest.mark.parametrize(("kind", "bits"), [("uint8", 8), ("uint16", 16)])

@@ -74,37 +74,6 @@ def test_a_guarded_quotient_is_divided_by_1_where_its_divisor_is_0() -> None:
     assert [n.op_type for n in done.after.graph.node].count("Div") == 1
 
 
-@pytest.mark.parametrize(
-    "nodes",
-    [
-        "s = Mul (x, x) p = Add (s, one) l = Log (p)",
-        "s = Abs (x) l = Sqrt (s)",
-        "s = Sigmoid (x) p = Add (s, one) r = Sqrt (p) l = Div (x, r)",
-        "l = Pow (x, two)",
-        "l = Div (x, two)",
-    ],
-)
-def test_what_is_never_below_zero_leaks_nothing(nodes: str) -> None:
-    constants = "<float one = {1}, float two = {2}> { c = Less (x, y) "
-    graph = XY + constants + nodes + " z = Where (c, l, y) }"
-    feed = {"x": np.clip(X, -5, 5), "y": Y}
-    assert_rewrite(PASS, graph, feeds=[feed])
-
-
-ANGLE = "<float pi = {3.1415927}, float zero = {0}> { q = Div (x, y) a = Atan (q) "
-
-
-def test_an_angle_is_nan_whichever_half_is_chosen() -> None:
-    nodes = (
-        "u = Add (a, pi) d = Sub (a, pi) g = Greater (x, zero) w = Where (g, u, d)"
-        " l = Less (y, zero) z = Where (l, w, a) }"
-    )
-    x = np.array([[0, 1, -1, 2], [-2, 0, 3, 0]], np.float32)
-    y = np.array([0, 0, -0.5, -3], np.float32)
-    done = assert_rewrite(PASS, XY + ANGLE + nodes, feeds=[{"x": x, "y": y}])
-    assert "Where" not in done.ops
-
-
 def test_ncnn_takes_what_comes_out() -> None:
     model = parser.parse_model(XY + "{ c = Less (x, y)" + CHOSEN)
     assert {f.feature for f in graphfix.check(model, "ncnn1.0")} == {"op:Less", "op:Where"}

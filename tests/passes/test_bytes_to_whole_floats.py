@@ -51,13 +51,6 @@ def test_one_result_read_twice() -> None:
     assert not any(info.type.tensor_type.elem_type == 2 for info in done.after.graph.value_info)
 
 
-def test_bytes_that_go_in_and_out_stay() -> None:
-    body = HEAD + CONV.replace("@q", "x").replace("@r", "@y")
-    text = quantized(body, "uint8[1, 3, 4, 4] x", "uint8[1, 3, 4, 4]")
-    done = assert_rewrite(PASS, text, feeds=[{"x": numbers(np.uint8, 1, 3, 4, 4)}])
-    assert done.ops[-1] == "Cast"
-
-
 def test_refuses_what_is_not_known_and_keeps_the_rest() -> None:
     body = QUANTIZED + CONV.replace("@xs, @xz, @w", "z, @xz, @w").replace("@r", "@t") + TAIL
     text = quantized(body, "float[1, 3, 4, 4] x, float[3] z", "float[1, 3, 4, 4]")

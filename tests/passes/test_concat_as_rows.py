@@ -5,7 +5,7 @@ import pytest
 
 import graphfix
 from graphfix.testing import assert_rewrite, outputs_of, parse
-from tests.passes.lowering_models import PLACES, written
+from tests.passes.lowering_models import written
 
 PASS = "concat-as-rows"
 
@@ -44,23 +44,6 @@ def test_values(first: list[int], second: list[int], axis: int, rows: int, opset
     given = outputs_of(done.after, feed)["y"]
     np.testing.assert_array_equal(given, np.concatenate([feed["x"], feed["z"]], axis))
     assert given.size % rows == 0
-
-
-@pytest.mark.parametrize("kind", ["float16", "double", "int64", "uint8", "bool"])
-def test_every_type(kind: str) -> None:
-    x = (np.arange(3).reshape(1, 1, 3) % 2).astype({"double": "float64"}.get(kind, kind))
-    text = written("@y = Concat <axis = 0> (x, x, x)", f"{kind}[1, 1, 3] x", f"{kind}[3, 1, 3]")
-    done = assert_rewrite(PASS, text, feeds=[{"x": x}])
-    np.testing.assert_array_equal(outputs_of(done.after, {"x": x})["y"], np.concatenate([x] * 3))
-
-
-@pytest.mark.parametrize("place", PLACES)
-def test_everywhere(place: str) -> None:
-    text = written("@y = Concat <axis = 0> (x, x)", "float[1, 1, 3] x", "float[2, 1, 3]",
-                   place=place)  # fmt: skip
-    x = np.arange(3, dtype=np.float32).reshape(1, 1, 3)
-    more = {"c": np.array(True)} if place == "branch" else {}
-    assert_rewrite(PASS, text, feeds=[{"x": x} | more])
 
 
 def test_it_repairs_for_the_engine_that_joins_along_another_axis() -> None:

@@ -35,37 +35,8 @@ def test_constructed(opset: int, place: str) -> None:
     np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], wanted)
 
 
-@pytest.mark.parametrize("axis", [-3, -1, 0, 1, 2])
-def test_stacked(axis: int) -> None:
-    text = written(
-        "@s = SequenceConstruct (a, b)\n"
-        f"@y = ConcatFromSequence <axis = {axis}, new_axis = 1> (@s)",
-        PAIR, "float[A, B, C]",
-    )  # fmt: skip
-    feed = feed_of()
-    done = assert_rewrite(PASS, text, feeds=[feed], after=["Unsqueeze", "Unsqueeze", "Concat"])
-    wanted = np.stack([feed["a"], feed["b"]], axis=axis)
-    np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], wanted)
-
-
 def position(value: int, name: str) -> str:
     return f"@{name} = Constant <value = int64 {{{value}}}> ()\n"
-
-
-@pytest.mark.parametrize("place", [-2, -1, 0, 1, 2])
-def test_inserted_and_erased(place: int) -> None:
-    text = written(
-        "@e = SequenceEmpty <dtype = 1> ()\n@s = SequenceInsert (@e, a)\n"
-        "@t = SequenceInsert (@s, b)\n" + position(place, "p") + "@z = Neg (a)\n"
-        "@u = SequenceInsert (@t, @z, @p)\n@v = SequenceInsert (@u, b)\n"
-        "@w = SequenceErase (@v)\n@y = ConcatFromSequence <axis = 0> (@w)",
-        PAIR, "float[A, 3]",
-    )  # fmt: skip
-    feed = feed_of()
-    done = assert_rewrite(PASS, text, feeds=[feed])
-    rows = [feed["a"], feed["b"]]
-    rows.insert(place if place >= 0 else place + 2, -feed["a"])
-    np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], np.concatenate(rows))
 
 
 @pytest.mark.parametrize("split", ["", "2", "1", "{1, 3, 1}"])
@@ -86,20 +57,6 @@ def test_cut_and_joined(split: str, axis: int) -> None:
     x = np.arange(10, dtype=np.float32).reshape(2, 5)
     done = assert_rewrite(PASS, text, feeds=[{"x": x}])
     wanted = x if axis == 1 else x.T.reshape(10, 1)
-    np.testing.assert_array_equal(outputs_of(done.after, {"x": x})["y"], wanted)
-
-
-@pytest.mark.parametrize(("source", "axis"), [(0, 0), (0, 2), (2, 0), (1, -1), (-1, 1)])
-def test_any_number_of_pieces_is_one_transpose(source: int, axis: int) -> None:
-    text = written(
-        f"@s = SplitToSequence <axis = {source}, keepdims = 0> (x)\n"
-        f"@y = ConcatFromSequence <axis = {axis}, new_axis = 1> (@s)",
-        "float[T, U, V] x", "float[A, B, C]",
-    )  # fmt: skip
-    x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
-    done = assert_rewrite(PASS, text, feeds=[{"x": x}])
-    assert len(done.ops) == 1
-    wanted = np.moveaxis(x, source, axis)
     np.testing.assert_array_equal(outputs_of(done.after, {"x": x})["y"], wanted)
 
 

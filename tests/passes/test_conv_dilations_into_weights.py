@@ -7,11 +7,10 @@ import pytest
 from onnx import ModelProto, numpy_helper, parser
 
 from graphfix.testing import assert_rewrite
-from tests.passes.lowering_models import PLACES, written
+from tests.passes.lowering_models import written
 
 PASS = "conv-dilations-into-weights"
 RNG = np.random.default_rng(0)
-ROWS = "@w = Constant <value = float[1,1,2,2] {1, 2, 3, 4}> ()"
 
 
 def held(op: str, words: str, x: Any, weights: Any, bias: Any, opset: int = 17) -> ModelProto:
@@ -49,11 +48,3 @@ def test_volumes(opset: int, op: str, words: str, window: list[int]) -> None:
     given = {a.name: a for a in done.after.graph.node[-1].attribute}
     assert list(given["kernel_shape"].ints) == window
     assert "dilations" not in given
-
-
-@pytest.mark.parametrize("place", PLACES)
-def test_in_any_place(place: str) -> None:
-    body = f"{ROWS}\n@y = Conv <dilations = [2, 2]> (x, @w)"
-    feed = {"x": drawn((1, 1, 5, 6)), **({"c": np.array(True)} if place == "branch" else {})}
-    text = written(body, "float[1,1,5,6] x", "float[1,1,3,4]", place=place)
-    assert_rewrite(PASS, text, feeds=[feed], rtol=1e-5, atol=1e-6)

@@ -67,20 +67,6 @@ def test_three_dimensions() -> None:
     assert_rewrite(PASS, text, feeds=[feed], rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("opset", [1, 7, 11, 22])
-def test_opsets(opset: int) -> None:
-    text = written(
-        "@y = Conv <kernel_shape = [2]> (x, w)",
-        "float[1,2,5] x, float[3,2,2] w",
-        "float[1,3,4]",
-        opset=opset,
-    )
-    result = graphfix.run(
-        onnx.parser.parse_model(text), target="trt7.2" if opset < 20 else "trt8.6", verify="off"
-    )
-    assert result.exit_code == 0
-
-
 def test_it_is_left_alone_where_the_engine_takes_it() -> None:
     text = written("@y = Conv (x, w)", "float[1,2,5,5] x, float[3,2,2,2] w", "float[1,3,4,4]")
     result = graphfix.run(onnx.parser.parse_model(text), target="trt8.6", verify="off")

@@ -4,7 +4,6 @@ import numpy as np
 import onnx
 import pytest
 
-from graphfix.api import run
 from graphfix.testing import assert_rewrite
 from tests.passes.shape_models import in_branch, text
 
@@ -50,14 +49,6 @@ def test_in_a_branch() -> None:
         for c in (True, False)
     ]
     assert_rewrite(PASS, in_branch(line, "float[3,3,4,4]", "float[3,2,1,1]"), feeds=feeds)
-
-
-def test_from_the_finding_to_the_end() -> None:
-    result = run(model("3,2,3,3"), "trt8.6", verify="full")
-    assert [f.feature for f in result.report.findings_before if f.blocks] == [
-        "attr:Conv.no-kernel_shape"
-    ]
-    assert result.exit_code == 0, result.report.verification
 
 
 def test_a_transposed_one() -> None:

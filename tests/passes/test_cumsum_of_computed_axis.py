@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphfix.api import run
-from graphfix.testing import assert_rewrite, outputs_of, parse
+from graphfix.testing import assert_rewrite, outputs_of
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "cumsum-of-computed-axis"
@@ -42,10 +41,3 @@ def test_types_and_attributes(kind: str) -> None:
         done = assert_rewrite(PASS, text, feeds=[feed])
         backward = np.flip(np.cumsum(np.flip(x, axis), axis=axis), axis)
         np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], backward - x)
-
-
-@pytest.mark.parametrize("target", ["trt8.6", "trt10.10", "trt11.1"])
-def test_tensorrt_takes_it(target: str) -> None:
-    text = written("@y = CumSum (x, a)", "float[2, 3] x, int32 a", "float[2, 3]")
-    result = run(parse(text), target, verify="full")
-    assert result.exit_code == 0, result.report.findings_after

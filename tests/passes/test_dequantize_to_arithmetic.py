@@ -8,29 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_rewrite, outputs_of, run_pass
-from tests.passes.lowering_models import PLACES, written
+from tests.passes.lowering_models import written
 
 PASS = "dequantize-to-arithmetic"
-
-
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("opset", [13, 17, 21])
-def test_values(opset: int, place: str) -> None:
-    text = written(
-        "@y = DequantizeLinear (x, s, z)",
-        "uint8[3] x, float s, uint8 z",
-        "float[3]",
-        opset=opset,
-        place=place,
-    )
-    feed = {
-        "x": np.array([0, 128, 255], np.uint8),
-        "s": np.array(0.5, np.float32),
-        "z": np.array(128, np.uint8),
-        **({"c": np.array(True)} if place == "branch" else {}),
-    }
-    done = assert_rewrite(PASS, text, feeds=[feed])
-    assert outputs_of(done.after, feed)["y"].tolist() == [-64, 0, 63.5]
 
 
 @given(st.integers(0, 255), st.integers(0, 255), st.floats(0.001953125, 8, width=32))

@@ -3,10 +3,8 @@
 from typing import Any
 
 import numpy as np
-import onnx
 import pytest
 
-from graphfix.api import run
 from graphfix.testing import assert_rewrite, outputs_of
 from tests.passes.lowering_models import written
 
@@ -33,10 +31,3 @@ def test_values(kind: str, place: str) -> None:
     done = assert_rewrite(PASS, text, feeds=[feed], rtol=0, atol=0)
     right = x.repeat(2, axis=2).repeat(2, axis=3)
     np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], right)
-
-
-def test_from_the_finding_to_the_end() -> None:
-    text = written(BODY, "float[2,3,2,3] x", "float[2,3,4,6]")
-    result = run(onnx.parser.parse_model(text), "qnn2", verify="full")
-    assert "rank:Expand.6" in [f.feature for f in result.report.findings_before if f.blocks]
-    assert not [f for f in result.report.findings_after if f.blocks]

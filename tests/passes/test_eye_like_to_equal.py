@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import graphfix
-from graphfix.testing import assert_rewrite, outputs_of, parse
+from graphfix.testing import assert_rewrite, outputs_of
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "eye-like-to-equal"
@@ -43,12 +42,3 @@ def test_types(opset: int, code: int, kind: str, dims: str) -> None:
 def test_any_diagonal(rows: int, columns: int, k: int) -> None:
     text = written(f"@y = EyeLike <k = {k}> (x)", "int64[R, C] x", "int64[R, C]")
     assert_rewrite(PASS, text, feeds=[{"x": np.ones((rows, columns), np.int64)}])
-
-
-@pytest.mark.parametrize("target", ["trt7.0", "trt8.0", "trt10.1"])
-@pytest.mark.parametrize("dims", ["3, 4", "R, C"])
-def test_for_targets(target: str, dims: str) -> None:
-    body = "z = EyeLike (x)\n@y = Add (x, z)"
-    text = written(body, f"float[{dims}] x", f"float[{dims}]", opset=11)
-    result = graphfix.run(parse(text), target, verify="full")
-    assert result.exit_code == 0, result.report.findings_after

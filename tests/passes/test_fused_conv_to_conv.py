@@ -20,18 +20,6 @@ OF_CONV = {
     "Clip": "-0.5, 1.0",
     "HardSigmoid": "0.3, 0.4",
 }
-OF_GEMM = {
-    "Relu": "",
-    "Sigmoid": "",
-    "Tanh": "",
-    "Softplus": "",
-    "Softsign": "",
-    "LeakyRelu": ", activation_alpha = 0.3",
-    "Elu": ", activation_alpha = 0.3",
-    "ThresholdedRelu": ", activation_alpha = 0.5",
-    "HardSigmoid": ", activation_alpha = 0.3, activation_beta = 0.4",
-    "Selu": ", activation_alpha = 1.5, activation_gamma = 1.1",
-}
 
 
 def conv(activation: str, parameters: str = "", operands: str = "x, w, b", **more: Any) -> str:
@@ -66,18 +54,6 @@ def test_the_numbers() -> None:
     plain = np.einsum("nchwij,mcij->nmhw", windows, feed["w"]) + feed["b"][:, None, None]
     given = outputs_of(done.after, feed)["y"]
     np.testing.assert_allclose(given, np.maximum(plain, 0), rtol=1e-4, atol=1e-5)
-
-
-@pytest.mark.parametrize("activation", OF_GEMM)
-def test_products(activation: str) -> None:
-    body = (
-        f'@y = com.microsoft.FusedGemm <transB = 1, alpha = 0.5, activation = "{activation}"'
-        f"{OF_GEMM[activation]}> (a, b, k)"
-    )
-    text = written(body, "float[M, 4] a, float[5, 4] b, float[5] k", "float[M, 5]",
-                   imports=MICROSOFT)  # fmt: skip
-    feed = {"a": numbers(3, 4), "b": numbers(5, 4), "k": numbers(5)}
-    assert_rewrite(PASS, text, feeds=[feed], after=["Gemm", activation], **CLOSE)
 
 
 @pytest.mark.parametrize("place", PLACES)

@@ -9,7 +9,7 @@ import pytest
 import graphfix
 from graphfix.api import run
 from graphfix.testing import assert_rewrite
-from tests.passes.lowering_models import PLACES, written
+from tests.passes.lowering_models import written
 
 PASS = "gather-axis-left-out"
 BODY = "@y = Gather <axis = 0> (x, i)"
@@ -30,15 +30,6 @@ def test_values(dtype: str, opset: int) -> None:
     (node,) = done.after.graph.node
     assert node.op_type == "Gather"
     assert not node.attribute
-
-
-@pytest.mark.parametrize("place", PLACES)
-def test_places(place: str) -> None:
-    text = written(BODY, "float[5,4] x, int64[2] i", "float[2,4]", place=place)
-    feed = {"x": np.eye(5, 4, dtype=np.float32), "i": np.array([3, -1])}
-    if place == "branch":
-        feed["c"] = np.array(True)
-    assert_rewrite(PASS, text, feeds=[feed], rtol=0, atol=0)
 
 
 def test_ncnn_takes_the_rows() -> None:

@@ -8,39 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_rewrite
-from tests.passes.lowering_models import PLACES, written
+from tests.passes.lowering_models import written
 
 PASS = "gather-elements-to-gather"
 DATA = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
-
-
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("axis", [0, 1, 2, -1])
-@pytest.mark.parametrize("opset", [11, 13, 18])
-def test_axes(opset: int, axis: int, place: str) -> None:
-    size = DATA.shape[axis]
-    index = np.random.default_rng(axis + 1).integers(-size, size, (2, 2, 3))
-    text = written(
-        f"@y = GatherElements <axis = {axis}> (x, i)",
-        "float[2, 3, 4] x, int64[2, 2, 3] i",
-        "float[2, 2, 3]",
-        opset=opset,
-        place=place,
-    )
-    feed: dict[str, Any] = {"x": DATA, "i": index}
-    if place == "branch":
-        feed["c"] = np.array(True)
-    assert_rewrite(PASS, text, feeds=[feed])
-
-
-def test_constant_index_needs_one_gather() -> None:
-    text = written(
-        "@i = Constant <value = int64[1, 2] {2, -1}> ()\n@y = GatherElements <axis = 1> (x, @i)",
-        "float[2, 3] x",
-        "float[1, 2]",
-    )
-    done = assert_rewrite(PASS, text, feeds=[{"x": DATA.reshape(-1)[:6].reshape(2, 3)}])
-    assert done.ops[-2:] == ["Reshape", "Gather"]
 
 
 @given(st.lists(st.integers(-3, 2), min_size=4, max_size=4))

@@ -28,20 +28,6 @@ def test_known_size(opset: int, axis: int) -> None:
     assert stored.dtype == np.int32
 
 
-@pytest.mark.parametrize("opset", [7, 10, 13])
-@pytest.mark.parametrize(("dims", "after"), [("", ["Slice", "Squeeze"]), ("[1]", ["Slice"])])
-def test_unknown_size(opset: int, dims: str, after: list[str]) -> None:
-    out = "float[2,4]" if not dims else "float[2,1,4]"
-    model = text(
-        f"g (float[2,N,4] x) => ({out} y) <int64{dims} i = {{-2}}> {{ y = "
-        f"Gather <axis = 1> (x, i) }}",
-        opset,
-    )
-    done = assert_rewrite(PASS, model, feeds=[{"x": X}, {"x": X[:, :2]}], after=after)
-    wanted = X[:, 1] if not dims else X[:, 1:2]
-    np.testing.assert_array_equal(outputs_of(done.after, {"x": X})["y"], wanted)
-
-
 @given(
     indices=st.lists(st.integers(-4, 3), min_size=1, max_size=5).filter(lambda v: min(v) < 0),
     axis=st.integers(-2, 1),

@@ -8,43 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_rewrite, outputs_of
-from tests.passes.lowering_models import PLACES, written
+from tests.passes.lowering_models import written
 
 PASS = "gathernd-to-gather"
 DATA = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
-INDICES: dict[int, Any] = {
-    1: np.array([[1], [-2]]),
-    2: np.array([[1, -1], [0, 2]]),
-    3: np.array([[1, 2, -4], [-1, 0, 3]]),
-}
-OUTPUTS = {1: "float[2, 3, 4]", 2: "float[2, 4]", 3: "float[2]"}
-
-
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("length", [1, 2, 3])
-@pytest.mark.parametrize("opset", [11, 13, 18])
-def test_tuples(opset: int, length: int, place: str) -> None:
-    text = written(
-        "@y = GatherND (x, i)",
-        f"float[2, 3, 4] x, int64[2, {length}] i",
-        OUTPUTS[length],
-        opset=opset,
-        place=place,
-    )
-    feed: dict[str, Any] = {"x": DATA, "i": INDICES[length]}
-    if place == "branch":
-        feed["c"] = np.array(True)
-    assert_rewrite(PASS, text, feeds=[feed])
-
-
-def test_constant_tuples_need_one_gather() -> None:
-    text = written(
-        "@i = Constant <value = int64[2, 2] {1, 2, 0, 1}> ()\n@y = GatherND (x, @i)",
-        "float[B, 3, N] x",
-        "float[2, N]",
-    ).replace("float[B, 3, N]", "float[2, 3, N]")
-    done = assert_rewrite(PASS, text, feeds=[{"x": DATA}])
-    assert done.ops[-2:] == ["Reshape", "Gather"]
 
 
 @given(st.lists(st.tuples(st.integers(-2, 1), st.integers(-3, 2)), max_size=5))

@@ -3,10 +3,8 @@
 from typing import Any
 
 import numpy as np
-import onnx
 import pytest
 
-import graphfix
 from graphfix.testing import assert_rewrite, outputs_of
 from passes.contrib.given_tensor_fill_to_constant import evaluate
 from tests.passes.lowering_models import PLACES, written
@@ -40,14 +38,3 @@ def test_other_types(number: int, kind: str) -> None:
     feed = {"x": np.zeros((2, 1), kind)}
     done = assert_rewrite(PASS, text, feeds=[feed], evaluators=MODELS)
     assert outputs_of(done.after, feed)["y"].tolist() == [[3], [3]]
-
-
-def test_the_engine_takes_the_result() -> None:
-    text = written(
-        "@c = ConstantFill <shape = [2], value = 0.5> ()\n@y = Add (x, @c)",
-        "float[2] x",
-        "float[2]",
-    )
-    result = graphfix.run(onnx.parser.parse_model(text), target="trt8")
-    assert result.exit_code == 0
-    assert PASS in [outcome.pass_id for outcome in result.report.outcomes]

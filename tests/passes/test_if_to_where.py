@@ -44,30 +44,6 @@ def test_a_condition_with_axes(shape: tuple[int, ...]) -> None:
     assert_rewrite(PASS, text, feeds=feeds(shape))
 
 
-def test_constants_of_branches_and_other_types() -> None:
-    then = "s = Constant <value = int64[2] {3, 2}> () r = Reshape (x, s) a = Cast <to = 7> (r)"
-    other = "b = Constant <value = int64[3,2] {1, 2, 3, 4, 5, 6}> ()"
-    text = model(then, other, kind="int64[3,2]")
-    feed = [{**one, "x": np.arange(6, dtype=np.float32).reshape(2, 3)} for one in feeds()]
-    done = assert_rewrite(PASS, text, feeds=feed)
-    assert "If" not in done.ops
-
-
-def test_two_outputs_and_an_inner_if() -> None:
-    inner = (
-        "p = If (c) <then_branch = t2 () => (float[2,3] q) { q = Abs (x) },"
-        " else_branch = e2 () => (float[2,3] r) { r = Exp (x) }>"
-    )
-    text = (
-        '<ir_version: 8, opset_import: ["" : 17]> g (float[2,3] x, bool c) => (float[2,3] y,'
-        f" float[2,3] z) {{ {inner} y, z = If (c) <then_branch = t () => (float[2,3] a,"
-        " float[2,3] a2) { a = Relu (p) a2 = Neg (p) }, else_branch = e () => (float[2,3] b,"
-        " float[2,3] b2) { b = Neg (x) b2 = Relu (x) }> }"
-    )
-    done = assert_rewrite(PASS, text, feeds=[{"x": X, "c": np.array(c)} for c in (True, False)])
-    assert done.ops.count("Where") == 3
-
-
 @given(values=st.lists(st.floats(width=32), min_size=6, max_size=6), taken=st.booleans())
 def test_any_numbers(values: list[float], taken: bool) -> None:
     x = np.array(values, np.float32).reshape(2, 3)

@@ -52,26 +52,6 @@ def test_whatever_the_input_holds(number: float) -> None:
     assert_rewrite(PASS, model("float[3, 2]"), feeds=[feed])
 
 
-def test_an_input_whose_shape_alone_is_asked_for() -> None:
-    text = (
-        HEAD.format(opset=17) + "(float[2, 3] x, float[2, 3] u) => (float[2, 3] y)"
-        " { s = Shape (u) y = Reshape (x, s) }"
-    )
-    feed = {"x": X, "u": np.zeros((2, 3), np.float32)}
-    done = assert_rewrite(PASS, text, feeds=[feed])
-    assert "Less" in done.ops
-
-
-def test_one_of_several_outputs() -> None:
-    text = (
-        HEAD.format(opset=17) + "(float[4, 3] x, float[2] u) => (bool[4, 3] z, float[2, 3] a,"
-        " float[2, 3] b) { z = Less (x, x) a, b = Split <axis = 0> (x) }"
-    )
-    feed = {"x": np.arange(12, dtype=np.float32).reshape(4, 3), "u": np.zeros(2, np.float32)}
-    done = assert_rewrite(PASS, text, feeds=[feed])
-    assert done.ops.count("Add") == 1
-
-
 def test_for_a_target_that_refuses_unused_inputs() -> None:
     parsed = onnx.parser.parse_model(model("float[2, 5]"))
     result = graphfix.run(parsed, target="opencv4.10", verify="full")

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from onnx import parser
 
-import graphfix
 from graphfix.testing import assert_rewrite, outputs_of
 
 PASS = "instance-normalization-constants-apart"
@@ -29,12 +28,3 @@ def test_values(sizes: str, opset: int) -> None:
     assert len(set(given)) == len(given)
     one, two = outputs_of(done.after, {"x": X}), outputs_of(parser.parse_model(text), {"x": X})
     np.testing.assert_array_equal(one["y"], two["y"])
-
-
-def test_it_is_used_for_opencv_4() -> None:
-    body = (
-        "n = InstanceNormalization (x, s, b) t = Transpose <perm = [0, 2, 1]> (n)"
-        " y = LayerNormalization (t, s, b)"
-    )
-    result = graphfix.run(parser.parse_model(model(body)), target="opencv4.10")
-    assert result.exit_code == 0

@@ -7,29 +7,9 @@ from hypothesis import strategies as st
 
 from graphfix.api import run
 from graphfix.testing import assert_rewrite, outputs_of, parse
-from tests.passes.lowering_models import PLACES, written
+from tests.passes.lowering_models import written
 
 PASS = "integer-abs-neg-to-subtraction"
-
-LOWEST = np.iinfo(np.int32).min
-
-
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize(("op", "result"), [("Abs", [3, 0, 5]), ("Neg", [3, 0, -5])])
-def test_values(op: str, result: list[int], place: str) -> None:
-    feed = {"x": np.array([-3, 0, 5], np.int32)}
-    if place == "branch":
-        feed["c"] = np.array(True)
-    text = written(f"@y = {op} (x)", "int32[3] x", "int32[3]", place=place)
-    done = assert_rewrite(PASS, text, feeds=[feed])
-    assert outputs_of(done.after, feed)["y"].tolist() == result
-
-
-@pytest.mark.parametrize("op", ["Abs", "Neg"])
-@pytest.mark.parametrize("opset", [9, 13, 21])
-def test_the_lowest_integer_stays(op: str, opset: int) -> None:
-    text = written(f"@y = {op} (x)", "int32[1] x", "int32[1]", opset=opset)
-    assert_rewrite(PASS, text, feeds=[{"x": np.array([LOWEST], np.int32)}])
 
 
 @given(st.lists(st.integers(-(2**62), 2**62), min_size=1, max_size=5))

@@ -29,14 +29,3 @@ def test_any_small_power(base: int, exponent: int) -> None:
     text = written("@y = Pow (a, b)", "int64[1] a, int64[1] b", "int64[1]", opset=13)
     feed = {"a": np.array([base]), "b": np.array([exponent])}
     assert_rewrite(PASS, text, feeds=[feed])
-
-
-@pytest.mark.parametrize("kind", ["float", "double"])
-@pytest.mark.parametrize("place", PLACES)
-def test_exponents_may_be_whole_floats(kind: str, place: str) -> None:
-    body = f"@n = Constant <value = {kind}[4] {{4, 5, 0, -1}}> ()\n@y = Pow (a, @n)"
-    feed = {"a": np.array([3, -2, 7, 2], np.int32)}
-    if place == "branch":
-        feed["c"] = np.array(True)
-    done = assert_rewrite(PASS, written(body, "int32[4] a", "int32[4]", place=place), feeds=[feed])
-    assert outputs_of(done.after, feed)["y"].tolist() == [81, -32, 1, 0]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from graphfix.testing import assert_rewrite, outputs_of, run_pass
-from tests.passes.lowering_models import PLACES, written
+from tests.passes.lowering_models import written
 
 PASS = "integer-resize-through-float"
 BODY = "@k = Constant <value = float[4] {{1, 1, {sizes}}}> ()\n@y = Resize <{attributes}> (x, , @k)"
@@ -26,16 +26,6 @@ def test_as_onnxruntime_cuts_off(kind: str, sizes: str, where: str) -> None:
     feed = {"x": rng.integers(low, high, (1, 2, 5, 6), endpoint=True).astype(kind)}
     done = assert_rewrite(PASS, text, feeds=[feed], after=["Constant", "Cast", "Resize", "Cast"])
     assert len(np.unique(outputs_of(done.after, feed)["y"])) > 1
-
-
-@pytest.mark.parametrize("place", PLACES)
-def test_everywhere(place: str) -> None:
-    body = BODY.format(sizes="2, 2", attributes='mode = "linear"')
-    text = written(body, "int32[1, 1, 2, 2] x", "int32[1, 1, 4, 4]", place=place)
-    feed = {"x": np.array([[[[0, 10], [-7, 3]]]], np.int32)}
-    if place == "branch":
-        feed["c"] = np.array(True)
-    assert_rewrite(PASS, text, feeds=[feed])
 
 
 def test_antialias_is_refused() -> None:

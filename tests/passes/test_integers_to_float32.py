@@ -52,12 +52,6 @@ def test_the_same_numbers_without_an_integer(body: str) -> None:
     assert not [n for n in done.after.graph.node if n.op_type in ("Mod",)]
 
 
-def test_equal_before_it_took_floats() -> None:
-    text = BYTES.replace("17", "10") + WIDE + "c = Equal (p, q) z = Cast <to = 1> (c) }"
-    done = assert_rewrite(PASS, text, feeds=[FEED])
-    assert "Equal" not in done.ops
-
-
 @given(
     st.integers(1, (1 << 24) - 1), st.lists(st.integers(0, (1 << 24) - 1), min_size=4, max_size=4)
 )
@@ -134,12 +128,6 @@ def test_places_of_extremes(attributes: str, size: str, op: str, opset: int) -> 
     done = assert_rewrite(PASS, text, feeds=[{"x": ties}, {"x": -ties}])
     assert op not in done.ops
     assert TensorProto.INT64 not in types_of(done.after)
-
-
-def test_places_among_integers() -> None:
-    body = "i = ArgMax <axis = 0, keepdims = 0> (p) c = Cast <to = 1> (i) f = Cast <to = 1> (q)"
-    done = assert_rewrite(PASS, BYTES + WIDE + body + " z = Add (c, f) }", feeds=[FEED])
-    assert "ArgMax" not in done.ops
 
 
 def test_ncnn_takes_places() -> None:

@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import graphfix
-from graphfix.testing import assert_rewrite, outputs_of, parse
+from graphfix.testing import assert_rewrite, outputs_of
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "is-inf-to-comparisons"
@@ -26,9 +25,3 @@ def test_both_signs(opset: int, positive: int, negative: int, kind: str, place: 
     done = assert_rewrite(PASS, text, feeds=[feed])
     wanted = [bool(positive), bool(negative), *[False] * 7]
     assert outputs_of(done.after, feed)["y"].tolist() == wanted
-
-
-@pytest.mark.parametrize("target", ["trt7.0", "trt8.0", "trt8.5"])
-def test_for_targets(target: str) -> None:
-    text = written("z = IsInf (x)\n@y = Where (z, x, x)", "float[N] x", "float[N]", opset=11)
-    assert graphfix.run(parse(text), target, verify="full").exit_code == 0

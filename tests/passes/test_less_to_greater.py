@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from graphfix.testing import assert_rewrite
-from tests.passes.lowering_models import PLACES, written
+from tests.passes.lowering_models import written
 
 PASS = "less-to-greater"
 X = np.array([-2.0, -1.0, 0.0, -0.0, np.nan, np.inf, 1.0], np.float32)
@@ -15,10 +15,3 @@ Z = np.array([-1.0, -2.0, -0.0, 1.0, np.nan, np.inf, np.nan], np.float32)
 def test_floats(opset: int) -> None:
     text = written("@y = Less (x, z)", "float[7] x, float[7] z", "bool[7]", opset=opset)
     assert_rewrite(PASS, text, feeds=[{"x": X, "z": Z}], after=["Greater"])
-
-
-@pytest.mark.parametrize("place", PLACES)
-def test_places(place: str) -> None:
-    text = written("@y = Less (x, z)", "float[7] x, float[7] z", "bool[7]", place=place)
-    feed = {"x": X, "z": Z} | ({"c": np.array(True)} if place == "branch" else {})
-    assert_rewrite(PASS, text, feeds=[feed])

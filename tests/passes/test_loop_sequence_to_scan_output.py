@@ -2,11 +2,10 @@
 
 import numpy as np
 import onnx
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_rewrite, outputs_of, run_pass
+from graphfix.testing import assert_rewrite, run_pass
 
 PASS = "loop-sequence-to-scan-output"
 
@@ -40,23 +39,6 @@ def parsed(**changes: object) -> onnx.ModelProto:
     if not any("given" in node.input for node in model.graph.node):
         del model.graph.input[2]
     return model
-
-
-@pytest.mark.parametrize("opset", [13, 16, 18])
-def test_rows_are_scanned(opset: int) -> None:
-    x = np.arange(12, dtype=np.float32).reshape(4, 3)
-    feeds = [{"x": x, "n": np.array(count)} for count in (1, 4)]
-    done = assert_rewrite(PASS, parsed(opset=opset), feeds=feeds)
-    assert "SequenceEmpty" not in done.ops
-    assert "SplitToSequence" in done.ops
-    wanted: list[list[float]] = []
-    state = np.zeros(3, np.float32)
-    for row in x:
-        state = state * np.float32(0.5) + row
-        wanted.append(state.tolist())
-    np.testing.assert_array_equal(
-        outputs_of(done.after, feeds[1])["y"], np.array(wanted, np.float32)
-    )
 
 
 def test_the_two_passes_leave_no_sequence() -> None:

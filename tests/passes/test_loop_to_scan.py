@@ -33,14 +33,3 @@ def test_as_many_rounds_as_rows(opset: int) -> None:
     sums = H + np.cumsum(X, 0)
     np.testing.assert_array_equal(found["y"], sums[-1])
     np.testing.assert_array_equal(found["z"], sums * X)
-
-
-def test_a_known_number_of_rounds_needs_no_if() -> None:
-    done = assert_rewrite(PASS, model("three", "3"), feeds=[{"x": X, "h": H}])
-    assert done.ops[-1] == "Scan"
-    assert "If" not in done.ops
-
-
-def test_a_condition_that_is_true_outside() -> None:
-    body = BODY.replace("Identity (c)", "Identity (t)")
-    assert_rewrite(PASS, model("m", "N", body), feeds=[{"x": X, "h": H}])

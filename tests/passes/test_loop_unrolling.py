@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
+from graphfix.testing import assert_rewrite, outputs_of, run_pass
 
 PASS = "loop-unrolling"
 SLICED = """
@@ -56,45 +56,11 @@ def test_slices_become_constant(opset: int) -> None:
     assert result["h"] == 17
 
 
-def test_branches_and_initializers_of_the_body_are_copied() -> None:
-    body = """
-      k = Constant <value = int64[1] {0}> ()
-      at = Unsqueeze (i, k)
-      cut = Slice (x, k, at, k)
-      total = ReduceSum <keepdims = 0> (cut)
-      big = Greater (total, h)
-      row = If (big) <then_branch = a () => (float p) { p = Add (total, h) },
-                      else_branch = b () => (float q) { q = Sub (total, h) }>
-      h2 = Add (row, h)
-    """
-    done = assert_rewrite(PASS, text([0, 0, 0, 0, 0], body=body), feeds=[FEED], rtol=1e-6)
-    assert done.ops.count("If") == 4
-
-
-def test_refusals() -> None:
-    assert_refused(
-        PASS,
-        text([0, 2], count="Identity (m)"),
-        "the trip count n must be a constant; it is computed at run time",
-    )
-    assert_refused(
-        PASS, text([0] * 40), "there must be at most max_rounds = 32 rounds; there are more"
-    )
-    assert_refused(PASS, text([0]), "the loop must have a round; it has none")
-    body = SLICED + "\n    low = Less (h2, h)\n"
-    assert_refused(PASS, text([0, 2, 5], body=body, condition="Identity (low)"), "the condition")
-
-
 def test_limits_are_options() -> None:
     done = run_pass(PASS, text([0, 2, 5, 8]), options={"max_rounds": 2})
     assert done.reasons == ["there must be at most max_rounds = 2 rounds; there are more"]
     done = run_pass(PASS, text([0, 2, 5, 8]), options={"max_nodes": 1})
     assert done.reasons == ["there must be at most 1 nodes (max_nodes); there are more"]
-
-
-def test_leaves_loops_alone_that_an_engine_takes() -> None:
-    body = "row = Gather (x, i)\n h2 = Add (h, row)\n"
-    assert_untouched(PASS, text([0, 2, 5], body=body))
 
 
 @given(st.lists(st.integers(1, 8), min_size=1, max_size=5))

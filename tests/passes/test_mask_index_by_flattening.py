@@ -10,7 +10,7 @@ from onnx import ModelProto
 import graphfix
 from graphfix.rendering.wording import headline
 from graphfix.report import Status, Verdict
-from graphfix.testing import assert_refused, outputs_of, run_pass
+from graphfix.testing import outputs_of, run_pass
 from tests.passes.shape_models import text
 
 PASS = "mask-index-by-flattening"
@@ -111,25 +111,6 @@ def test_in_a_branch() -> None:
     x = NUMBERS[..., 0].astype(np.float32)
     feed = {"x": x, "mask": MASKS[0], "c": np.array(True)}
     np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], x[MASKS[0]])
-
-
-@pytest.mark.parametrize(
-    ("model", "reason"),
-    [
-        (exported(axis=1, result="float[3,K,5]"), "for axis 1"),
-        (exported("float[4,3,5]"), "the first axes of x"),
-        (exported("float[?,4,5]", "bool[?,4]"), "the first axes of x"),
-        (exported("float[3]", result="float[K]"), "rank of x"),
-        (exported("float[3,4,M]", result="float[K,M]"), "after the mask"),
-        (
-            exported(between="j = Neg (i)"),
-            "Gather alone must read the places of the mask; something else does",
-        ),
-        (exported(between="j = Cast <to = 7> (i) k = Neg (i)"), "several times"),
-    ],
-)
-def test_refusals(model: ModelProto, reason: str) -> None:
-    assert_refused(PASS, model, reason)
 
 
 def test_what_cannot_be_compared_is_not_called_equal() -> None:

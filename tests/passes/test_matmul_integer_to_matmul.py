@@ -42,17 +42,6 @@ def test_extremes_and_zero_points(kind: str, count: int, place: str) -> None:
         assert done.ops.count("MatMul") == (1 if count == 3 else 2)
 
 
-def test_bytes_are_cast_before_they_are_moved() -> None:
-    text = written(
-        "@s = Constant <value_ints = [-1, 4]> ()\n@r = Reshape (a, @s)\n@y = MatMulInteger (@r, b)",
-        "uint8[2, 3, 4] a, uint8[4, 5] b",
-        "int32[6, 5]",
-    )
-    feed = {"a": np.arange(24, dtype=np.uint8).reshape(2, 3, 4), "b": extremes(4, 5, np.uint8, 2)}
-    done = assert_rewrite(PASS, text, feeds=[feed])
-    assert done.ops.index("Cast") < done.ops.index("Reshape")
-
-
 def test_a_zero_point_for_each_row() -> None:
     # onnxruntime has no kernel for rows: numpy says what is right.
     from graphfix.testing import outputs_of, run_pass

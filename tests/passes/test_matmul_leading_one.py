@@ -3,10 +3,8 @@
 from typing import Any
 
 import numpy as np
-import onnx
 import pytest
 
-from graphfix.api import run
 from graphfix.testing import assert_rewrite
 from tests.passes.lowering_models import written
 
@@ -44,10 +42,3 @@ def test_values(dtype: str, place: str, *, turned: bool) -> None:
         assert [n.op_type for n in done.after.graph.node if n.op_type != "Constant"] == [
             "Squeeze", "MatMul",
         ]  # fmt: skip
-
-
-def test_from_the_finding_to_the_end() -> None:
-    text = written(NODE, "float[2,2,2,3,4] a, float[1,2,2,4,5] b", "float[2,2,2,3,5]")
-    result = run(onnx.parser.parse_model(text), "qnn2", verify="full")
-    assert "shape:MatMul.batches" in [f.feature for f in result.report.findings_before if f.blocks]
-    assert not [f for f in result.report.findings_after if f.blocks]

@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import graphfix
-from graphfix.testing import assert_rewrite, outputs_of, parse, run_pass
-from tests.passes.lowering_models import PLACES, written
+from graphfix.testing import assert_rewrite, outputs_of, run_pass
+from tests.passes.lowering_models import written
 
 PASS = "matmul-of-integers-to-sum"
 RNG = np.random.default_rng(5)
@@ -61,25 +60,3 @@ def test_long_sums_of_int32_are_whole_where_float64_is_not(known: bool) -> None:
     v, w = np.full((1, count), 2**31 - 1, np.int32), np.ones((count, 1), np.int32)
     found = outputs_of(done.after, {"v": v, "w": w})["y"]
     assert found.tolist() == [[int(np.matmul(v, w)[0, 0])]]
-
-
-@pytest.mark.parametrize("place", PLACES)
-def test_everywhere(place: str) -> None:
-    text = written(
-        "@y = MatMul (v, w)", "int64[2, 4] v, int64[n, 4, 3] w", "int64[n, 2, 3]", place=place
-    )
-    feed: dict[str, Any] = {"v": RNG.integers(-9, 9, (2, 4)), "w": RNG.integers(-9, 9, (2, 4, 3))}
-    if place == "branch":
-        feed["c"] = np.array(True)
-    assert_rewrite(PASS, text, feeds=[feed], after=None)
-
-
-@pytest.mark.parametrize("kind", ["int32", "int64"])
-@pytest.mark.parametrize("target", ["trt8.6", "trt8.0", "trt7.1"])
-@pytest.mark.parametrize(
-    ("inputs", "out"), [("{0}[n, 4] v, {0}[4, 3] w", "{0}[n, 3]"), ("{0}[k] v, {0}[k] w", "{0}")]
-)
-def test_for_targets(inputs: str, out: str, target: str, kind: str) -> None:
-    text = written("@y = MatMul (v, w)", inputs.format(kind), out.format(kind), opset=11)
-    result = graphfix.run(parse(text), target, verify="full")
-    assert result.exit_code == 0, result.report.findings_after

@@ -3,10 +3,8 @@
 from typing import Any
 
 import numpy as np
-import onnx
 import pytest
 
-from graphfix.api import run
 from graphfix.testing import assert_refused, assert_rewrite
 from tests.passes.lowering_models import written
 
@@ -49,10 +47,3 @@ def test_refusals() -> None:
     refused("2,3,2", "2,4,3", "2,4,2", "must be one matrix; its shape is [2, 3, 2]", 12)
     two = written("@y = MatMul (x, z)", "float[2,4,3] x, float[3,2] z", "float[2,4,2]")
     assert_refused(PASS, two, "the second operand")
-
-
-def test_from_the_finding_to_the_end() -> None:
-    text = written(body("3,2"), "float[2,1,4,5,3] x", "float[2,1,4,5,2]")
-    result = run(onnx.parser.parse_model(text), "qnn2", verify="full")
-    assert "rank:MatMul.5" in [f.feature for f in result.report.findings_before if f.blocks]
-    assert not [f for f in result.report.findings_after if f.blocks]

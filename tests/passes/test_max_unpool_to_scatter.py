@@ -48,16 +48,6 @@ def shaped(sizes: list[int], batch: str = "1", size: str = "2") -> str:
     return written(body, f"float[{known}] x, int64[{known}] i", "float[A, B, C, D]")
 
 
-def test_a_shape_that_is_read_in_two_ways_is_refused() -> None:
-    for sizes in ([1, 3, 5, 5], [1, 3, 4, 9], [1, 3, 3, 4], [1, 1, 4, 4], [1, 3, 16]):
-        assert_refused(
-            PASS, shaped(sizes), f"what the window gives, [1, 3, 4, 4]; it is to be {sizes}"
-        )
-    inputs = "float[1, 3, 2, 2] x, int64[1, 3, 2, 2] i, int64[4] s"
-    computed = written(BODY.replace("(x, i)", "(x, i, s)"), inputs, "float[A, B, C, D]")
-    assert_refused(PASS, computed, "the shape must be a constant; it is computed at run time")
-
-
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("opset", [9, 11, 17])
 def test_a_batch_of_any_size(opset: int, place: str) -> None:

@@ -27,14 +27,6 @@ def test_axes(opset: int, attributes: str, place: str) -> None:
     assert_rewrite(PASS, text, feeds=[feed], rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("target", ["trt7.0", "trt8.0", "trt8.4"])
-def test_for_targets(target: str) -> None:
-    kind = "float[N, 3, 4, 5]"
-    text = written("@y = MeanVarianceNormalization (x)", f"{kind} x", kind, opset=11)
-    done = graphfix.run(parse(text), target, verify="full")
-    assert done.exit_code == 0, done.report.findings_after
-
-
 @pytest.mark.parametrize("rank", [1, 2, 3])
 def test_fewer_dimensions_for_an_old_onnxruntime(rank: int) -> None:
     kind = f"float[{', '.join('NKM'[:rank])}]"

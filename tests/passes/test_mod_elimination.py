@@ -86,37 +86,6 @@ def test_a_large_divisor_is_compared() -> None:
     assert done.ops == ["Div", "Mul", "Sub", "Less", "Add", "Where"]
 
 
-@pytest.mark.parametrize(
-    ("dividend", "proved"),
-    [
-        ("b = Cast<to = 7>(u)", True),
-        ("b = Cast<to = 7>(f)", False),
-        ("s = Cast<to = 3>(u)  b = Cast<to = 7>(s)", False),
-        ("n = NonZero(f)  r = Reshape(n, whole)  b = Concat<axis = 0>(r, one)", True),
-        ("n = NonZero(f)  r = Reshape(n, whole)  b = Concat<axis = 0>(r, i)", False),
-        ("c = Less(i, one)  b = Where(c, one, i)", False),
-        ("b = Max(i, one)", True),
-        ("values, b = TopK(f, one)", True),
-        ("n = Shape(f)  b = Sub(n, one)", False),
-    ],
-)
-def test_what_is_known_not_to_be_negative(dividend: str, proved: bool) -> None:
-    text = f"""<ir_version: 8, opset_import: ["": 13]>
-    g (uint8[4] u, float[4] f, int64[4] i) => (int64[K] z)
-    <int64[1] one = {{1}}, int64[1] whole = {{-1}}, int64 five = {{5}}> {{
-        {dividend}
-        z = Mod(b, five)
-    }}"""
-    feed = {
-        "u": np.array([0, 7, 200, 255], dtype=np.uint8),
-        "f": np.array([-3, 0, 4, 9], dtype=np.float32),
-        "i": np.array([-8, -1, 0, 6]),
-    }
-    done = assert_rewrite(PASS, text, feeds=[feed])
-    # The sign of what may be negative is mended by an Add and a second division.
-    assert done.ops.count("Div") == (1 if proved else 2)
-
-
 def test_ir_version_3_gets_no_initializers() -> None:
     text = """<ir_version: 3, opset_import: ["": 10]>
     g (int64[N] a) => (int64[N] z) { five = Constant<value = int64 {5}>()  z = Mod(a, five) }"""

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from onnx import TensorProto
 
 from graphfix.testing import assert_rewrite, outputs_of, run_pass
-from tests.passes.lowering_models import PLACES, written
+from tests.passes.lowering_models import written
 
 PASS = "narrow-integers-to-int32"
 
@@ -70,17 +70,6 @@ def test_what_is_given_out_is_cast_back() -> None:
 def test_comparisons_and_constants() -> None:
     body = "@k = Constant <value = uint8[1] {200}> ()\n@y = Greater (a, @k)"
     ops_of(body, "uint8[3] a", "bool[3]", {"a": np.array([0, 200, 201], np.uint8)})
-
-
-@pytest.mark.parametrize("place", PLACES)
-def test_everywhere(place: str) -> None:
-    body = "@q = Cast <to = 2> (x)\n@y = Cast <to = 1> (@q)"
-    text = written(body, "float[3] x", "float[3]", place=place)
-    feed = {"x": np.array([0, 7.9, 255], np.float32)}
-    if place == "branch":
-        feed["c"] = np.array(True)
-    done = assert_rewrite(PASS, text, feeds=[feed])
-    assert outputs_of(done.after, feed)["y"].tolist() == [0, 7, 255]
 
 
 @given(st.lists(st.integers(-(2**31), 2**31 - 1), min_size=1, max_size=5))

@@ -7,7 +7,7 @@ import pytest
 
 import graphfix
 from graphfix.testing import assert_rewrite, outputs_of, parse
-from tests.passes.lowering_models import PLACES, written
+from tests.passes.lowering_models import written
 
 PASS = "nonzero-to-topk"
 TYPES = {"float": np.float32, "bool": np.bool_, "int64": np.int64, "float16": np.float16}
@@ -25,23 +25,6 @@ def test_places_come_in_their_order(shape: tuple[int, ...], kind: str) -> None:
     got = outputs_of(done.after, feed)["y"]
     np.testing.assert_array_equal(got, np.stack(np.nonzero(numbers)))
     assert outputs_of(done.after, empty)["y"].shape == (len(shape), 0)
-
-
-@pytest.mark.parametrize("place", PLACES)
-def test_everywhere(place: str) -> None:
-    text = written("@y = NonZero (x)", "float[5] x", "int64[1, n]", place=place)
-    feed: dict[str, Any] = {"x": np.array([0, 2, 0, -1, 3], np.float32)}
-    if place == "branch":
-        feed["c"] = np.array(True)
-    assert_rewrite(PASS, text, feeds=[feed])
-
-
-def test_for_tensorrt_for_rtx() -> None:
-    text = written("@y = NonZero (x)", "float[2, 3] x", "int64[2, n]")
-    result = graphfix.run(parse(text), "trt-rtx1.7", verify="full")
-    assert [f.feature for f in result.report.findings_before if f.blocks] == ["form:NonZero.plugin"]
-    assert [f.feature for f in result.report.findings_after if f.blocks] == []
-    assert result.exit_code == 0
 
 
 def test_an_engine_that_takes_no_size_of_a_convolution_is_left_with_nonzero_alone() -> None:

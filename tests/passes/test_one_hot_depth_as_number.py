@@ -29,9 +29,3 @@ def test_a_vector(depth: str, axis: int, opset: int) -> None:
     number = stored[done.after.graph.node[0].input[1]]
     assert not number.dims
     assert number.data_type == (6 if "int32" in depth else 7)
-
-
-@pytest.mark.parametrize("depth", ["float d = {4.7}", "float d = {4}"])
-def test_a_number_of_another_type(depth: str) -> None:
-    done = assert_rewrite(PASS, _model(depth), feeds=[{"i": INDEX}])
-    np.testing.assert_array_equal(outputs_of(done.after, {"i": INDEX})["y"], ROWS)

@@ -1,42 +1,18 @@
 """one-hot-to-equal: an index compared with the values of the classes."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_rewrite, outputs_of, run_pass
-from tests.passes.lowering_models import PLACES, written
+from tests.passes.lowering_models import written
 
 PASS = "one-hot-to-equal"
 
 
 def body(axis: int, depth: int) -> str:
     return f"@d = Constant <value_ints = [{depth}]> ()\n@y = OneHot <axis = {axis}> (i, @d, v)"
-
-
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("axis", [-1, 0, 1])
-@pytest.mark.parametrize("opset", [12, 13, 18])
-def test_axes_and_negative_indices(opset: int, axis: int, place: str) -> None:
-    dims = [2, 3]
-    dims.insert(axis if axis >= 0 else 2, 4)
-    text = written(
-        body(axis, 4),
-        "int64[2, 3] i, float[2] v",
-        f"float[{', '.join(map(str, dims))}]",
-        opset=opset,
-        place=place,
-    )
-    feed: dict[str, Any] = {
-        "i": np.array([[0, 3, -1], [-4, 4, -5]]),
-        "v": np.array([-2.0, 5.0], np.float32),
-    }
-    if place == "branch":
-        feed["c"] = np.array(False)
-    assert_rewrite(PASS, text, feeds=[feed])
 
 
 @given(st.lists(st.integers(-9, 9), max_size=5), st.integers(1, 6))

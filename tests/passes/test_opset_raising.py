@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from onnx import parser
 
-import graphfix
 from graphfix.api import run
 from graphfix.report import Verdict
 from graphfix.testing import assert_rewrite, outputs_of, parse
@@ -32,22 +31,6 @@ def test_limits_of_clip(opset: int) -> None:
     result = run(parser.parse_model(model), "qnn2")
     assert "form:Clip.6" in [f.feature for f in result.report.findings_before]
     assert not [f for f in result.report.findings_after if f.rule == "unclipped"]
-
-
-def test_upsample_by_computed_scales() -> None:
-    body = '@y = Upsample <mode = "nearest"> (x, s)'
-    model = written(body, "float[1,2,3,4] x, float[4] s", "float[1,2,H,W]", opset=9)
-    feed = {"x": X, "s": np.array([1, 1, 2, 3], np.float32)}
-    done = assert_rewrite(PASS, model, feeds=[feed], no_small_sides="the scales give the sizes")
-    assert "Resize" in done.ops
-
-
-def test_statistics_of_each_place_are_written_out() -> None:
-    each = ", ".join(f"float[1,4,5] {name}" for name in "sbmv")
-    body = "@y = BatchNormalization <spatial = 0> (x, s, b, m, v)"
-    text = written(body, f"float[2,1,4,5] x, {each}", "float[a,b,c,d]", opset=7)
-    result = graphfix.run(parser.parse_model(text), "trt8.6")
-    assert (result.exit_code, result.report.verification.status) == (0, Verdict.EQUAL)
 
 
 def test_gather_goes_along() -> None:

@@ -6,7 +6,7 @@ from onnx import parser
 
 import graphfix
 from graphfix.testing import assert_rewrite, outputs_of
-from tests.passes.lowering_models import PLACES, written
+from tests.passes.lowering_models import written
 
 PASS = "optional-get-element-to-value"
 OPTIONAL = "@o = Optional (x)\n@e = OptionalGetElement (@o)\n@y = Identity (@e)"
@@ -17,31 +17,6 @@ DTYPES: dict[str, type[np.generic]] = {
     "bool": np.bool_,
 }
 X = np.array([1.0, -2.0], np.float32)
-
-
-@pytest.mark.parametrize("opset", [15, 18])
-@pytest.mark.parametrize("place", PLACES)
-def test_what_optional_was_made_of_is_taken(place: str, opset: int) -> None:
-    text = written(OPTIONAL, "float[2] x", "float[2]", place=place, opset=opset)
-    feed = {"x": X, **({"c": np.array(True)} if place == "branch" else {})}
-    done = assert_rewrite(PASS, text, feeds=[feed])
-    assert np.array_equal(outputs_of(done.after, feed)["y"], X)
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        "@e = OptionalGetElement (x)\n@y = Neg (@e)",
-        "@s = SequenceConstruct (x)\n@e = OptionalGetElement (@s)\n@k = Constant <value_int = 0> ()"
-        "\n@t = SequenceAt (@e, @k)\n@y = Neg (@t)",
-        "@s = SequenceConstruct (x)\n@o = Optional (@s)\n@e = OptionalGetElement (@o)\n"
-        "@k = Constant <value_int = 0> ()\n@t = SequenceAt (@e, @k)\n@y = Neg (@t)",
-    ],
-)
-def test_a_tensor_or_a_sequence_is_its_own_element(body: str) -> None:
-    done = assert_rewrite(PASS, written(body, "float[2] x", "float[2]", opset=18), feeds=[{"x": X}])
-    assert "OptionalGetElement" not in done.ops
-    assert np.array_equal(outputs_of(done.after, {"x": X})["y"], -X)
 
 
 @pytest.mark.parametrize("dtype", sorted(DTYPES))

@@ -6,7 +6,7 @@ from onnx import parser
 
 import graphfix
 from graphfix.testing import assert_rewrite, outputs_of
-from tests.passes.lowering_models import PLACES, written
+from tests.passes.lowering_models import written
 
 PASS = "optional-has-element-to-constant"
 OPTIONAL = "@o = Optional (x)\n@y = OptionalHasElement (@o)"
@@ -17,33 +17,6 @@ DTYPES: dict[str, type[np.generic]] = {
     "bool": np.bool_,
 }
 X = np.array([1.0, -2.0], np.float32)
-
-
-@pytest.mark.parametrize("opset", [15, 18])
-@pytest.mark.parametrize("place", PLACES)
-def test_what_optional_makes_of_a_tensor_is_there(place: str, opset: int) -> None:
-    text = written(OPTIONAL, "float[2] x", "bool", place=place, opset=opset)
-    feed = {"x": X, **({"c": np.array(True)} if place == "branch" else {})}
-    done = assert_rewrite(PASS, text, feeds=[feed])
-    found = outputs_of(done.after, feed)["y"]
-    assert found.dtype == np.bool_
-    assert bool(found) is True
-
-
-@pytest.mark.parametrize(
-    ("body", "there"),
-    [
-        ("@y = OptionalHasElement (x)", True),
-        ("@s = SequenceConstruct (x, x)\n@y = OptionalHasElement (@s)", True),
-        ("@s = SequenceConstruct (x, x)\n@o = Optional (@s)\n@y = OptionalHasElement (@o)", True),
-        ("@y = OptionalHasElement ()", False),
-    ],
-)
-def test_from_opset_18_on_the_input_may_be_anything_or_nothing(body: str, there: bool) -> None:
-    text = written(f"{body}\n@z = Neg (x)", "float[2] x", "bool", opset=18)
-    done = assert_rewrite(PASS, text, feeds=[{"x": X}])
-    assert bool(outputs_of(done.after, {"x": X})["y"]) is there
-    assert "OptionalHasElement" not in done.ops
 
 
 @pytest.mark.parametrize("dtype", sorted(DTYPES))

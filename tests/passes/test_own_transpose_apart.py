@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-import graphfix
-from graphfix.testing import assert_rewrite, outputs_of, parse
-from tests.passes.lowering_models import PLACES, written
+from graphfix.testing import assert_rewrite, outputs_of
+from tests.passes.lowering_models import written
 
 PASS = "own-transpose-apart"
 X = np.arange(-3, 9, dtype=np.float32).reshape(2, 2, 3)
@@ -31,18 +30,3 @@ def test_what_is_made_of_the_tensor() -> None:
                    "float[2, 2, 2]")  # fmt: skip
     done = assert_rewrite(PASS, text, feeds=[{"x": X}], rtol=1e-6)
     assert "Max" in [node.op_type for node in done.after.graph.node]
-
-
-@pytest.mark.parametrize("place", PLACES)
-def test_everywhere(place: str) -> None:
-    text = written(RIGHT, "float[2, 2, 3] x", "float[2, 2, 2]", place=place)
-    feed = {"x": X} | ({"c": np.array(True)} if place == "branch" else {})
-    assert_rewrite(PASS, text, feeds=[feed], rtol=1e-6)
-
-
-def test_it_repairs_for_the_engine_that_ends() -> None:
-    result = graphfix.run(
-        parse(written(RIGHT, "float[2, 2, 3] x", "float[2, 2, 2]")), target="rknn2.3"
-    )
-    assert result.exit_code == 0
-    assert result.report.findings_after == ()

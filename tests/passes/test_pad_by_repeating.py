@@ -1,14 +1,12 @@
 """pad-by-repeating: reflect, edge and wrap by Gather and Concat."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_rewrite, run_pass
-from tests.passes.lowering_models import PLACES, written
+from tests.passes.lowering_models import written
 from tests.sessions import session_of
 
 PASS = "pad-by-repeating"
@@ -17,29 +15,6 @@ DATA = np.arange(20, dtype=np.float32).reshape(4, 5)
 
 def body(mode: str, pads: list[int]) -> str:
     return f'@p = Constant <value_ints = {pads}> ()\n@y = Pad <mode = "{mode}"> (x, @p)'
-
-
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("dims", ["4, 5", "M, N"])
-@pytest.mark.parametrize("mode", ["reflect", "edge"])
-@pytest.mark.parametrize("opset", [12, 13, 18])
-def test_modes(opset: int, mode: str, dims: str, place: str) -> None:
-    text = written(
-        body(mode, [2, 0, 1, 3]), f"float[{dims}] x", "float[A, B]", opset=opset, place=place
-    )
-    feed: dict[str, Any] = {"x": DATA}
-    if place == "branch":
-        feed["c"] = np.array(True)
-    assert_rewrite(PASS, text, feeds=[feed])
-
-
-def test_nothing_to_pad() -> None:
-    done = assert_rewrite(
-        PASS,
-        written(body("reflect", [0, 0, 0, 0]), "float[4, 5] x", "float[4, 5]"),
-        feeds=[{"x": DATA}],
-    )
-    assert "Pad" not in done.ops
 
 
 @given(

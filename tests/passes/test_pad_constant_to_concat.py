@@ -9,29 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_refused, assert_rewrite, run_pass
-from tests.passes.lowering_models import PLACES, written
+from tests.passes.lowering_models import written
 from tests.sessions import session_of
 
 PASS = "pad-constant-to-concat"
 DATA = np.arange(20, dtype=np.float32).reshape(4, 5)
-
-
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("dims", ["4, 5", "M, N"])
-@pytest.mark.parametrize("opset", [11, 13, 18])
-def test_constant_pads(opset: int, dims: str, place: str) -> None:
-    text = written(
-        "@p = Constant <value = int64[4] {2, 0, 1, 3}> ()\n"
-        "@v = Constant <value = float {0.5}> ()\n@y = Pad (x, @p, @v)",
-        f"float[{dims}] x",
-        "float[A, B]",
-        opset=opset,
-        place=place,
-    )
-    feed: dict[str, Any] = {"x": DATA}
-    if place == "branch":
-        feed["c"] = np.array(True)
-    assert_rewrite(PASS, text, feeds=[feed])
 
 
 def test_static_pads_are_one_concat() -> None:
@@ -41,30 +23,6 @@ def test_static_pads_are_one_concat() -> None:
         "float[4, 8]",
     )
     assert assert_rewrite(PASS, text, feeds=[{"x": DATA}]).ops[-1:] == ["Concat"]
-
-
-@pytest.mark.parametrize("opset", [11, 13, 18])
-def test_pads_at_run_time(opset: int) -> None:
-    text = written(
-        "@y = Pad (x, p, v)", "float[M, N] x, int64[4] p, float v", "float[A, B]", opset=opset
-    )
-    feeds = [
-        {"x": DATA, "p": np.array(pads), "v": np.array(2.5, np.float32)}
-        for pads in ([0, 0, 0, 0], [1, 2, 3, 4], [-1, 2, 0, -3], [-1, -1, -1, -1])
-    ]
-    assert_rewrite(PASS, text, feeds=feeds)
-
-
-def test_only_computed_elements_are_computed() -> None:
-    text = written(
-        "@z = Constant <value = int64[2] {0, 0}> ()\n@e = Constant <value = int64[1] {0}> ()\n"
-        "@q = Concat <axis = 0> (@z, @e, n)\n@y = Pad (x, @q)",
-        "float[4, 5] x, int64[1] n",
-        "float[4, B]",
-    )
-    feeds = [{"x": DATA, "n": np.array([k])} for k in (0, 2, -2)]
-    done = assert_rewrite(PASS, text, feeds=feeds)
-    assert done.ops.count("Concat") == 2  # the shape of the block, and the data
 
 
 @given(st.tuples(*[st.integers(-2, 3)] * 4), st.booleans())

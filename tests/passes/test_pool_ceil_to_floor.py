@@ -40,12 +40,6 @@ def test_a_window_that_begins_behind_the_end_counts_nowhere(op: str, place: str)
         assert "ceil_mode" not in [a.name for a in done.after.graph.node[0].attribute]
 
 
-@pytest.mark.parametrize("opset", [10, 12, 22])
-def test_opsets(opset: int) -> None:
-    text = written(pool(), *ENDS, opset=opset)
-    assert_rewrite(PASS, text, feeds=[{"x": np.ones((1, 2, 9, 9), np.float32)}])
-
-
 @given(
     size=st.integers(4, 12), kernel=st.integers(2, 4), step=st.integers(1, 5), pad=st.integers(0, 1)
 )

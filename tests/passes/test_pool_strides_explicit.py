@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from graphfix.testing import assert_rewrite
-from tests.passes.lowering_models import PLACES, written
+from tests.passes.lowering_models import written
 
 PASS = "pool-strides-explicit"
 X = np.random.default_rng(0).standard_normal((1, 2, 5, 6)).astype(np.float32)
@@ -19,11 +19,3 @@ def test_values(opset: int, op: str) -> None:
     found = {a.name: list(a.ints) for a in done.after.graph.node[0].attribute}
     assert found["strides"] == [1, 1]
     assert found["pads"] == [0, 0, 0, 0]
-
-
-@pytest.mark.parametrize("place", PLACES)
-def test_both_outputs_in_any_place(place: str) -> None:
-    body = "@z, @y = MaxPool <kernel_shape = [2, 2]> (x)"
-    model = written(body, "float[1,2,5,6] x", "int64[1,2,4,5]", place=place)
-    feed = {"x": X, **({"c": np.array(True)} if place == "branch" else {})}
-    assert_rewrite(PASS, model, feeds=[feed])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from graphfix.testing import assert_rewrite
-from tests.passes.lowering_models import PLACES, written
+from tests.passes.lowering_models import written
 
 PASS = "pool-window-to-input"
 
@@ -31,13 +31,3 @@ def test_average(opset: int, included: int, pads: list[int]) -> None:
     (node,) = done.after.graph.node
     kernel = {a.name: list(a.ints) for a in node.attribute}["kernel_shape"]
     assert kernel == [2 + pads[0] + pads[2], 2]
-
-
-@pytest.mark.parametrize("opset", [15, 17, 22])
-@pytest.mark.parametrize("place", PLACES)
-def test_maximum_everywhere(opset: int, place: str) -> None:
-    feeds = [_ramp(1, 2, 2, 3)]
-    if place == "branch":
-        feeds = [{**feeds[0], "c": np.array(c)} for c in (True, False)]
-    text = _model("MaxPool", ", ceil_mode = 1", opset=opset, place=place)
-    assert_rewrite(PASS, text, feeds=feeds)

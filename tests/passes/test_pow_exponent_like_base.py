@@ -19,12 +19,6 @@ def test_computed_exponents(kind: str) -> None:
     assert_rewrite(PASS, text, feeds=feeds, after=["Cast", "Pow"], rtol=3e-7)
 
 
-def test_the_engine_takes_the_result() -> None:
-    text = written("@y = Pow (x, n)", "float[3] x, int64[3] n", "float[3]")
-    result = graphfix.run(onnx.parser.parse_model(text), target="trt8", verify="off")
-    assert result.exit_code == 0
-
-
 @pytest.mark.parametrize("kind", ["int32", "int64", "float"])
 def test_a_base_of_float16(kind: str) -> None:
     text = written("@y = Pow (x, n)", f"float16[N] x, {kind}[1] n", "float16[N]")

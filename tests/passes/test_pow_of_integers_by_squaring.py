@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from graphfix.report import EXACT
-from graphfix.testing import assert_rewrite, outputs_of, run_pass
-from tests.passes.lowering_models import PLACES, written
+from graphfix.testing import outputs_of, run_pass
+from tests.passes.lowering_models import written
 
 PASS = "pow-of-integers-by-squaring"
 
@@ -40,14 +40,3 @@ def test_every_power_that_fits(kind: str, other: str) -> None:
     wanted = [b**e if abs(b) > 1 and e >= 0 else _small(b, e) for b, e in pairs]
     assert given == wanted
     assert done.outcomes[0].sites[0].accuracy is EXACT
-
-
-@pytest.mark.parametrize("place", PLACES)
-def test_broadcast_in_any_place(place: str) -> None:
-    body = "@n = Constant <value = float[2, 1] {2, 3}> ()\n@y = Pow (a, @n)"
-    feed = {"a": np.array([3, -2, 7], np.int32)}
-    if place == "branch":
-        feed["c"] = np.array(True)
-    text = written(body, "int32[3] a", "int32[2, 3]", place=place)
-    done = assert_rewrite(PASS, text, feeds=[feed])
-    assert outputs_of(done.after, feed)["y"].tolist() == [[9, 4, 49], [27, -8, 343]]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from graphfix.report import Accuracy, Status
 from graphfix.testing import assert_refused, assert_rewrite, outputs_of, run_pass
-from tests.passes.lowering_models import PLACES, written
+from tests.passes.lowering_models import PLACES
 from tests.passes.quantized_models import constant, every, numbers, parameters, quantized
 
 PASS = "qoperator-to-float"
@@ -78,23 +78,6 @@ def test_products(dtype: Any, late: bool, size: int) -> None:
     done = assert_rewrite(PASS, text, feeds=[feed])
     assert accuracies(done) == {Accuracy.EXACT}
     assert (done.ops.count("MatMul") > 1) == (size == 3000)
-
-
-@pytest.mark.parametrize("opset", [10, 21])
-def test_products_with_scales_that_come_late(opset: int) -> None:
-    text = written(
-        "@y = QLinearMatMul (a, s, z, b, t, u, v, w)",
-        "uint8[2, 4] a, uint8[4, 3] b, float[1] s, uint8[1] z, float[1] t, uint8[1] u, "
-        "float[1] v, uint8[1] w",
-        "uint8[2, 3]",
-        opset=opset,
-    )
-    feed: dict[str, Any] = {name: np.array([0.5], np.float32) for name in "stv"}
-    feed.update({name: np.array([100], np.uint8) for name in "zuw"})
-    feed.update(a=numbers(np.uint8, 2, 4), b=numbers(np.uint8, 4, 3, seed=1))
-    assert_rewrite(PASS, text, feeds=[feed])
-    several = text.replace("float[1] t", "float[3] t")
-    assert_refused(PASS, several, "t is computed at run time and may differ by row or column")
 
 
 @given(st.lists(st.integers(0, 255), min_size=8, max_size=8), st.floats(0.0078125, 4, width=32))

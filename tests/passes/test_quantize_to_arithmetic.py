@@ -47,36 +47,6 @@ def test_any_number(values: list[float], scale: float, zero: int) -> None:
     assert_rewrite(PASS, text, feeds=[{"x": np.array(values, np.float32)}])
 
 
-@pytest.mark.parametrize("axis", [0, 1, -1])
-def test_along_an_axis(axis: int) -> None:
-    size = (2, 3)[axis]
-    body = constant("@s", np.arange(1, size + 1).astype(np.float32) / 4)
-    body += constant("@z", np.arange(size).astype(np.uint8))
-    body += f"@y = QuantizeLinear <axis = {axis}> (x, @s, @z)"
-    feed = {"x": np.arange(-3, 3).astype(np.float32).reshape(2, 3)}
-    assert_rewrite(PASS, written(body, "float[2, 3] x", "uint8[2, 3]"), feeds=[feed])
-
-
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("axis", [0, 1, -1])
-def test_along_an_axis_at_run_time(axis: int, place: str) -> None:
-    size = (2, 3)[axis]
-    inputs = f"float[2, 3] x, float[{size}] s, uint8[{size}] z"
-    body = f"@y = QuantizeLinear <axis = {axis}> (x, s, z)"
-    feed: dict[str, Any] = {
-        "x": np.arange(-3, 3).astype(np.float32).reshape(2, 3),
-        "s": np.arange(1, size + 1).astype(np.float32) / 4,
-        "z": np.arange(size).astype(np.uint8) * 9,
-    }
-    if place == "branch":
-        feed["c"] = np.array(True)
-    done = assert_rewrite(PASS, written(body, inputs, "uint8[2, 3]", place=place), feeds=[feed])
-    shape = (size, 1) if axis == 0 else (1, size)
-    real = np.rint(feed["x"] / feed["s"].reshape(shape)) + feed["z"].reshape(shape)
-    found = outputs_of(done.after, feed)["y"]
-    np.testing.assert_array_equal(found, real.clip(0, 255).astype(np.uint8))
-
-
 @pytest.mark.parametrize("late", [True, False])
 @pytest.mark.parametrize(("size", "block"), [(4, 2), (6, 3), (5, 2)])
 @pytest.mark.parametrize("zeros", [True, False])

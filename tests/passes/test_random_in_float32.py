@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-import graphfix
-from graphfix.testing import outputs_of, parse, run_pass
+from graphfix.testing import outputs_of, run_pass
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "random-in-float32"
@@ -30,9 +29,3 @@ def test_a_given_shape() -> None:
     done = run_pass(PASS, text)
     assert done.ops == ["RandomUniform", "Cast"]
     assert outputs_of(done.after, {})["y"].shape == (2, 3)
-
-
-def test_for_a_target() -> None:
-    text = written("@y = RandomUniformLike <dtype = 11> (x)", "float[N, 3] x", "double[N, 3]")
-    done = graphfix.run(parse(text), "trt8.6")
-    assert done.exit_code == 0, done.report.findings_after

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphfix.api import run
 from graphfix.testing import assert_rewrite
 from tests.passes.shape_models import text
 
@@ -44,16 +43,3 @@ def test_values(op: str, both: bool, opset: int) -> None:
         PASS, model(op, named, both=both, opset=opset), feeds=feeds, rtol=0, atol=0
     )
     assert "activations" not in {a.name for a in done.after.graph.node[0].attribute}
-
-
-def test_from_the_finding_to_the_end() -> None:
-    graph = (
-        "g (float[4,1,1] x) => (float[4,1,1,1] y) <float[1,3,1] w = {0.5, 0.25, -1}, "
-        "float[1,3,1] r = {0.125, 1, 0.5}> "
-        '{ y = GRU <activations = ["Sigmoid", "Tanh"], hidden_size = 1> (x, w, r) }'
-    )
-    result = run(text(graph), "qnn2", verify="full")
-    assert [f.feature for f in result.report.findings_before if f.blocks] == [
-        "attr:GRU.activations"
-    ]
-    assert not [f for f in result.report.findings_after if f.blocks]

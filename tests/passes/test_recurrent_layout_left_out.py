@@ -6,7 +6,7 @@ from onnx import parser
 
 import graphfix
 from graphfix.report import Verdict
-from graphfix.testing import assert_refused, assert_rewrite
+from graphfix.testing import assert_rewrite
 
 PASS = "recurrent-layout-left-out"
 HEAD = '<ir_version: 8, opset_import: ["" : 14]> g '
@@ -33,12 +33,6 @@ def test_a_written_layout_of_0_is_left_out(op: str, gates: int, length: str) -> 
     text = model(op, gates, ", layout = 0", length)
     done = assert_rewrite(PASS, parser.parse_model(text), feeds=[feed(gates)], after=[op])
     assert not [a for n in done.after.graph.node for a in n.attribute if a.name == "layout"]
-
-
-@pytest.mark.parametrize(("op", "gates"), OPERATORS)
-def test_the_batch_first_is_refused(op: str, gates: int) -> None:
-    text = model(op, gates, ", layout = 1").replace("float[5,1,2,4] y", "float[5,2,1,4] y")
-    assert_refused(PASS, text, "a layout of 0 must be written; it is not")
 
 
 def test_bodies_are_rewritten_too() -> None:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import graphfix
 from graphfix.report import Status
-from graphfix.testing import assert_refused, assert_rewrite, run_pass
-from tests.passes.lowering_models import PLACES, written
+from graphfix.testing import assert_rewrite, run_pass
+from tests.passes.lowering_models import written
 
 PASS = "recurrent-unrolling"
 GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
@@ -97,32 +97,6 @@ def test_only_outputs_that_are_there() -> None:
     body = "@n, @z = GRU <hidden_size = 2> (x, w, r) @y = Neg (@z)".replace("@n", '""')
     inputs = "float[3,2,4] x, float[1,6,4] w, float[1,6,2] r"
     run("GRU", written(body, inputs, "float[1,2,2]"))
-
-
-@pytest.mark.parametrize("place", PLACES[:2])
-def test_places(place: str) -> None:
-    given = {name: array for name, array in feed("GRU").items() if name in "xwr"}
-    given |= {"c": np.array(True)} if place == "branch" else {}
-    assert_rewrite(
-        PASS, model("GRU", place=place), feeds=[given], no_small_sides=SMALL, rtol=1e-5, atol=1e-6
-    )
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        (model("GRU", rest="b, l"), "lengths of sequences"),
-        (model("GRU", given=", clip = 1.0"), "clip must be left out"),
-        (model("LSTM", given=", input_forget = 1"), "input_forget must be left out"),
-        (model("LSTM", given=", layout = 1"), "layout must be left out"),
-        (model("RNN", given=', activations = ["Relu"]'), "the activations must be those of ONNX"),
-        (model("RNN").replace("float[3,2,4] x", "float[T,2,4] x"), "fix them with --shape"),
-        (model("RNN").replace("float[1,2,2] r", "float[1,2,K] r"), "the sizes of r must be known"),
-        (model("RNN").replace("float[3,2,4] x", "float[129,2,4] x"), "at most 128 steps"),
-    ],
-)
-def test_what_is_refused(text: str, why: str) -> None:
-    assert_refused(PASS, text, why)
 
 
 def stored(

@@ -3,10 +3,8 @@
 from typing import Any
 
 import numpy as np
-import onnx
 import pytest
 
-from graphfix.api import run
 from graphfix.testing import assert_rewrite, outputs_of
 from tests.passes.lowering_models import written
 
@@ -39,17 +37,3 @@ def test_values(op: str, kind: str, place: str) -> None:
     right = NUMPY[op](X.astype(TYPES[kind]).reshape(2, 3, 2, 2, 3, 2), axis=(3, 5))
     given = outputs_of(done.after, feed)["y"]
     np.testing.assert_allclose(given, right.astype(given.dtype), rtol=1e-6, atol=1e-5)
-
-
-@pytest.mark.parametrize("keep", [0, 1])
-def test_kept_dimensions(keep: int) -> None:
-    result = "float[2,3,2,3,1,1]" if keep else "float[2,3,2,3]"
-    text = written(body("ReduceMax", keep), "float[2,3,4,6] x", result, opset=11)
-    assert_rewrite(PASS, text, feeds=[{"x": X.astype(np.float32)}], rtol=0, atol=0)
-
-
-def test_from_the_finding_to_the_end() -> None:
-    text = written(body("ReduceMax"), "float[2,3,4,6] x", "float[2,3,2,3]")
-    result = run(onnx.parser.parse_model(text), "qnn2", verify="full")
-    assert "rank:ReduceMax.6" in [f.feature for f in result.report.findings_before if f.blocks]
-    assert not [f for f in result.report.findings_after if f.blocks]

@@ -4,10 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import onnx
 import pytest
 
-from graphfix.api import run
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
 
 PASS = "reductions-by-sum"
@@ -58,24 +56,6 @@ def test_sums_of_open_sizes(op: str) -> None:
     assert_rewrite(PASS, _model(op, "double", 13, "[N, K, 1]"), feeds=[x], rtol=1e-12)
 
 
-def test_a_product_of_all_axes_and_in_a_body() -> None:
-    inner = "{ z = ReduceProd <keepdims = 0> (x) }"
-    model = (
-        '<ir_version: 8, opset_import: ["" : 13]> g (bool c, double[2, 3] x) => (double y) '
-        f"{{ y = If (c) <then_branch = t () => (double z) {inner}, "
-        "else_branch = e () => (double w) { w = ReduceMax <keepdims = 0> (x) }> }"
-    )
-    x = np.array([[1.0, 2, 3], [4, 0.5, -1]])
-    done = assert_rewrite(PASS, model, feeds=[{"c": np.array(True), "x": x}])
-    assert float(outputs_of(done.after, {"c": np.array(True), "x": x})["y"]) == -12
-
-
-def test_a_mean_is_cut_off_towards_0() -> None:
-    x = np.array([[[-3], [2]], [[3], [2]], [[-3], [-2]]], np.int64)
-    done = assert_rewrite(PASS, _model("ReduceMean", "int64", 13, "[3, 2, 1]"), feeds=[{"x": x}])
-    assert outputs_of(done.after, {"x": x})["y"].reshape(-1).tolist() == [0, 2, -2]
-
-
 def test_refusals() -> None:
     assert_refused(PASS, _model("ReduceL2", "int64", 13), "must be floating point; it is int64")
     assert_refused(PASS, _model("ReduceMean", "double", 13), "must be integers; it is float64")
@@ -83,10 +63,3 @@ def test_refusals() -> None:
         for shape in ("[2, N, 3]", "[2, 0, 3]"):
             assert_refused(PASS, _model(op, kind, 13, shape), "must be known and above 0")
     assert_untouched(PASS, _model("ReduceSum", "double", 11))
-
-
-def test_a_product_from_the_finding_to_the_end() -> None:
-    model = onnx.parser.parse_model(_model("ReduceProd", "float", 13, "[2,5,3]", keep=0))
-    result = run(model, "qnn2", verify="full")
-    assert [f.feature for f in result.report.findings_before if f.blocks] == ["op:ReduceProd"]
-    assert not [f for f in result.report.findings_after if f.blocks]

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphfix.testing import assert_refused, assert_rewrite
+from graphfix.testing import assert_rewrite
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "resize-mode-explicit"
@@ -36,12 +36,3 @@ def test_the_same_numbers(body: str, place: str) -> None:
         names = {a.name for a in node.attribute}
         assert "mode" in names
         assert ("nearest_mode" in names) == (body == _roundings('nearest_mode = "floor"'))
-
-
-def test_refusals() -> None:
-    for attributes in ('mode = "linear"', 'mode = "nearest", nearest_mode = "ceil"'):
-        assert_refused(
-            PASS,
-            written(_roundings(attributes), *ENDS),
-            "mode must be missing, or nearest_mode be unused",
-        )

@@ -10,7 +10,6 @@ import onnx
 import pytest
 from onnx.reference import ReferenceEvaluator
 
-from graphfix.api import run
 from graphfix.testing import outputs_of, run_pass
 from tests.passes.shape_models import in_branch, text
 
@@ -82,18 +81,3 @@ def test_in_a_branch() -> None:
         for c in (True, False)
     ]
     check_rewritten(in_branch(line, "float[4,2,3]", "float[4,1,2,5]"), feeds)
-
-
-def test_from_the_finding_to_the_end() -> None:
-    rows = 15
-    numbers = ", ".join("0.125" for _ in range(rows * 3))
-    again = ", ".join("-0.0625" for _ in range(rows * 5))
-    graph = (
-        f"g (float[4,2,3] x) => (float[4,1,2,5] y) <float[1,15,3] w = {{{numbers}}}, "
-        f"float[1,15,5] r = {{{again}}}> {{ y = GRU (x, w, r) }}"
-    )
-    result = run(text(graph, 14), "trt8.6", verify="full")
-    assert [f.feature for f in result.report.findings_before if f.blocks] == [
-        "attr:GRU.hidden_size"
-    ]
-    assert result.exit_code == 0, result.report.verification

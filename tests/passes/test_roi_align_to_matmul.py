@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import graphfix
-from graphfix.testing import assert_rewrite, parse
+from graphfix.testing import assert_rewrite
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "roi-align-to-matmul"
@@ -51,11 +50,3 @@ def test_forms_and_types(kind: str, opset: int) -> None:
     text = written(call(""), inputs, f"{kind}[R, 3, 3, 2]", opset=opset)
     feed = feed_of(2, np.float32 if kind == "float" else np.float64)
     assert_rewrite(PASS, text, feeds=[feed], rtol=1e-5, atol=1e-5)
-
-
-@pytest.mark.parametrize("target", ["trt8.0", "trt8.4"])
-def test_for_targets(target: str) -> None:
-    inputs = "float[1, 3, 6, 8] x, float[R, 4] r, int64[R] b"
-    text = written(call(""), inputs, "float[R, 3, 3, 2]", opset=16)
-    done = graphfix.run(parse(text), target, verify="full")
-    assert done.exit_code == 0, done.report.findings_after

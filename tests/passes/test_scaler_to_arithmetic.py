@@ -1,34 +1,15 @@
 """scaler-to-arithmetic: offset off, times scale."""
 
-from typing import Any
-
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_rewrite
-from tests.passes.lowering_models import PLACES, written
+from tests.passes.lowering_models import written
 
 PASS = "scaler-to-arithmetic"
 ML = ', "ai.onnx.ml" : 3'
 BODY = "@y = ai.onnx.ml.Scaler <offset = [1.0, -2.0], scale = [0.5, 3.0]> (x)"
-TYPES: dict[str, Any] = {
-    "float": np.float32,
-    "double": np.float64,
-    "int32": np.int32,
-    "int64": np.int64,
-}
-
-
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("dtype", sorted(TYPES))
-def test_types(dtype: str, place: str) -> None:
-    text = written(BODY, f"{dtype}[N, 2] x", "float[N, 2]", place=place, imports=ML)
-    feed: dict[str, Any] = {"x": np.array([[3, 4], [-1, 0]], TYPES[dtype])}
-    if place == "branch":
-        feed["c"] = np.array(True)
-    assert_rewrite(PASS, text, feeds=[feed])
 
 
 def test_a_file_without_the_default_domain() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from graphfix.testing import assert_rewrite
-from tests.passes.lowering_models import PLACES, written
+from tests.passes.lowering_models import written
 
 PASS = "scatterelements-one-by-one"
 RNG = np.random.default_rng(5)
@@ -23,14 +23,6 @@ def text(attributes: str = "", opset: int = 16, place: str = "main", op: str = "
         opset=opset,
         place=place,
     )
-
-
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("opset", [11, 13, 18])
-def test_the_last_of_two_stays(opset: int, place: str) -> None:
-    feed = {**FEED, "c": np.array(True)} if place == "branch" else FEED
-    done = assert_rewrite(PASS, text(opset=opset, place=place), feeds=[feed])
-    assert not {"ArgMax", "GatherElements", "ScatterElements"} & set(done.ops)
 
 
 @pytest.mark.parametrize("reduction", ["add", "mul", "max", "min"])

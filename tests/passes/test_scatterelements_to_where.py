@@ -3,11 +3,9 @@
 from typing import Any
 
 import numpy as np
-import onnx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from onnx import helper
 
 from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
 from tests.passes.scatter_models import NUMBERS, PLACES, feed_of, scatter_elements, scatter_model
@@ -68,37 +66,6 @@ def test_lines_that_do_not_reach_the_end_are_elements() -> None:
     wanted = feed["x"].copy()
     wanted[[3, 1], :2] = feed["u"]
     np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], wanted)
-
-
-def expanded(value: str, sizes: str = "[B, 1, N]") -> str:
-    return f"""<ir_version: 8, opset_import: ["": 18]>
-    g (float[B, 6, N] x, float{sizes} u) => (float[B, 6, N] y)
-    <int64[1] zero = {{0}}, int64[1] one = {{1}}, int64[1] two = {{2}}, int64[1] three = {{3}},
-     {value}> {{
-        shape = Shape(x)
-        rows = Slice(shape, zero, one)
-        columns = Slice(shape, two, three)
-        wide = Concat<axis = 0>(rows, one, columns)
-        i = Expand(which, wide)
-        y = ScatterElements<axis = 1>(x, i, u)
-    }}"""
-
-
-@pytest.mark.parametrize("value", ["int64 which = {-2}", "int64[1,1,1] which = {4}"])
-def test_a_constant_that_is_expanded_at_run_time(value: str) -> None:
-    rng = np.random.default_rng(0)
-    x = rng.standard_normal((3, 6, 2)).astype(np.float32)
-    u = rng.standard_normal((3, 1, 2)).astype(np.float32)
-    text = expanded(value)
-    model = onnx.parser.parse_model(text)
-    # Shape inference does not see through Concat here; an exporter writes the shape down.
-    model.graph.value_info.append(
-        helper.make_tensor_value_info("i", onnx.TensorProto.INT64, ["B", 1, "N"])
-    )
-    done = assert_rewrite(PASS, model, feeds=[{"x": x, "u": u}], after=["Where"])
-    wanted = x.copy()
-    wanted[:, 4:5] = u
-    np.testing.assert_array_equal(outputs_of(done.after, {"x": x, "u": u})["y"], wanted)
 
 
 @pytest.mark.parametrize("reduction", ["add", "mul", "max", "min"])

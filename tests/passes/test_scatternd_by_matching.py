@@ -1,42 +1,15 @@
 """scatternd-by-matching: numbers of rows compared with every row."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_rewrite
-from tests.passes.lowering_models import PLACES, written
+from tests.passes.lowering_models import written
 
 PASS = "scatternd-by-matching"
 DATA = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
-INDICES: dict[int, Any] = {
-    1: np.array([[1], [-1]]),
-    2: np.array([[1, -1], [0, 1]]),
-    3: np.array([[1, 2, -4], [-1, 0, 3]]),
-}
-ROWS = {1: (2, 3, 4), 2: (2, 4), 3: (2,)}
-
-
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("length", [1, 2, 3])
-@pytest.mark.parametrize("opset", [11, 13, 18])
-def test_tuples(opset: int, length: int, place: str) -> None:
-    shape = ", ".join(map(str, ROWS[length]))
-    text = written(
-        "@y = ScatterND (x, i, u)",
-        f"float[2, 3, 4] x, int64[2, {length}] i, float[{shape}] u",
-        "float[2, 3, 4]",
-        opset=opset,
-        place=place,
-    )
-    feed: dict[str, Any] = {"x": DATA, "i": INDICES[length], "u": -1 - DATA[0, 0, 0] * 0}
-    feed["u"] = -np.arange(1, np.prod(ROWS[length]) + 1, dtype=np.float32).reshape(ROWS[length])
-    if place == "branch":
-        feed["c"] = np.array(True)
-    assert_rewrite(PASS, text, feeds=[feed])
 
 
 @pytest.mark.parametrize("reduction", ["add", "mul", "max", "min"])

@@ -3,12 +3,11 @@
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.testing import assert_rewrite
-from tests.passes.lowering_models import PLACES, written
+from tests.passes.lowering_models import written
 
 PASS = "scatternd-of-mask-to-where"
 BODY = (
@@ -22,18 +21,6 @@ DATA = np.random.default_rng(0).standard_normal((3, 5)).astype(np.float32)
 
 def feed(limit: float) -> dict[str, Any]:
     return {"x": DATA, "z": np.array(limit, np.float32), "v": np.array(0.25, np.float32)}
-
-
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("opset", [13, 18])
-def test_some_all_and_none(opset: int, place: str) -> None:
-    text = written(BODY, INPUTS, "float[3, 5]", opset=opset, place=place)
-    feeds = [feed(limit) for limit in (0, 99, -99)]
-    if place == "branch":
-        feeds = [{**known, "c": np.array(True)} for known in feeds]
-    done = assert_rewrite(PASS, text, feeds=feeds)
-    if place == "main":
-        assert "ScatterND" not in done.ops
 
 
 @given(st.floats(-3, 3, width=32), st.floats(width=32))

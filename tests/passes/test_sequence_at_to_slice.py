@@ -61,16 +61,6 @@ def test_pieces_of_given_lengths() -> None:
     assert check(cut, X, 1, X[:, 3:]) == ["Slice"]
 
 
-@pytest.mark.parametrize("kept", [0, 1])
-def test_a_position_computed_at_run_time(kept: int) -> None:
-    text = written(
-        f"@s = SplitToSequence <axis = 1, keepdims = {kept}> (x)\n@y = SequenceAt (@s, i)",
-        "float[N, M] x, int64 i", "float[N, 1]" if kept else "float[N]",
-    )  # fmt: skip
-    for place in (0, 4, -2):
-        assert_rewrite(PASS, text, feeds=[{"x": X, "i": np.array(place)}])
-
-
 @given(st.data())
 def test_any_cut(data: st.DataObject) -> None:
     sizes = data.draw(st.lists(st.integers(1, 3), min_size=1, max_size=4))
@@ -81,23 +71,3 @@ def test_any_cut(data: st.DataObject) -> None:
     start = sum(sizes[: place % len(sizes)])
     wanted = x[:, start : start + sizes[place]]
     check(cut + "@s = SplitToSequence <axis = 1> (x, @k)", x, place, wanted)
-
-
-@pytest.mark.parametrize("where", PLACES)
-@pytest.mark.parametrize("kind", ["float", "int64", "bool"])
-def test_a_computed_position_among_tensors_of_one_shape(kind: str, where: str) -> None:
-    body = "@e = SequenceConstruct (x, z)\n@s = SequenceInsert (@e, x)\n@y = SequenceAt (@s, i)"
-    text = written(body, f"{kind}[2,3] x, {kind}[2,3] z, int64 i", f"{kind}[2,3]", place=where)
-    dtype = {"float": np.float32, "int64": np.int64, "bool": np.bool_}[kind]
-    x: Array = np.array([[0, 0, 1], [2, 0, 0]]).astype(dtype)
-    z: Array = np.array([[1, 0, 1], [2, 0, 3]]).astype(dtype)
-    feeds: list[dict[str, Any]] = [
-        {"x": x, "z": z, "i": np.array(place, np.int64)} for place in (0, 1, 2, -1, -2, -3)
-    ]
-    if where == "branch":
-        for feed in feeds:
-            feed["c"] = np.array(True)
-    done = assert_rewrite(PASS, text, feeds=feeds)
-    assert not {"SequenceAt", "SequenceConstruct", "SequenceInsert"} & set(done.ops)
-    if where == "main":
-        assert done.ops == ["Unsqueeze", "Unsqueeze", "Unsqueeze", "Concat", "Gather"]

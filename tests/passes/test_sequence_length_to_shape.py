@@ -34,9 +34,3 @@ def test_pieces_of_a_known_axis(length: int, step: int) -> None:
     feed = {"x": np.zeros(length, np.int64)}
     done = assert_rewrite(PASS, written(body, f"int64[{length}] x", "int64"), feeds=[feed])
     assert outputs_of(done.after, feed)["y"] == -(-length // step)
-
-
-def test_constructed() -> None:
-    text = written("@s = SequenceConstruct (x, x, x)" + COUNT, "bool[2] x", "int64")
-    feed = {"x": np.zeros(2, np.bool_)}
-    assert outputs_of(assert_rewrite(PASS, text, feeds=[feed]).after, feed)["y"] == 3

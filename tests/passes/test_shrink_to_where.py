@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import graphfix
-from graphfix.testing import assert_rewrite, parse
+from graphfix.testing import assert_rewrite
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "shrink-to-where"
@@ -27,19 +26,3 @@ def test_floats(attributes: str, kind: str, place: str) -> None:
     if place == "branch":
         feed["c"] = np.array(True)
     assert_rewrite(PASS, text, feeds=[feed])
-
-
-@pytest.mark.parametrize("kind", ["int32", "int64"])
-@pytest.mark.parametrize(
-    "attributes", ["", "<lambd = 1.5, bias = 0.6>", "<lambd = 2.0, bias = 1.0>"]
-)
-def test_integers(attributes: str, kind: str) -> None:
-    text = written(f"@y = Shrink {attributes} (x)", f"{kind}[M, N] x", f"{kind}[M, N]")
-    x = np.array([[-(2**24) - 1, -3, -2, -1, 0], [1, 2, 3, 2**24 + 1, 2**30 + 1]], kind)
-    assert_rewrite(PASS, text, feeds=[{"x": x}, {"x": x[:0]}])
-
-
-@pytest.mark.parametrize("target", ["trt7.0", "trt8.0"])
-def test_for_targets(target: str) -> None:
-    text = written("@y = Shrink (x)", "float[N] x", "float[N]", opset=11)
-    assert graphfix.run(parse(text), target, verify="full").exit_code == 0

@@ -38,16 +38,6 @@ def test_all_operands(opset: int, place: str) -> None:
     np.testing.assert_allclose(outputs_of(done.after, feed)["y"], wanted, rtol=1e-4, atol=1e-5)
 
 
-def test_simplified() -> None:
-    body = "@y = com.microsoft.SkipSimplifiedLayerNormalization <epsilon = 0.001> (x, k, g)"
-    text = written(
-        body, "float[N, 3, 6] x, float[N, 3, 6] k, float[6] g", "float[N, 3, 6]", imports=MS
-    )
-    feed = {name: value for name, value in feed_of().items() if name in "xkg"}
-    done = assert_rewrite(PASS, text, feeds=[feed], rtol=1e-4, atol=1e-5)
-    assert "Sub" not in done.ops
-
-
 def test_half_precision_is_computed_in_single() -> None:
     text = written(
         FULL, INPUTS.format(6).replace("float", "float16"), "float16[N, 3, 6]", imports=MS

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from graphfix.testing import assert_rewrite
-from tests.passes.lowering_models import PLACES, written
+from tests.passes.lowering_models import written
 
 PASS = "softmax-axis-explicit"
 X = np.random.default_rng(0).standard_normal((2, 3, 4)).astype(np.float32)
@@ -16,11 +16,3 @@ def test_values(opset: int, axis: int, op: str) -> None:
     model = written(f"@y = {op} (x)", "float[N,3,4] x", "float[N,3,4]", opset=opset)
     done = assert_rewrite(PASS, model, feeds=[{"x": X}], after=[op])
     assert done.after.graph.node[0].attribute[0].i == axis
-
-
-@pytest.mark.parametrize("place", PLACES)
-def test_places(place: str) -> None:
-    model = written("@y = Softmax (x)", "float16[2,3] x", "float16[2,3]", place=place)
-    feed = {"x": X[:, :, 0].astype(np.float16)}
-    feed |= {"c": np.array(True)} if place == "branch" else {}
-    assert_rewrite(PASS, model, feeds=[feed])

@@ -26,12 +26,6 @@ def test_the_last_part_is_smaller(opset: int, dtype: str) -> None:
     np.testing.assert_array_equal(outputs_of(done.after, {"x": x})["c"], x[:, 6:])
 
 
-@pytest.mark.parametrize("opset", [7, 11, 13])
-def test_equal_parts_of_older_opsets(opset: int) -> None:
-    model = text("g (float[6] x) => (float[3] a, float[3] b) { a, b = Split (x) }", opset)
-    assert_rewrite(PASS, model, feeds=[{"x": np.arange(6, dtype=np.float32)}], after=["Split"])
-
-
 @given(size=st.integers(1, 20), count=st.integers(1, 4))
 def test_any_size(size: int, count: int) -> None:
     names = [f"o{i}" for i in range(count)]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from onnx import ModelProto, helper, parser
 
-from graphfix.testing import assert_rewrite, assert_untouched
+from graphfix.testing import assert_rewrite
 
 PASS = "stored-inputs-last"
 X = np.array([[1, -2]], np.float32)
@@ -32,8 +32,3 @@ def test_the_order(order: str, ir: int) -> None:
     done = assert_rewrite(PASS, _model(order, ir), feeds=[feed], rtol=0, atol=0)
     stored = [name for name in order if name in "wb"]
     assert [info.name for info in done.after.graph.input] == ["x", "z", *stored]
-
-
-@pytest.mark.parametrize("order", ["xzwb", "xz"])
-def test_leaves_others_alone(order: str) -> None:
-    assert_untouched(PASS, _model(order, 8))

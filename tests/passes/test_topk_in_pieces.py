@@ -62,16 +62,6 @@ def test_equal_elements_come_in_order() -> None:
     assert outputs_of(done.after, {"x": x})["i"].tolist() == [list(range(8))] * 2
 
 
-@pytest.mark.parametrize("op", ["Sigmoid", "Tanh", "Softmax <axis = 1>"])
-def test_what_is_finite_needs_no_more(op: str) -> None:
-    moved = f"s = {op} (x) t = Transpose (s) v = Transpose (t) y, i = TopK"
-    text = text_of(8).replace("y, i = TopK", moved).replace("(x, k)", "(v, k)")
-    x = np.array([range(9), range(9, 0, -1)], np.float32) / 9
-    done = assert_rewrite(PASS, text, feeds=[{"x": x}], options={"most": 3})
-    assert done.ops.count("TopK") == 3
-    assert "GatherElements" not in done.ops
-
-
 def test_an_unknown_size_with_infinite_elements_is_approximate() -> None:
     text = parse(text_of(8).replace("[2, 9] x", "[2, N] x"))
     result = graphfix.run(text, passes=[PASS], options={f"{PASS}.most": 3}, verify="off")

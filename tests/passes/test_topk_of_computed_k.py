@@ -3,12 +3,10 @@
 from typing import Any
 
 import numpy as np
-import onnx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphfix import run
 from graphfix.testing import assert_rewrite, outputs_of
 
 PASS = "topk-of-computed-k"
@@ -58,9 +56,3 @@ def test_a_size_that_is_known_needs_no_more_elements() -> None:
     feeds = [{"x": x, "k": np.array([k])} for k in (1, 3, 6)]
     done = assert_rewrite(PASS, text, feeds=feeds, after=["TopK", "Slice", "Slice"])
     assert outputs_of(done.after, feeds[1])["y"].tolist() == [[5, 4, 3], [11, 10, 9]]
-
-
-@pytest.mark.parametrize("target", ["trt7.2", "trt8.2", "trt8.6", "trt10.10"])
-def test_nothing_is_left_on_targets(target: str) -> None:
-    result = run(onnx.parser.parse_model(text_of()), target, verify="full")
-    assert result.exit_code == 0, result.report.findings_after

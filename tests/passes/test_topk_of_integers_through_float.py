@@ -7,22 +7,9 @@ from hypothesis import strategies as st
 
 from graphfix.report import APPROXIMATE, EXACT, Status
 from graphfix.testing import assert_rewrite, outputs_of, run_pass
-from tests.passes.lowering_models import PLACES, written
+from tests.passes.lowering_models import written
 
 PASS = "topk-of-integers-through-float"
-
-
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("op", ["ArgMax", "ArgMin"])
-def test_the_place_of_the_largest(op: str, place: str) -> None:
-    feed = {"x": np.array([[3, -1, 3]], np.int32)}
-    if place == "branch":
-        feed["c"] = np.array(True)
-    text = written(
-        f"@y = {op} <axis = 1, keepdims = 0> (x)", "int32[1, 3] x", "int64[1]", place=place
-    )
-    done = assert_rewrite(PASS, text, feeds=[feed])
-    assert outputs_of(done.after, feed)["y"].tolist() == [0 if op == "ArgMax" else 1]
 
 
 @given(st.lists(st.integers(-(2**24), 2**24), min_size=3, max_size=8), st.booleans())

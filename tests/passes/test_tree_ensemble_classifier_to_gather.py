@@ -30,24 +30,6 @@ def test_three_classes(after: str, kind: str) -> None:
     assert_rewrite(PASS, based, feeds=[{"x": data}], **ROUNDED)
 
 
-def test_two_classes_with_one_score() -> None:
-    feeds = [{"x": GRID.astype(np.float32)}]
-    mixed: dict[str, Any] = {"class_ids": [0] * 5, "class_weights": [1.0, -2.0, 0.5, -4.0, 1.5]}
-    assert_rewrite(
-        PASS, classifier([0, 1], post_transform="LOGISTIC", **mixed), feeds=feeds, **ROUNDED
-    )
-    assert_rewrite(
-        PASS,
-        classifier([4, 2], post_transform="LOGISTIC", base_values=[0.75], **mixed),
-        feeds=feeds,
-        **ROUNDED,
-    )
-    shares: dict[str, Any] = {"class_ids": [0] * 5, "class_weights": [0.1, 0.3, 0.0, 0.2, 0.4]}
-    assert_rewrite(PASS, classifier([0, 1], **shares), feeds=feeds, **ROUNDED)
-    shares["class_ids"] = [1] * 5
-    assert_rewrite(PASS, classifier([0, 1], **shares), feeds=feeds, **ROUNDED)
-
-
 MIRRORED: dict[str, Any] = {
     "class_treeids": [0, 0, 0, 0, 0, 0, 1, 1, 1, 1],
     "class_nodeids": [2, 2, 3, 3, 4, 4, 1, 1, 2, 2],

@@ -19,14 +19,6 @@ def test_modes_and_ties(mode: str) -> None:
     assert_rewrite(PASS, forest(mode), feeds=[{"x": GRID.astype(np.float32)}])
 
 
-@pytest.mark.parametrize("mode", ["BRANCH_LEQ", "BRANCH_GT"])
-@pytest.mark.parametrize("flags", [[0] * 8, [1, 1, 0, 0, 0, 1, 0, 0]])
-def test_missing_values(mode: str, flags: list[int]) -> None:
-    data = np.array([[np.nan, 0], [0.4, np.nan], [np.nan, np.nan]], np.float32)
-    model = forest(mode, nodes_missing_value_tracks_true=flags)
-    assert_rewrite(PASS, model, feeds=[{"x": data}])
-
-
 def test_doubles_and_base_values() -> None:
     assert_rewrite(PASS, forest(double=True), feeds=[{"x": GRID}])
     assert_rewrite(PASS, forest(base_values=[10.0, -1.0]), feeds=[{"x": GRID.astype(np.float32)}])
@@ -65,15 +57,6 @@ def test_the_least_and_the_greatest(how: str) -> None:
     one.graph.output[0].type.tensor_type.shape.dim[1].dim_value = 1
     assert_rewrite(PASS, one, feeds=[{"x": GRID.astype(np.float32)}], **ROUNDED)
     assert_refused(PASS, forest(aggregate_function=how), "each leaf must have a vote for each")
-
-
-def test_modes_that_differ_from_branch_to_branch() -> None:
-    leaf = "LEAF"
-    modes = ["BRANCH_GT", "BRANCH_EQ", leaf, leaf, leaf, "BRANCH_LT", leaf, leaf]
-    data = np.array([[0.4, -1], [0.6, -1], [0.6, 2], [np.nan, np.nan], [0.6, np.nan]], np.float32)
-    for flags in ([0] * 8, [1, 0, 0, 0, 0, 1, 0, 0]):
-        model = forest(nodes_modes=modes, nodes_missing_value_tracks_true=flags)
-        assert_rewrite(PASS, model, feeds=[{"x": data}], **ROUNDED)
 
 
 def test_missing_values_pass_some_branches() -> None:

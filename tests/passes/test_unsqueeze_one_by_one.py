@@ -38,10 +38,3 @@ def test_shapes(axes: str, opset: int, place: str) -> None:
     assert outputs_of(done.after, feed)["y"].shape == SHAPES[axes]
     if place == "main":
         assert done.ops == ["Unsqueeze"] * len(axes.split(","))
-
-
-@pytest.mark.parametrize("dtype", ["int64", "bool", "float16"])
-def test_types(dtype: str) -> None:
-    kind = {"int64": np.int64, "bool": np.bool_, "float16": np.float16}[dtype]
-    text = written(body("0, 2", 17), f"{dtype}[2] x", f"{dtype}[1,2,1]")
-    assert_rewrite(PASS, text, feeds=[{"x": np.array([0, 1]).astype(kind)}])

@@ -1,33 +1,8 @@
 """values-of-attention-apart: the same products, Max before the values."""
 
-import numpy as np
 import onnx
-import pytest
 
 import graphfix
-from graphfix.testing import assert_rewrite, outputs_of
-from tests.passes.lowering_models import PLACES, written
-
-PASS = "values-of-attention-apart"
-X = np.arange(-3, 9, dtype=np.float32).reshape(2, 2, 3)
-Z = np.arange(12, dtype=np.float32).reshape(2, 3, 2) - 4
-BODY = "@y = MatMul (x, z)"
-
-
-@pytest.mark.parametrize("opset", [8, 13, 17])
-@pytest.mark.parametrize("sizes", ["2, 2, 3", "B, N, 3"])
-def test_values(sizes: str, opset: int) -> None:
-    other = sizes.replace("2, 2, 3", "2, 3, 2").replace("B, N, 3", "B, 3, M")
-    text = written(BODY, f"float[{sizes}] x, float[{other}] z", "float[b, n, m]", opset=opset)
-    done = assert_rewrite(PASS, text, feeds=[{"x": X, "z": Z}], after=["Max", "MatMul"])
-    np.testing.assert_allclose(outputs_of(done.after, {"x": X, "z": Z})["y"], X @ Z)
-
-
-@pytest.mark.parametrize("place", PLACES)
-def test_everywhere(place: str) -> None:
-    text = written(BODY, "float[2, 2, 3] x, float[2, 3, 2] z", "float[2, 2, 2]", place=place)
-    feed = {"x": X, "z": Z} | ({"c": np.array(True)} if place == "branch" else {})
-    assert_rewrite(PASS, text, feeds=[feed])
 
 
 def test_split_heads_are_repaired_for_rknn() -> None:
