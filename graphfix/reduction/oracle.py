@@ -15,7 +15,7 @@ from graphfix.ir.model import Model
 from graphfix.ir.storage.reading import walk_tensors
 from graphfix.ir.storage.weights import is_external
 from graphfix.pipeline.hooks import Hook
-from graphfix.pipeline.validation import Validity, new_complaints, validity_of
+from graphfix.pipeline.validation import Validity, validity_of
 from graphfix.pipeline.verifying import on_disk
 from graphfix.reduction.tensor_types import Typist
 
@@ -93,7 +93,10 @@ class Oracle(Struct):
             found = validity_of(Model(candidate, base_dir=self.base_dir))
         except InvalidModel:
             return False
-        return not new_complaints(self.validity, found)
+        # Of a model with a fault the parts have others: types that follow from no node, for one.
+        if found.checker or found.inference:
+            return bool(self.validity.checker or (self.validity.inference and not found.checker))
+        return True
 
     def _ask(self, candidate: ModelProto) -> bool:
         if self.runs >= self.max_runs:

@@ -104,5 +104,5 @@ def test_it_is_compared_and_checked_as_it_is(
     assert main(["compare", str(text), str(binary)]) == 0
     assert main(["check", str(binary), "--target", "trt8"]) == 0
     capsys.readouterr()
-    assert main(["check", str(text), "--target", "trt8"]) == 1
+    assert main(["check", str(text), "--target", "trt8", "-v"]) == 1
     assert "text-form-to-binary" in capsys.readouterr().out
