@@ -32,7 +32,7 @@ from benchmarks.speed.generate import main as generate
 _SIZES = (2_000, 5_000, 20_000)
 _TRIES, _FEW, _TURNS = 10, 5, 3
 _HELP, _SMALL = 1.2, 2.5  # times the imports without which nothing can be done
-_SHARE, _GROWTH, _MEGABYTES = 0.3, 1.05, 150  # of polygraphy's CPU; of 20,000 nodes
+_SHARE, _GROWTH, _MEGABYTES = 0.25, 1.05, 150  # of polygraphy's CPU; of 20,000 nodes
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,15 @@ def test_nothing_heavy_is_imported(words: tuple[str, ...]) -> None:
     assert not any(name.startswith("graphfix.cli.") and "_command" in name for name in modules)
 
 
+def test_what_repairs_and_proves_is_not_imported_to_check_a_file() -> None:
+    script = "import json, sys, graphfix.pipeline.files; print(json.dumps(list(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    modules: list[str] = json.loads(done.stdout)
+    assert "graphfix.pipeline.findings" in modules
+    unused = ("graphfix.pipeline.finishing", "graphfix.proving.sites", "graphfix.proving.inputs")
+    assert [name for name in modules if name.startswith(unused)] == []
+
+
 @pytest.mark.parametrize(("columns", "longest"), [("60", 58), ("20", 50), ("200", 78), ("x", 78)])
 def test_the_list_is_as_wide_as_the_terminal(
     monkeypatch: pytest.MonkeyPatch, columns: str, longest: int

@@ -156,12 +156,13 @@ def kind_of(symbol: str, axis: int, rank: int) -> str:
     return "other"
 
 
-def names_in(expression: str) -> list[str]:
+@lru_cache(maxsize=1 << 12)
+def names_in(expression: str) -> tuple[str, ...]:
     """Return the names in a dimension such as ``past + seq``; the text itself if it is no sum."""
     tree = _parse(expression)
     if tree is None:
-        return [expression]
-    return [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
+        return (expression,)
+    return tuple(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
 
 
 def evaluate(expression: str, sizes: Mapping[str, int]) -> int | None:
