@@ -100,8 +100,8 @@ def test_and_it_computes_the_same(
 ) -> None:
     run_on(MAKERS[name](), tmp_path / "m.onnx")
     text = capsys.readouterr().out
-    assert "mod-elimination: applied at 1 place, exact" in text
-    assert "\nVerification\n  equal" in text, text
+    assert "\n  mod-elimination  1 place, exact, equal on " in text
+    assert "\n  verified  outputs equal on " in text, text
 
 
 def test_external_data_stays_where_it_is(tmp_path: Path) -> None:
