@@ -77,13 +77,13 @@ class _InOrder(GroupedCommand):
     type=click.Choice(["auto", "off"]),
     default="auto",
     show_default=True,
-    help="Prove what each edit promises, or nothing.",
+    help="Verify what each edit claims, or nothing.",
 )
 @click.option(
     "--inputs",
     type=FILE,
     metavar="FILE.npz",
-    help="Prove on these inputs, arrays named after the inputs.",
+    help="Compare on these inputs, arrays named after the inputs.",
 )
 @click.option(
     "--seed",
@@ -116,12 +116,12 @@ def edit(
     """Change MODEL by hand: edits in the order given, all of them or none.
 
     Nodes and tensors are named by name, by a pattern ('*/attn/*'), by operator
-    (op:Mod) or by place in the file (index:12). Each edit says what it did and proves
-    what it promises; MODEL itself is never changed.
+    (op:Mod) or by place in the file (index:12). Each edit says what it did and verifies
+    what it claims; MODEL itself is never changed.
 
-    Exit codes: 0 written and proved; 1 written, but something could not be shown; 2
-    wrong usage, or the edit cannot be done; 3 MODEL cannot be read or is not a model;
-    4 a promise does not hold, nothing written; 5 a fault in graphfix; 130 Ctrl-C.
+    Exit codes: 0 written and verified; 1 written, but something could not be verified or
+    done; 2 wrong usage, or the edit cannot be done; 3 MODEL cannot be read or is not a
+    model; 4 a claim does not hold, nothing written; 5 a fault in graphfix; 130 Ctrl-C.
     """
     out = asked["output"] == STANDARD
     if out and as_json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from os.path import basename
 from pathlib import Path
 
@@ -10,14 +11,14 @@ from graphfix.edits.proof import Proof
 from graphfix.edits.step import FreeSize
 from graphfix.rendering.as_json import SCHEMA, Json, verification_json
 from graphfix.rendering.short_lines import Listed, fitted, labelled_short, labelled_whole, one_line
-from graphfix.rendering.style import PLAIN, Style, count, join, labelled, printable, wrap
+from graphfix.rendering.style import PLAIN, Style, capped, count, join, labelled, printable, wrap
 from graphfix.rendering.wording import Word
 
 _SAID = {
-    Word.CHANGED: ("edited, each promise verified", "green"),
-    Word.NOT_VERIFIED: ("edited, not every promise could be verified", "yellow"),
+    Word.CHANGED: ("edited, each claim verified", "green"),
+    Word.NOT_VERIFIED: ("edited, not every claim could be verified", "yellow"),
     Word.NOT_DONE: ("edited, something could not be done", "yellow"),
-    Word.DIFFERENT: ("a promise does not hold, nothing was written", "red"),
+    Word.DIFFERENT: ("a claim does not hold, nothing was written", "red"),
 }
 
 
@@ -51,14 +52,18 @@ def short_edit(model: str, output: Path | None, found: Edited, *, style: Style =
     if proofs:
         more = " or more" if tried and min(tried) < max(tried) else ""
         on = f", outputs compared on {count(min(tried), 'input')}{more}" if tried else ""
-        lines += labelled_short("verified", f"{len(held)} of {count(len(proofs), 'promise')}{on}")
+        claims = "; ".join(dict.fromkeys(proof.claim for proof in held))
+        told = f": {claims}" if claims else ""
+        lines += labelled_short(
+            "verified", f"{len(held)} of {count(len(proofs), 'claim')}{on}{told}"
+        )
     lists = [
         Listed(
-            "What does not hold or could not be verified",
-            [[one_line(proof_text(proof), "  ")] for proof in proofs if not proof.equal],
+            "Does not hold or could not be verified",
+            _not_verified(proofs),
         ),
         Listed(
-            "What could not be done",
+            "Could not be done",
             [[one_line(text, "  ")] for step in found.steps for text in step.unfinished],
         ),
         Listed(
@@ -71,6 +76,19 @@ def short_edit(model: str, output: Path | None, found: Edited, *, style: Style =
         ),
     ]
     return join(fitted(lines, lists, style))
+
+
+def _not_verified(proofs: Sequence[Proof]) -> list[list[str]]:
+    """Return the claims that are not verified, those with the same reason together."""
+    claims: dict[str, list[str]] = {}
+    for proof in proofs:
+        if not proof.equal:
+            reason = f"{proof.verification.status}: {proof.verification.reason}"
+            claims.setdefault(reason, []).append(proof.claim)
+    return [
+        wrap(printable(f"{capped(told, 2)}: {reason}"), "    ", "  - ")
+        for reason, told in claims.items()
+    ]
 
 
 def edit_text(model: str, output: Path | None, found: Edited, *, style: Style = PLAIN) -> str:

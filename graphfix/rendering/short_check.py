@@ -69,7 +69,7 @@ def short_check(
             [problem_lines(g) for g in groups if g.findings[0].blocks],
         ),
         Listed(
-            "What blocks nothing",
+            "Findings that do not block",
             [[problem_line(g)] for g in groups if not g.findings[0].blocks],
             minor=bool(blocking),
         ),

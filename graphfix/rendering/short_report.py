@@ -33,6 +33,10 @@ from graphfix.report import (
 
 _SEVERITY = 10  # columns
 _NOTES_SHOWN = 2
+_UNDECIDED = {
+    Verdict.INCONCLUSIVE: "comparing the whole model was inconclusive",
+    Verdict.SKIPPED: "the whole model was not compared",
+}
 _FIRST = 160  # columns of a first line that holds a reason
 
 
@@ -93,7 +97,7 @@ def short_report(
             [[problem_line(group)] for group in gone],
             minor=bool(left),
         ),
-        Listed(f"Repairs: {len(repairs)}", repairs, minor=bool(left)),
+        Listed(f"{_deeds(report)}: {len(repairs)}", repairs, minor=bool(left)),
         Listed(
             "Interface changes",
             [[one_line(f"{c.name}: {c.old} -> {c.new}", "  ")] for c in report.io_changes],
@@ -102,6 +106,11 @@ def short_report(
         _next(report, exit_code, step),
     ]
     return join(fitted(lines, lists, style))
+
+
+def _deeds(report: Report) -> str:
+    """Return what the passes did: only what had a problem was repaired."""
+    return "Repairs" if problems(report.findings_before) else "Changes"
 
 
 def verified(report: Report) -> str:
@@ -128,7 +137,7 @@ def verified(report: Report) -> str:
             return f"no: outputs differ from those of {source}: {found.reason}"
         case _:
             each = "each repair on its own, " if every_site_equal(report.outcomes) else "no: "
-            text = f"{each}the whole model is {found.status}: {found.reason}"
+            text = f"{each}{_UNDECIDED[found.status]}: {found.reason}"
             return f"{text}; {alone}" if alone else text
 
 

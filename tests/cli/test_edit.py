@@ -30,7 +30,7 @@ def test_edits_are_done_in_the_order_given(tower: str, tmp_path: Path, capsys: C
     words = ["--rename", "x=a", "--prefix", "p_", "--rename", "a=b", "--rename-node", "p_dot=dot"]
     assert main(["edit", tower, *words, "-o", str(out), "-v"]) == 0
     said = capsys.readouterr().out.splitlines()
-    assert said[0] == "CHANGED: tower.onnx edited, each promise verified"
+    assert said[0] == "CHANGED: tower.onnx edited, each claim verified"
     assert [line for line in said if line.startswith("--")] == [
         "--rename",
         "--prefix",

@@ -148,7 +148,7 @@ def test_what_was_compared_is_told_apart(samples: Samples) -> None:
         (
             "not proved",
             "NOT VERIFIED: model.onnx for trt8.4: equality could not be shown",
-            "each repair on its own, the whole model is inconclusive: the output never changes",
+            "each repair on its own, comparing the whole model was inconclusive: the output never",
         ),
         (
             "different",
