@@ -46,6 +46,7 @@ from graphfix.authoring.declaring import PREPARE as PREPARE
 from graphfix.authoring.declaring import InferredType as InferredType
 from graphfix.authoring.declaring import Known as Known
 from graphfix.authoring.declaring import Option as Option
+from graphfix.authoring.declaring import Pass as Pass
 from graphfix.authoring.declaring import graph_pass as graph_pass
 from graphfix.authoring.declaring import like_first as like_first
 from graphfix.authoring.declaring import rewrite as rewrite

@@ -210,7 +210,7 @@ def _make(function: Callable[..., Any], kind: str, **fields: Any) -> Pass:
         removes=removes,
         family=names[2] if inside else "",
         doc=_doc(function, module if inside else None),
-        source=function.__code__.co_filename,
+        source=getattr(module, "__file__", None) or function.__code__.co_filename,
         **fields,
     )
 

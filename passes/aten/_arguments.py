@@ -15,7 +15,7 @@ the arguments have, is reported from what is given where the file does not say i
 takes is refused, and what a pass does not read is too.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -27,6 +27,7 @@ from graphfix.authoring import (
     Array,
     Motion,
     NodeView,
+    Pass,
     Refuse,
     Value,
     is_none,
@@ -36,6 +37,7 @@ from graphfix.authoring import (
     overload_chosen,
     overloads_called,
     overloads_of_arrays,
+    rewrite,
 )
 
 DOMAINS = (
@@ -62,6 +64,11 @@ def matching(names: Sequence[str]) -> tuple[str, ...]:
 def features(names: Sequence[str]) -> tuple[str, ...]:
     """Return the features that a pass for ATen operators called `names` removes."""
     return (*(f"op:aten::{n}" for n in names), *(f"op:{n}" for n in names))
+
+
+def replacing(names: Sequence[str], **how: Any) -> Callable[[Callable[..., Any]], Pass]:
+    """Declare a pass for ATen operators called `names`; the rest as for `rewrite`."""
+    return rewrite(matching(names), removes=features(names), **how)
 
 
 class Call(Struct, frozen=True):

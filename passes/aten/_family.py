@@ -13,6 +13,7 @@ from graphfix.authoring import (
     Builder,
     InferredType,
     NodeView,
+    Pass,
     Refuse,
     Value,
     named_in,
@@ -20,7 +21,7 @@ from graphfix.authoring import (
     overloads_of_arrays,
 )
 
-from ._arguments import ArrayCall, Call, Schemas, call_of
+from ._arguments import ArrayCall, Call, Schemas, call_of, replacing
 
 Shape = tuple[int | str | None, ...]
 Written = Value | tuple[Value | None, ...]
@@ -93,6 +94,20 @@ class Family:
             result = self.of(operator, overload).model(ArrayCall(inputs, attributes, schema))
         several: Sequence[Any] = cast("Any", result if isinstance(result, tuple) else (result,))
         return tuple(np.asarray(one) for one in several)
+
+    def replaced(self, module: str, **how: Any) -> Pass:
+        """Return the pass that replaces the calls of this family, called after its module.
+
+        Args:
+            module: The name of the module.
+            how: As for `rewrite`: what it emits, its accuracy, claims.
+        """
+
+        def write(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
+            return self.write(node, build)
+
+        write.__name__, write.__module__ = module.rpartition(".")[2], module
+        return replacing(self.names, infer=self.infer, evaluate=self.evaluate, **how)(write)
 
     def write(self, node: NodeView, build: Builder) -> tuple[Value | None, ...]:
         """Build what replaces a call.

@@ -22,10 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Array, Builder, InferredType, Refuse, Value
 
 from ._activations import ACTIVATIONS, Activation
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call
 from ._arithmetic import held, larger, smaller
 from ._axes import FLOATS
 from ._family import Family, Function
@@ -86,16 +86,10 @@ _KEEP = frozenset({"hardtanh", "relu6", "threshold", "hardshrink", "softshrink"}
 FAMILY = Family({name: _function(name, one) for name, one in ACTIVATIONS.items()})
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
+aten_activation = FAMILY.replaced(
+    __name__,
     emits=(
         "Abs Acos Add And Asin Atan Cast Clip Cos Div Equal Erf Exp Less Log Max Min Mul Neg Not "
         "Pow Reciprocal Sigmoid Sin Softplus Sqrt Sub Tan Tanh Where"
     ),
-    infer=FAMILY.infer,
-    evaluate=FAMILY.evaluate,
 )
-def aten_activation(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Write the function out, see the module."""
-    return FAMILY.write(node, build)

@@ -28,10 +28,10 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Value, rewrite
+from graphfix.authoring import Array, Builder, InferredType, NodeView, Value
 
 from ._adaptive import open_means
-from ._arguments import ArrayCall, features, matching
+from ._arguments import ArrayCall, replacing
 from ._axes import along_axis, batched, boxed, widened, windows
 from ._pooling import SCHEMA, Pooling, pooled_shape, pooling_of
 
@@ -66,9 +66,8 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     return (result.astype(x.dtype),)
 
 
-@rewrite(
-    matching(NAMES),
-    removes=features(NAMES),
+@replacing(
+    NAMES,
     emits=(
         "Add And AveragePool Cast Div Gather GlobalAveragePool Less MatMul Mul Not Range "
         "ReduceMean Shape Slice Squeeze Sub Transpose Unsqueeze"

@@ -31,19 +31,10 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import (
-    Array,
-    Builder,
-    InferredType,
-    NodeView,
-    Refuse,
-    Value,
-    rewrite,
-    size_of,
-)
+from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, size_of
 
 from ._adaptive import maxima_and_places
-from ._arguments import ArrayCall, features, matching
+from ._arguments import ArrayCall, replacing
 from ._axes import batched, boxed, windows
 from ._bags import EMITS, members
 from ._pooling import SCHEMA, Pooling, pooled_shape, pooling_of
@@ -78,9 +69,8 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     return values, indices
 
 
-@rewrite(
-    matching(NAMES),
-    removes=features(NAMES),
+@replacing(
+    NAMES,
     emits=(
         f"{EMITS} Add ArgMax Concat Div Equal GlobalMaxPool MaxPool Mul ReduceMax Reshape Squeeze"
     ),

@@ -22,9 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value
 
-from ._arguments import ArrayCall, call_of, features, matching
+from ._arguments import ArrayCall, call_of, replacing
 from ._axes import FLOATS, widened
 
 NAMES = ("affine_grid_generator",)
@@ -83,13 +83,7 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     return (moved.reshape(size[0], *size[2:], len(size) - 2).astype(theta.dtype),)
 
 
-@rewrite(
-    matching(NAMES),
-    removes=features(NAMES),
-    emits="Cast MatMul Reshape Transpose",
-    infer=infer,
-    evaluate=evaluate,
-)
+@replacing(NAMES, emits="Cast MatMul Reshape Transpose", infer=infer, evaluate=evaluate)
 def aten_affine_grid(node: NodeView, build: Builder) -> Value:
     """Multiply by the matrices, see the module."""
     theta, size, aligned = _read(node)

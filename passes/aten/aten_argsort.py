@@ -22,9 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Builder, InferredType, NodeView, Value, rewrite
+from graphfix.authoring import Builder, InferredType, Value
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call
 from ._family import INT64, Family, Function, axis_in, like, ranked
 from ._ordering import as_before, order, widened_to_sort, zeros_like
 
@@ -93,13 +93,6 @@ FAMILY = Family(
 )
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
-    emits="Cast ConstantOfShape Gather Identity Neg Reshape Shape Sub TopK",
-    infer=FAMILY.infer,
-    evaluate=FAMILY.evaluate,
+aten_argsort = FAMILY.replaced(
+    __name__, emits="Cast ConstantOfShape Gather Identity Neg Reshape Shape Sub TopK"
 )
-def aten_argsort(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Sort by TopK, see the module."""
-    return FAMILY.write(node, build)

@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value, operator_of, rewrite
+from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value, operator_of
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call, replacing
 from ._arithmetic import Arithmetic, Write, held, is_float, one, plain, truncated, two
 from ._family import Family
 
@@ -285,9 +285,8 @@ _TABLE = {
 FAMILY = Family({name: row.function() for name, row in _TABLE.items()})
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
+@replacing(
+    FAMILY.names,
     emits=(
         "Abs Add And Atan Cast Ceil Div Equal Erf Exp Floor Identity IsNaN Less Log Max Mod Mul "
         "Neg Or Pow Reciprocal Round Sign Sub Where Xor"

@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, InferredType, Refuse, Value
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call
 from ._family import Family, Function, ranked
 from ._normalizing import centred
 
@@ -156,15 +156,9 @@ FAMILY = Family({
 })  # fmt: skip
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
+aten_batch_norm = FAMILY.replaced(
+    __name__,
     emits=(
         "Add BatchNormalization Div Mul Reciprocal ReduceMean ReduceSum Reshape Sqrt Sub Unsqueeze"
     ),
-    infer=FAMILY.infer,
-    evaluate=FAMILY.evaluate,
 )
-def aten_batch_norm(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Normalize, see the module."""
-    return FAMILY.write(node, build)

@@ -26,9 +26,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value, operator_of, rewrite
+from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value, operator_of
 
-from ._arguments import ArrayCall, features, matching
+from ._arguments import ArrayCall, replacing
 from ._axes import widened
 from ._emitting import clipped, polynomial
 from ._special import SCHEMA, in_floats, like_operand, operand
@@ -102,9 +102,8 @@ def _scaled(x: Array, order: int) -> Array:
     return np.copysign(value, x) if order else value
 
 
-@rewrite(
-    matching(NAMES),
-    removes=features(NAMES),
+@replacing(
+    NAMES,
     emits="Abs Add Cast Clip Div Exp Less Mul Neg Reciprocal Sqrt Where",
     accuracy=APPROXIMATE,
     infer=like_operand,

@@ -30,9 +30,9 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
-from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value, operator_of, rewrite
+from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value, operator_of
 
-from ._arguments import ArrayCall, features, matching
+from ._arguments import ArrayCall, replacing
 from ._axes import widened
 from ._bessel import bessel_j, bessel_y
 from ._emitting import clipped, polynomial
@@ -111,9 +111,8 @@ def _spherical_model(x: Array) -> Array:
     return np.where(np.isinf(x), 0.0, np.where(x == 0, 1.0, np.sin(x) / np.where(x == 0, 1.0, x)))
 
 
-@rewrite(
-    matching(NAMES),
-    removes=features(NAMES),
+@replacing(
+    NAMES,
     emits="Abs Add Cast Clip Cos Div Less Log Mul Neg Sin Sqrt Sub Where",
     accuracy=APPROXIMATE,
     infer=like_operand,

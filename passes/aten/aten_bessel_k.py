@@ -27,9 +27,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value, operator_of, rewrite
+from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value, operator_of
 
-from ._arguments import ArrayCall, features, matching
+from ._arguments import ArrayCall, replacing
 from ._axes import widened
 from ._bessel import bessel_i, scaled_k
 from ._emitting import clipped
@@ -59,9 +59,8 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
         return (np.where(wide == np.inf, 0.0, value).astype(x.dtype),)
 
 
-@rewrite(
-    matching(NAMES),
-    removes=features(NAMES),
+@replacing(
+    NAMES,
     emits="Add Cast Clip Div Exp Less Log Mul Neg Reciprocal Sqrt Sub Where",
     accuracy=APPROXIMATE,
     infer=like_operand,

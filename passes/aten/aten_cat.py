@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto, helper
 
-from graphfix.authoring import FAR, Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import FAR, Array, Builder, InferredType, Refuse, Value
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call
 from ._family import Family, Function, Shape, axis_in, broadcast, ranked
 from ._lists import arrays_in, none_is_a_list, tensors_in
 from ._promoting import common_dtype, of_one_type
@@ -369,13 +369,7 @@ _FUNCTIONS = {
 FAMILY = Family(_FUNCTIONS)
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
+aten_cat = FAMILY.replaced(
+    __name__,
     emits="Add Cast Concat Div Expand Gather Less Mul Reshape Shape Slice Sub Unsqueeze Where",
-    infer=FAMILY.infer,
-    evaluate=FAMILY.evaluate,
 )
-def aten_cat(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Join or take apart, see the module."""
-    return FAMILY.write(node, build)

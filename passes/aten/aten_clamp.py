@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Builder, NodeView, Value, rewrite
+from graphfix.authoring import Builder, Value
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call
 from ._arithmetic import Arithmetic, Write, held, is_float, larger, one, smaller, two
 from ._family import Family
 
@@ -113,13 +113,4 @@ _TABLE = {
 FAMILY = Family({name: row.function() for name, row in _TABLE.items()})
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
-    emits="Cast Equal Identity IsNaN Less Max Min Relu Where",
-    infer=FAMILY.infer,
-    evaluate=FAMILY.evaluate,
-)
-def aten_clamp(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Write it with operators of ONNX, see the module."""
-    return FAMILY.write(node, build)
+aten_clamp = FAMILY.replaced(__name__, emits="Cast Equal Identity IsNaN Less Max Min Relu Where")

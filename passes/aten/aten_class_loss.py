@@ -20,19 +20,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import (
-    Array,
-    Builder,
-    InferredType,
-    NodeView,
-    Refuse,
-    Value,
-    along,
-    counted,
-    rewrite,
-)
+from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, along, counted
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call, replacing
 from ._arithmetic import held, larger
 from ._family import Family, Function, ranked
 from ._losses import MEAN, NONE, joined, joined_array, joined_as
@@ -231,9 +221,8 @@ FAMILY = Family({
 })  # fmt: skip
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
+@replacing(
+    FAMILY.names,
     emits=(
         "Add And Cast Div Equal Exp Gather Identity Less Log LogSoftmax Max Mul Neg Not Range "
         "ReduceMax ReduceMean ReduceProd ReduceSum Reshape Shape Slice Squeeze Sub Unsqueeze Where"

@@ -25,9 +25,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value
 
-from ._arguments import ArrayCall, call_of, features, matching
+from ._arguments import ArrayCall, call_of, replacing
 from ._axes import batched, spatial_input, widened
 from ._columns import GEOMETRY, LARGEST, Windows, windows_of, windows_of_arrays, with_zero
 
@@ -94,9 +94,8 @@ def _entries(windows: Windows, image: tuple[int, int]) -> Array:
     return entries
 
 
-@rewrite(
-    matching(NAMES),
-    removes=features(NAMES),
+@replacing(
+    NAMES,
     emits="Cast Concat Gather MatMul Pad Reshape Squeeze Unsqueeze",
     infer=infer,
     evaluate=evaluate,

@@ -21,19 +21,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import (
-    Array,
-    Builder,
-    InferredType,
-    NodeView,
-    Refuse,
-    Value,
-    combined_bits,
-    rewrite,
-    shifted,
-)
+from graphfix.authoring import Array, Builder, InferredType, Refuse, Value, combined_bits, shifted
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call
 from ._arithmetic import Arithmetic, Model, Write, held, is_float, one, two
 from ._family import Family, Function
 from ._promoting import of_one_type
@@ -300,16 +290,10 @@ _AMONG = {
 FAMILY = Family({name: row.function() for name, row in _TABLE.items()} | _AMONG)
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
+aten_comparison = FAMILY.replaced(
+    __name__,
     emits=(
         "Abs Add And BitwiseAnd BitwiseOr BitwiseXor Cast Concat Div Equal Gather IsNaN Less Mod "
         "Mul Not Or Reciprocal ReduceMax ReduceSum Reshape Slice Squeeze Sub Unsqueeze Where Xor"
     ),
-    infer=FAMILY.infer,
-    evaluate=FAMILY.evaluate,
 )
-def aten_comparison(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Write it with operators of ONNX, see the module."""
-    return FAMILY.write(node, build)

@@ -22,18 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import (
-    Array,
-    Builder,
-    InferredType,
-    NodeView,
-    Refuse,
-    Value,
-    need_type,
-    rewrite,
-)
+from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, need_type
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call, replacing
 from ._axes import FLOATS
 from ._family import Family, Function, ranked
 
@@ -218,13 +209,7 @@ FAMILY = Family({
 })  # fmt: skip
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
-    emits="Conv ConvTranspose",
-    infer=FAMILY.infer,
-    evaluate=FAMILY.evaluate,
-)
+@replacing(FAMILY.names, emits="Conv ConvTranspose", infer=FAMILY.infer, evaluate=FAMILY.evaluate)
 def aten_convolution(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Convolve as ONNX does, see the module."""
     if build.opset < 11:

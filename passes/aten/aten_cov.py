@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, InferredType, Refuse, Value
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call
 from ._emitting import clipped
 from ._family import Family, Function, ranked
 from ._promoting import to_float
@@ -148,16 +148,10 @@ FAMILY = Family({
 })  # fmt: skip
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
+aten_cov = FAMILY.replaced(
+    __name__,
     emits=(
         "Cast Clip Div Gather MatMul Mul ReduceMean ReduceSum Reshape Shape Sqrt Squeeze Sub "
         "Transpose Where"
     ),
-    infer=FAMILY.infer,
-    evaluate=FAMILY.evaluate,
 )
-def aten_cov(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Multiply what is left of means, see the module."""
-    return FAMILY.write(node, build)

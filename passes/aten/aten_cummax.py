@@ -26,19 +26,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import (
-    Array,
-    Builder,
-    InferredType,
-    NodeView,
-    Refuse,
-    Value,
-    along,
-    counted,
-    rewrite,
-)
+from graphfix.authoring import Array, Builder, InferredType, Refuse, Value, along, counted
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call
 from ._axes import FLOATS, LOW_PRECISION
 from ._family import INT64, Family, Function, axis_in, like, ranked
 from ._ordering import as_before, zeros_like
@@ -157,16 +147,10 @@ FAMILY = Family(
 )
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
+aten_cummax = FAMILY.replaced(
+    __name__,
     emits=(
         "Cast Concat ConstantOfShape Equal Expand Gather Identity Max Min Mul Not Or Range "
         "Reshape Scan Shape Slice Transpose Unsqueeze Where"
     ),
-    infer=FAMILY.infer,
-    evaluate=FAMILY.evaluate,
 )
-def aten_cummax(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Scan, see the module."""
-    return FAMILY.write(node, build)

@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value
 
-from ._arguments import ArrayCall, call_of, features, matching
+from ._arguments import ArrayCall, call_of, replacing
 
 NAMES = ("diag_embed",)
 SCHEMA = ("self", "offset", "dim1", "dim2")
@@ -71,13 +71,7 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     return (np.ascontiguousarray(np.moveaxis(y, (-2, -1), (first, second))),)
 
 
-@rewrite(
-    matching(NAMES),
-    removes=features(NAMES),
-    emits="And Gather Mul Transpose Where",
-    infer=infer,
-    evaluate=evaluate,
-)
+@replacing(NAMES, emits="And Gather Mul Transpose Where", infer=infer, evaluate=evaluate)
 def aten_diag_embed(node: NodeView, build: Builder) -> Value:
     """Repeat and mask, see the module."""
     x, offset, first, second = _read(node)

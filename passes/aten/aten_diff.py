@@ -20,18 +20,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import (
-    Array,
-    Builder,
-    InferredType,
-    NodeView,
-    Refuse,
-    Value,
-    need_rank,
-    rewrite,
-)
+from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, need_rank
 
-from ._arguments import ArrayCall, Call, call_of, features, matching
+from ._arguments import ArrayCall, Call, call_of, replacing
 
 NAMES = ("diff",)
 SCHEMA = ("self", "n", "dim", "prepend", "append")
@@ -87,13 +78,7 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     return (np.asarray(np.diff(whole, n=times, axis=axis)) if times else x,)
 
 
-@rewrite(
-    matching(NAMES),
-    removes=features(NAMES),
-    emits="Concat Slice Sub",
-    infer=infer,
-    evaluate=evaluate,
-)
+@replacing(NAMES, emits="Concat Slice Sub", infer=infer, evaluate=evaluate)
 def aten_diff(node: NodeView, build: Builder) -> Value:
     """Subtract slices, see the module."""
     call = call_of(node, {"diff": SCHEMA})

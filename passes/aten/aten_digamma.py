@@ -25,9 +25,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value, rewrite
+from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value
 
-from ._arguments import ArrayCall, features, matching
+from ._arguments import ArrayCall, replacing
 from ._axes import widened
 from ._emitting import clipped, polynomial
 from ._special import SCHEMA, in_floats, like_operand, operand
@@ -64,9 +64,8 @@ def _digamma(x: float) -> float:
     return total + math.log(x) - 0.5 / x - square * (1 / 12 - square * (1 / 120 - square / 252))
 
 
-@rewrite(
-    matching(NAMES),
-    removes=features(NAMES),
+@replacing(
+    NAMES,
     emits="Abs Add Cast Clip Cos Div Floor Less Log Mul Reciprocal Sin Sub Where",
     accuracy=APPROXIMATE,
     infer=like_operand,

@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto, helper
 
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, counted, rewrite
+from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, counted
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call, replacing
 from ._arithmetic import held, larger, smaller
 from ._family import Family, Function, broadcast, like, ranked, without
 from ._losses import NONE, Loss, float_dtype, float_operands, joined, joined_array, joined_as
@@ -243,9 +243,8 @@ FAMILY = Family({
 })  # fmt: skip
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
+@replacing(
+    FAMILY.names,
     emits=(
         "Abs Add Cast Div Equal Gather Identity Less Max Min Mul NonZero Pow Range ReduceL1 "
         "ReduceL2 ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum Shape Slice Sqrt Squeeze Sub "

@@ -36,10 +36,9 @@ from graphfix.authoring import (
     NodeView,
     Refuse,
     Value,
-    rewrite,
 )
 
-from ._arguments import ArrayCall, call_of, features, matching
+from ._arguments import ArrayCall, call_of, replacing
 from ._elementwise import BINARY, EXACT_ONES, UNARY
 from ._family import Shape, broadcast
 from ._promoting import common_dtype, of_one_type
@@ -79,9 +78,8 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
         return (np.asarray(model(*wide)).astype(dtype),)
 
 
-@rewrite(
-    matching(NAMES),
-    removes=features(NAMES),
+@replacing(
+    NAMES,
     emits=(
         "Abs Acosh Add Asinh Atanh Cast Clip Cosh Div Exp Floor Identity Less Log Max Min "
         "Mul Neg Or Reciprocal Sin Sinh Sqrt Sub Where"

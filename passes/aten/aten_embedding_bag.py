@@ -23,19 +23,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import (
-    FAR,
-    Array,
-    Builder,
-    InferredType,
-    NodeView,
-    Option,
-    Refuse,
-    Value,
-    rewrite,
-)
+from graphfix.authoring import FAR, Array, Builder, InferredType, NodeView, Option, Refuse, Value
 
-from ._arguments import ArrayCall, Call, call_of, features, matching
+from ._arguments import ArrayCall, Call, call_of, replacing
 from ._bags import EMITS, last_end, members, spread
 
 NAMES = ("embedding_bag",)
@@ -84,9 +74,8 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     return (np.stack(bags).astype(weight.dtype),)
 
 
-@rewrite(
-    matching(NAMES),
-    removes=features(NAMES),
+@replacing(
+    NAMES,
     emits=f"{EMITS} Cast Concat Div Equal Max Mul ReduceMax ReduceSum Slice",
     infer=infer,
     evaluate=evaluate,

@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value, rewrite
+from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value
 
-from ._arguments import ArrayCall, features, matching
+from ._arguments import ArrayCall, replacing
 from ._axes import widened
 from ._emitting import clipped, polynomial
 from ._special import SCHEMA, in_floats, like_operand, operand
@@ -85,9 +85,8 @@ def _erfinv(x: float) -> float:
     return math.copysign(y, x)
 
 
-@rewrite(
-    matching(NAMES),
-    removes=features(NAMES),
+@replacing(
+    NAMES,
     emits="Abs Add Cast Clip Less Log Mul Neg Sqrt Sub Where",
     accuracy=APPROXIMATE,
     infer=like_operand,

@@ -36,10 +36,9 @@ from graphfix.authoring import (
     Value,
     need_type,
     operator_of,
-    rewrite,
 )
 
-from ._arguments import ArrayCall, Call, call_of, features, matching
+from ._arguments import ArrayCall, Call, call_of, replacing
 from ._axes import widened
 
 NAMES = ("fft_rfft", "view_as_real")
@@ -114,9 +113,8 @@ def transform(rows: int, length: int) -> Array:
     return np.stack([np.cos(angle), -np.sin(angle)], axis=-1).reshape(rows, -1)
 
 
-@rewrite(
-    matching(NAMES),
-    removes=features(NAMES),
+@replacing(
+    NAMES,
     emits="Cast MatMul Reshape Slice Transpose",
     options={"max_elements": Option(int, 1 << 24, "Larger matrices are refused.")},
     infer=infer,

@@ -16,18 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import (
-    Array,
-    Builder,
-    NodeView,
-    Refuse,
-    Value,
-    like_first,
-    need_rank,
-    rewrite,
-)
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, like_first, need_rank
 
-from ._arguments import ArrayCall, call_of, features, matching
+from ._arguments import ArrayCall, call_of, replacing
 
 NAMES = ("flip",)
 SCHEMA = ("self", "dims")
@@ -41,13 +32,7 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     return (np.flip(call.need("self"), axes),)
 
 
-@rewrite(
-    matching(NAMES),
-    removes=features(NAMES),
-    emits="Gather Slice",
-    infer=like_first,
-    evaluate=evaluate,
-)
+@replacing(NAMES, emits="Gather Slice", infer=like_first, evaluate=evaluate)
 def aten_flip(node: NodeView, build: Builder) -> Value:
     """Reverse axes, see the module."""
     call = call_of(node, {"flip": SCHEMA})

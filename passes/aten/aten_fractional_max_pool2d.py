@@ -28,9 +28,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call, replacing
 from ._family import Family, Function, ranked
 
 _MOST_ELEMENTS = 128
@@ -153,9 +153,8 @@ def _model(call: ArrayCall) -> Any:
 FAMILY = Family({"fractional_max_pool2d": Function(_SCHEMA, _write, _model, _type)})
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
+@replacing(
+    FAMILY.names,
     emits="Add Cast Equal GatherElements Greater Mul Not Or Slice Sub Unsqueeze Where",
     infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,

@@ -25,9 +25,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import EXACT, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import EXACT, Builder, InferredType, NodeView, Refuse, Value
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call, replacing
 from ._exponents import taken_apart
 from ._family import Family, Function
 
@@ -67,9 +67,8 @@ def _types(call: Call) -> Sequence[InferredType | None]:
 FAMILY = Family({"frexp": Function(("self",), _frexp, _model, _types)})
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
+@replacing(
+    FAMILY.names,
     emits="Abs Add And Cast Less Mul Neg Where",
     infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,

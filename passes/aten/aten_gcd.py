@@ -25,9 +25,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import EXACT, Array, Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import EXACT, Array, Builder, NodeView, Refuse, Value
 
-from ._arguments import Call, features, matching
+from ._arguments import Call, replacing
 from ._arithmetic import two
 from ._family import Family
 
@@ -101,9 +101,8 @@ FAMILY = Family(
 )
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
+@replacing(
+    FAMILY.names,
     emits="Abs Add Cast Div Identity Less Loop Mul Sub Where",
     infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,

@@ -32,11 +32,10 @@ from graphfix.authoring import (
     Sampling,
     Value,
     grid_sampled,
-    rewrite,
     sampling,
 )
 
-from ._arguments import ArrayCall, call_of, features, matching
+from ._arguments import ArrayCall, call_of, replacing
 
 NAMES = ("grid_sampler", "grid_sampler_2d", "grid_sampler_3d")
 SCHEMA = ("input", "grid", "interpolation_mode", "padding_mode", "align_corners")
@@ -126,13 +125,7 @@ def _cubic(t: Array, a: float = -0.75) -> tuple[Array, ...]:
     return far(t + 1), near(t), near(1 - t), far(2 - t)
 
 
-@rewrite(
-    matching(NAMES),
-    removes=features(NAMES),
-    emits=(sampling.EMITS, "GridSample"),
-    infer=infer,
-    evaluate=evaluate,
-)
+@replacing(NAMES, emits=(sampling.EMITS, "GridSample"), infer=infer, evaluate=evaluate)
 def aten_grid_sampler(node: NodeView, build: Builder) -> Value:
     """Sample, see the module."""
     call = call_of(node, dict.fromkeys(NAMES, SCHEMA))

@@ -32,9 +32,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value
 
-from ._arguments import ArrayCall, call_of, features, matching
+from ._arguments import ArrayCall, call_of, replacing
 from ._axes import LOW_PRECISION
 from ._normalizing import centred, floating, scaled, shaped_like, trailing
 
@@ -78,9 +78,8 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     return (result.astype(x.dtype), middle[:, :, 0].astype(x.dtype), rate[:, :, 0].astype(x.dtype))
 
 
-@rewrite(
-    matching(NAMES),
-    removes=features(NAMES),
+@replacing(
+    NAMES,
     emits=(
         "Add Cast Div InstanceNormalization Mul ReduceMean ReduceSum Reciprocal Reshape Shape Sqrt "
         "Sub"

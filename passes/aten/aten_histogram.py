@@ -33,11 +33,10 @@ from graphfix.authoring import (
     Refuse,
     Value,
     counted,
-    rewrite,
     size_of,
 )
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call, replacing
 from ._family import Family, Function, ranked
 from ._spacing import evenly
 
@@ -174,9 +173,8 @@ FAMILY = Family({
 })  # fmt: skip
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
+@replacing(
+    FAMILY.names,
     emits=(
         "Add And Div Equal Gather Greater Identity Less Mul Or Range ReduceMax ReduceMin ReduceSum "
         "Reshape Shape Slice Squeeze Sub Unsqueeze Where"

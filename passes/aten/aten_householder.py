@@ -23,19 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import (
-    Array,
-    Builder,
-    InferredType,
-    NodeView,
-    Option,
-    Refuse,
-    Value,
-    counted,
-    rewrite,
-)
+from graphfix.authoring import Array, Builder, InferredType, Option, Refuse, Value, counted
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call
 from ._family import Family, Function, like, ranked
 from ._lu import matrices_of, sizes_of, steps_of
 from ._lu_looped import lined
@@ -295,17 +285,11 @@ FAMILY = Family(
 )
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
+aten_householder = FAMILY.replaced(
+    __name__,
     emits=(
         "Add And Cast Concat Div Equal Gather Identity Less Loop MatMul Mul Neg Range ReduceSum "
         "Reshape Shape Slice Sqrt Squeeze Sub Transpose Unsqueeze Where"
     ),
     options={"max_unrolled": Option(int, 8, "Largest matrix that is reflected without a Loop.")},
-    infer=FAMILY.infer,
-    evaluate=FAMILY.evaluate,
 )
-def aten_householder(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Reflect column by column, see the module."""
-    return FAMILY.write(node, build)

@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value
 
-from ._arguments import ArrayCall, call_of, features, matching
+from ._arguments import ArrayCall, call_of, replacing
 from ._axes import batched, spatial_input
 from ._columns import GEOMETRY, LARGEST, Windows, windows_of, windows_of_arrays, with_zero
 
@@ -80,12 +80,8 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     return (stacked.reshape(shape),)
 
 
-@rewrite(
-    matching(NAMES),
-    removes=features(NAMES),
-    emits="Concat Gather Pad Reshape Squeeze Unsqueeze",
-    infer=infer,
-    evaluate=evaluate,
+@replacing(
+    NAMES, emits="Concat Gather Pad Reshape Squeeze Unsqueeze", infer=infer, evaluate=evaluate
 )
 def aten_im2col(node: NodeView, build: Builder) -> Value:
     """Gather the columns, see the module."""

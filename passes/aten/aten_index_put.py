@@ -34,10 +34,9 @@ from graphfix.authoring import (
     from_front,
     is_none,
     like_first,
-    rewrite,
 )
 
-from ._arguments import LISTS, Call, call_of, features, matching
+from ._arguments import LISTS, Call, call_of, replacing
 from ._family import broadcast, ranked
 from ._pytorch import tensors_of
 
@@ -95,9 +94,8 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     return (result,)
 
 
-@rewrite(
-    matching(NAMES),
-    removes=features(NAMES),
+@replacing(
+    NAMES,
     emits=(
         "Add Cast Concat Expand Gather Less NonZero Reshape ScatterND Shape Slice Transpose "
         "Unsqueeze Where"

@@ -34,10 +34,9 @@ from graphfix.authoring import (
     Refuse,
     Value,
     need_type,
-    rewrite,
 )
 
-from ._arguments import ArrayCall, call_of, features, matching
+from ._arguments import ArrayCall, call_of, replacing
 from ._axes import FLOATS, widened
 
 NAMES = ("kthvalue",)
@@ -79,13 +78,7 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     return values, indices.astype(np.int64)
 
 
-@rewrite(
-    matching(NAMES),
-    removes=features(NAMES),
-    emits="Cast Neg Slice Squeeze TopK",
-    infer=infer,
-    evaluate=evaluate,
-)
+@replacing(NAMES, emits="Cast Neg Slice Squeeze TopK", infer=infer, evaluate=evaluate)
 def aten_kthvalue(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Take the last of the largest, see the module."""
     x, k, axis, keep = _read(node)

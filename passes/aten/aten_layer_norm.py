@@ -25,9 +25,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value
 
-from ._arguments import ArrayCall, Call, call_of, features, matching
+from ._arguments import ArrayCall, Call, call_of, replacing
 from ._axes import LOW_PRECISION
 from ._normalizing import centred, floating, scaled
 
@@ -85,9 +85,8 @@ def normalised_axes(call: Call, rank: int, x: Value) -> list[int]:
     return axes
 
 
-@rewrite(
-    matching(NAMES),
-    removes=features(NAMES),
+@replacing(
+    NAMES,
     emits="Add Cast Div Mul ReduceMean ReduceSum Reciprocal Sqrt Sub",
     infer=infer,
     evaluate=evaluate,

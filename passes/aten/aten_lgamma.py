@@ -24,9 +24,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value, rewrite
+from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value
 
-from ._arguments import ArrayCall, features, matching
+from ._arguments import ArrayCall, replacing
 from ._axes import widened
 from ._gamma import lgamma, lgamma_of
 from ._special import SCHEMA, in_floats, like_operand, operand
@@ -46,9 +46,8 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     return (values.astype(x.dtype),)
 
 
-@rewrite(
-    matching(NAMES),
-    removes=features(NAMES),
+@replacing(
+    NAMES,
     emits="Abs Add Cast Clip Div Floor Less Log Mul Sin Sub Where",
     accuracy=APPROXIMATE,
     infer=like_operand,

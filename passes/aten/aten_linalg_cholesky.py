@@ -32,9 +32,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Option, Refuse, Value, rewrite
+from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Option, Refuse, Value
 
-from ._arguments import ArrayCall, call_of, features, matching
+from ._arguments import ArrayCall, call_of, replacing
 from ._axes import widened
 from ._eliminating import EMITS, counting
 from ._error_counts import DECIDED, first_that_fails
@@ -59,9 +59,8 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     return np.ascontiguousarray(result).astype(x.dtype), np.zeros(x.shape[:-2], dtype=np.int32)
 
 
-@rewrite(
-    matching(NAMES),
-    removes=features(NAMES),
+@replacing(
+    NAMES,
     emits=f"{EMITS} {COUNTING} Less Sqrt Transpose",
     options={
         "max_unrolled": Option(

@@ -37,15 +37,13 @@ from graphfix.authoring import (
     Array,
     Builder,
     InferredType,
-    NodeView,
     Option,
     Refuse,
     Value,
     counted,
-    rewrite,
 )
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call
 from ._eliminating import substitution
 from ._error_counts import DECIDED, zero_pivots
 from ._error_counts import EMITS as COUNTING
@@ -266,14 +264,8 @@ FAMILY = Family(
 )
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
+aten_linalg_lu = FAMILY.replaced(
+    __name__,
     emits=f"{EMITS} {COUNTING} {LOOPING} MatMul Transpose Unsqueeze",
     options={"max_unrolled": Option(int, 8, "Largest matrix that is taken apart without a Loop.")},
-    infer=FAMILY.infer,
-    evaluate=FAMILY.evaluate,
 )
-def aten_linalg_lu(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Factorise step by step, see the module."""
-    return FAMILY.write(node, build)

@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Refuse, Value
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call, replacing
 from ._family import Family, Function, like
 from ._pivoting import COMPUTED, square_matrices, unit_matrix
 
@@ -93,9 +93,8 @@ _EXPONENTIAL = Function(("self",), _exponential, _model, like())
 FAMILY = Family({"linalg_matrix_exp": _EXPONENTIAL, "matrix_exp": _EXPONENTIAL})
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
+@replacing(
+    FAMILY.names,
     emits=(
         "Abs Add Cast Equal Gather Less MatMul Mul Range ReduceMax ReduceSum Shape Unsqueeze Where"
     ),

@@ -27,18 +27,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import (
-    APPROXIMATE,
-    Array,
-    Builder,
-    InferredType,
-    NodeView,
-    Refuse,
-    Value,
-    rewrite,
-)
+from graphfix.authoring import APPROXIMATE, Array, Builder, InferredType, NodeView, Refuse, Value
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call, replacing
 from ._family import Family, Function, ranked
 from ._pivoting import COMPUTED, turned, unit_matrix
 from ._reductions import over
@@ -155,9 +146,8 @@ _SCHEMA = ("self", "ord", "dim", "keepdim", "dtype")
 FAMILY = Family({"linalg_matrix_norm": Function(_SCHEMA, _norm, _model, _type)})
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
+@replacing(
+    FAMILY.names,
     emits=(
         "Abs Add Cast Div Equal Gather MatMul Max Mul Range ReduceL2 ReduceMax ReduceMin ReduceSum "
         "Shape Sqrt Squeeze Sub Transpose Unsqueeze"

@@ -31,10 +31,9 @@ from graphfix.authoring import (
     Refuse,
     Value,
     need_type,
-    rewrite,
 )
 
-from ._arguments import ArrayCall, call_of, features, matching
+from ._arguments import ArrayCall, call_of, replacing
 from ._pivoting import unit_matrix
 
 NAMES = ("linalg_pinv", "pinverse")
@@ -61,9 +60,8 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     return (np.linalg.pinv(x.astype(np.float64), rcond=tolerance).astype(x.dtype),)
 
 
-@rewrite(
-    matching(NAMES),
-    removes=features(NAMES),
+@replacing(
+    NAMES,
     emits=(
         "Abs Cast Div Equal Gather MatMul Max Mul Range ReduceSum Shape Sub Transpose Unsqueeze"
     ),

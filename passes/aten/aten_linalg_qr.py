@@ -28,19 +28,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import (
-    APPROXIMATE,
-    Array,
-    Builder,
-    InferredType,
-    NodeView,
-    Option,
-    Refuse,
-    Value,
-    rewrite,
-)
+from graphfix.authoring import APPROXIMATE, Array, Builder, InferredType, Option, Refuse, Value
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call
 from ._family import INT64, Family, Function, ranked, unused
 from ._lu import matrices_of, sizes_of, steps_of, substituted
 from ._pivoting import COMPUTED, cut, row_numbers, signed_pivots, square_matrices
@@ -299,17 +289,11 @@ FAMILY = Family(
 )
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
+aten_linalg_qr = FAMILY.replaced(
+    __name__,
     emits=(
         "Abs Add ArgMax Cast Concat Div Equal Greater Less Log MatMul Mul Neg Pad ReduceMax "
         "ReduceMin ReduceSum Sign Slice Sqrt Squeeze Sub Transpose Where"
     ),
     options={"max_unrolled": Option(int, 8, "Largest number of rows or columns.")},
-    infer=FAMILY.infer,
-    evaluate=FAMILY.evaluate,
 )
-def aten_linalg_qr(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Factorise step by step, see the module."""
-    return FAMILY.write(node, build)

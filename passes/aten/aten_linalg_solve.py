@@ -34,15 +34,13 @@ from graphfix.authoring import (
     Array,
     Builder,
     InferredType,
-    NodeView,
     Option,
     Refuse,
     Value,
     counted,
-    rewrite,
 )
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call
 from ._eliminating import EMITS, eliminated, with_pivots
 from ._error_counts import DECIDED, zero_pivots
 from ._error_counts import EMITS as COUNTING
@@ -313,18 +311,12 @@ FAMILY = Family(
 )
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
+aten_linalg_solve = FAMILY.replaced(
+    __name__,
     emits=f"{EMITS} {COUNTING} Identity Less MatMul Squeeze Transpose Unsqueeze",
     options={
         "max_unrolled": Option(
             int, 8, "Largest matrix that is eliminated without a Loop, about 19 nodes a row."
         )
     },
-    infer=FAMILY.infer,
-    evaluate=FAMILY.evaluate,
 )
-def aten_linalg_solve(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Solve by elimination, see the module."""
-    return FAMILY.write(node, build)

@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Builder, InferredType, NodeView, Option, Refuse, Value, rewrite
+from graphfix.authoring import Builder, InferredType, NodeView, Option, Refuse, Value
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call, replacing
 from ._eliminating import EMITS, eliminated, solution
 from ._family import Family, Function, ranked
 
@@ -113,9 +113,8 @@ FAMILY = Family(
 )
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
+@replacing(
+    FAMILY.names,
     emits=f"{EMITS} Flatten Transpose",
     options={
         "max_unrolled": Option(

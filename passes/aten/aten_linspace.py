@@ -31,10 +31,9 @@ from graphfix.authoring import (
     NodeView,
     Refuse,
     Value,
-    rewrite,
 )
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call, replacing
 from ._family import Family, Function
 from ._promoting import asked_dtype
 from ._spacing import evenly
@@ -115,9 +114,8 @@ _RAISED = Function(
 FAMILY = Family({"linspace": _EVEN, "logspace": _RAISED})
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
+@replacing(
+    FAMILY.names,
     emits="Add Cast Div Mul Pow Sub Unsqueeze Where",
     accuracy=APPROXIMATE,
     infer=FAMILY.infer,

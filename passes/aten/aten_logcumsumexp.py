@@ -27,9 +27,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, like_first, rewrite
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, like_first
 
-from ._arguments import ArrayCall, call_of, features, matching
+from ._arguments import ArrayCall, call_of, replacing
 from ._axes import FLOATS, widened
 
 NAMES = ("logcumsumexp",)
@@ -44,9 +44,8 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     return (np.asarray(wide, dtype=x.dtype),)
 
 
-@rewrite(
-    matching(NAMES),
-    removes=features(NAMES),
+@replacing(
+    NAMES,
     emits="Abs Add Cast Clip Concat Div Exp Greater Log Max Mul Neg Slice Sub",
     infer=like_first,
     evaluate=evaluate,

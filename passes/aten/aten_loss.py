@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call, replacing
 from ._arithmetic import held, larger
 from ._family import Family
 from ._losses import Loss
@@ -182,9 +182,8 @@ FAMILY = Family({
 })  # fmt: skip
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
+@replacing(
+    FAMILY.names,
     emits=(
         "Add Cast Equal Exp Gather Identity Less Log Max Mul Neg ReduceMean ReduceProd "
         "ReduceSum Shape Softplus Sub Where"

@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call, replacing
 from ._family import Family, Function, ranked
 from ._lu import halves, permutation, row_order
 
@@ -111,9 +111,8 @@ def _model(call: ArrayCall) -> Any:
 FAMILY = Family({"lu_unpack": Function(_SCHEMA, _write, _model, _type)})
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
+@replacing(
+    FAMILY.names,
     emits="Add Cast Equal ReduceSum Slice Sub Unsqueeze Where",
     infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,

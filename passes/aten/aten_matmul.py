@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, InferredType, Refuse, Value
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call
 from ._family import Family, Function, Shape, broadcast, ranked
 from ._lists import arrays_in, tensors_in
 
@@ -218,13 +218,6 @@ FAMILY = Family(
 )
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
-    emits="Add Einsum Identity MatMul Reshape Squeeze Transpose Unsqueeze",
-    infer=FAMILY.infer,
-    evaluate=FAMILY.evaluate,
+aten_matmul = FAMILY.replaced(
+    __name__, emits="Add Einsum Identity MatMul Reshape Squeeze Transpose Unsqueeze"
 )
-def aten_matmul(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Multiply, see the module."""
-    return FAMILY.write(node, build)

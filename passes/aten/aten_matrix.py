@@ -18,18 +18,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import (
-    Builder,
-    InferredType,
-    NodeView,
-    Refuse,
-    Value,
-    counted,
-    in_quarters,
-    rewrite,
-)
+from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, counted, in_quarters
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call, replacing
 from ._arithmetic import held, is_float
 from ._family import Family, Function, ranked
 from ._reductions import over
@@ -108,9 +99,8 @@ FAMILY = Family({
 })  # fmt: skip
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
+@replacing(
+    FAMILY.names,
     emits=(
         "Add Cast Concat Div Equal Expand Gather Identity Mul Range ReduceSum Shape Slice Squeeze "
         "Sub Unsqueeze Where"

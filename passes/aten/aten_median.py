@@ -29,16 +29,14 @@ from graphfix.authoring import (
     Array,
     Builder,
     InferredType,
-    NodeView,
     Refuse,
     Value,
     along,
     counted,
-    rewrite,
     size_of,
 )
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call
 from ._axes import FLOATS
 from ._family import INT64, Family, Function, axis_in, ranked, without
 from ._ordering import as_before, order, widened_to_sort
@@ -205,16 +203,10 @@ FAMILY = Family(
 )
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
+aten_median = FAMILY.replaced(
+    __name__,
     emits=(
         "ArgMax Cast Concat Div Equal Gather GatherElements Identity Less Mul Neg Not ReduceMax "
         "ReduceMin ReduceSum Reshape Shape Squeeze Sub TopK Unsqueeze Where"
     ),
-    infer=FAMILY.infer,
-    evaluate=FAMILY.evaluate,
 )
-def aten_median(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Sort and take the middle, or count, see the module."""
-    return FAMILY.write(node, build)

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call, replacing
 from ._family import Family, Function
 from ._gamma import lgamma, lgamma_of
 from ._special import floats_of, in_floats, like_self
@@ -62,9 +62,8 @@ _SUM = Function(("self", "p"), _write, _model, like_self, NOTE)
 FAMILY = Family({"mvlgamma": _SUM, "special_multigammaln": _SUM})
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
+@replacing(
+    FAMILY.names,
     emits="Abs Add Cast Clip Div Floor Less Log Mul Sin Sub Where",
     accuracy=APPROXIMATE,
     infer=FAMILY.infer,

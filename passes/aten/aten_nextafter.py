@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import EXACT, Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import EXACT, Builder, NodeView, Refuse, Value
 
-from ._arguments import Call, features, matching
+from ._arguments import Call, replacing
 from ._arithmetic import two
 from ._exponents import taken_apart
 from ._family import Family
@@ -66,9 +66,8 @@ FAMILY = Family({
 })  # fmt: skip
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
+@replacing(
+    FAMILY.names,
     emits="Abs Add And Cast Less Max Mul Neg Not Or Sub Where",
     infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,

@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import FAR, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import FAR, Builder, InferredType, NodeView, Refuse, Value
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call, replacing
 from ._family import Family, Function, ranked
 
 _INT64 = TensorProto.INT64
@@ -164,9 +164,8 @@ FAMILY = Family({
 })  # fmt: skip
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
+@replacing(
+    FAMILY.names,
     emits=(
         "Cast Compress Concat CumSum Equal Expand NonZero Not Or Reshape Shape Slice Sub Transpose "
         "Unsqueeze"

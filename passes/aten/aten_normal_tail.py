@@ -29,9 +29,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value, operator_of, rewrite
+from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value, operator_of
 
-from ._arguments import ArrayCall, features, matching
+from ._arguments import ArrayCall, replacing
 from ._axes import widened
 from ._emitting import clipped
 from ._fitting import Piece, one_piece
@@ -103,9 +103,8 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
         return (MODELS[operator](x.astype(np.float64)).astype(x.dtype),)
 
 
-@rewrite(
-    matching(NAMES),
-    removes=features(NAMES),
+@replacing(
+    NAMES,
     emits="Abs Add And Cast Clip Div Exp Floor Less Log Mul Neg Sqrt Sub Where",
     accuracy=APPROXIMATE,
     infer=like_operand,

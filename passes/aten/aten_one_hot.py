@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, Refuse, Value
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call
 from ._family import Family, Function, by_sizes, ranked
 
 _MOST_CLASSES = 1 << 16  # that the numpy model makes
@@ -66,13 +66,4 @@ FAMILY = Family(
 )
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
-    emits="Add Cast Equal Range ReduceMax Reshape Unsqueeze",
-    infer=FAMILY.infer,
-    evaluate=FAMILY.evaluate,
-)
-def aten_one_hot(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Compare with each class, see the module."""
-    return FAMILY.write(node, build)
+aten_one_hot = FAMILY.replaced(__name__, emits="Add Cast Equal Range ReduceMax Reshape Unsqueeze")

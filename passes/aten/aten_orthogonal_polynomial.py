@@ -23,18 +23,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import (
-    APPROXIMATE,
-    Array,
-    Builder,
-    InferredType,
-    NodeView,
-    Refuse,
-    Value,
-    rewrite,
-)
+from graphfix.authoring import APPROXIMATE, Array, Builder, InferredType, NodeView, Refuse, Value
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call, replacing
 from ._family import Family, Function, broadcast
 from ._promoting import common_dtype, of_one_type
 
@@ -205,9 +196,8 @@ def _computed(kind: _Kind, x: Array, n: Array) -> Array:
 FAMILY = Family({name: Function(_SCHEMA, _write, _model(name), _type, NOTE) for name in KINDS})
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
+@replacing(
+    FAMILY.names,
     emits="Add Cast Concat Div Identity Less Loop Mul ReduceMax Reshape Sub Where",
     accuracy=APPROXIMATE,
     infer=FAMILY.infer,

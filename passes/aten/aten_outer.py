@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Array, Builder, InferredType, Refuse, Value
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call
 from ._family import Family, Function, Shape, axis_in, broadcast, ranked
 
 _MOST = 1 << 28
@@ -332,16 +332,10 @@ FAMILY = Family(
 )
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
+aten_outer = FAMILY.replaced(
+    __name__,
     emits=(
         "Abs Add And Cast Equal Gather Identity MatMul Mul Not Pow ReduceMax ReduceSum Reshape "
         "Sqrt Sub Transpose Unsqueeze"
     ),
-    infer=FAMILY.infer,
-    evaluate=FAMILY.evaluate,
 )
-def aten_outer(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Write the product out, see the module."""
-    return FAMILY.write(node, build)

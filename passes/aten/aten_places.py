@@ -22,9 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Array, Builder, InferredType, Refuse, Value
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call
 from ._family import Family, Function, Written, by_sizes, like, ranked
 from ._lists import arrays_in, tensors_in
 
@@ -351,13 +351,6 @@ _FUNCTIONS = {
 FAMILY = Family(_FUNCTIONS, frozenset({"repeat_interleave.Tensor"}))
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
-    emits="Concat Gather Identity Pad Reshape ScatterElements Shape",
-    infer=FAMILY.infer,
-    evaluate=FAMILY.evaluate,
+aten_places = FAMILY.replaced(
+    __name__, emits="Concat Gather Identity Pad Reshape ScatterElements Shape"
 )
-def aten_places(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Gather from the places, see the module."""
-    return FAMILY.write(node, build)

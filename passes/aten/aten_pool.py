@@ -33,11 +33,10 @@ from graphfix.authoring import (
     Value,
     along,
     counted,
-    rewrite,
     size_of,
 )
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call, replacing
 from ._arithmetic import is_float, larger
 from ._axes import batched
 from ._family import Family, Function, ranked
@@ -351,9 +350,8 @@ FAMILY = Family({
 })  # fmt: skip
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
+@replacing(
+    FAMILY.names,
     emits=(
         "Add AveragePool Cast Div Expand Gather Greater Less Max MaxPool Min Mul Pad Range Reshape "
         "Shape Slice Squeeze Sub Unsqueeze Where"

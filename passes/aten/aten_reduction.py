@@ -22,19 +22,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import (
-    Array,
-    Builder,
-    InferredType,
-    NodeView,
-    Refuse,
-    Value,
-    combined,
-    in_quarters,
-    rewrite,
-)
+from graphfix.authoring import Array, Builder, InferredType, Refuse, Value, combined, in_quarters
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call
 from ._arithmetic import held, is_float, larger, smaller, two
 from ._family import Family, Function, ranked
 from ._norms import norm_of, norm_over
@@ -325,17 +315,11 @@ FAMILY = Family(
 )
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
+aten_reduction = FAMILY.replaced(
+    __name__,
     emits=(
         "Abs Add ArgMax ArgMin Cast Concat Div Exp Gather Identity IsNaN Less Log Max Min Mul Not "
         "Pow ReduceL1 ReduceL2 ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum Reshape Shape "
         "Slice Sqrt Squeeze Sub Unsqueeze Where"
     ),
-    infer=FAMILY.infer,
-    evaluate=FAMILY.evaluate,
 )
-def aten_reduction(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Reduce with operators of ONNX, see the module."""
-    return FAMILY.write(node, build)

@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, like_first, rewrite
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, like_first
 
-from ._arguments import ArrayCall, call_of, features, matching
+from ._arguments import ArrayCall, call_of, replacing
 from ._axes import LOW_PRECISION
 from ._normalizing import floating, mean, scaled
 
@@ -49,12 +49,8 @@ def default_eps(double: bool) -> float:
     return float(np.finfo(np.float64 if double else np.float32).eps)
 
 
-@rewrite(
-    matching(NAMES),
-    removes=features(NAMES),
-    emits="Add Cast Div Mul ReduceMean ReduceSum Sqrt",
-    infer=like_first,
-    evaluate=evaluate,
+@replacing(
+    NAMES, emits="Add Cast Div Mul ReduceMean ReduceSum Sqrt", infer=like_first, evaluate=evaluate
 )
 def aten_rms_norm(node: NodeView, build: Builder) -> Value:
     """Divide by the root mean square, see the module."""

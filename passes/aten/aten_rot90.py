@@ -21,18 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import (
-    Array,
-    Builder,
-    InferredType,
-    NodeView,
-    Refuse,
-    Value,
-    counted,
-    rewrite,
-)
+from graphfix.authoring import Array, Builder, InferredType, Refuse, Value, counted
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call
 from ._diagonals import DIAGONALS
 from ._family import Family, Function, axis_in, broadcast, by_sizes, ranked
 
@@ -314,16 +305,10 @@ FAMILY = Family(
 )
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
+aten_rot90 = FAMILY.replaced(
+    __name__,
     emits=(
         "Add Concat Equal Expand Gather GatherElements Identity Less Mod Range Reshape "
         "ScatterElements Shape Slice Squeeze Sub Transpose Unsqueeze Where"
     ),
-    infer=FAMILY.infer,
-    evaluate=FAMILY.evaluate,
 )
-def aten_rot90(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Move elements, see the module."""
-    return FAMILY.write(node, build)

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Array, Builder, Refuse, Value
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call
 from ._arithmetic import held, is_float
 from ._family import Family, Function, axis_in, index_vector, like, ranked
 from ._promoting import of_one_type
@@ -263,15 +263,9 @@ FAMILY = Family({
 })  # fmt: skip
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
+aten_scatter = FAMILY.replaced(
+    __name__,
     emits=(
         "Cast Concat Div Expand Mod Mul Reshape ScatterElements Shape Slice Squeeze Sub Unsqueeze"
     ),
-    infer=FAMILY.infer,
-    evaluate=FAMILY.evaluate,
 )
-def aten_scatter(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Write to the places, see the module."""
-    return FAMILY.write(node, build)

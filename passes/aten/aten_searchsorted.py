@@ -25,9 +25,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Array, Builder, InferredType, Refuse, Value
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call
 from ._axes import FLOATS
 from ._family import INT64, Family, Function, ranked
 
@@ -153,15 +153,9 @@ FAMILY = Family(
 )
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
+aten_searchsorted = FAMILY.replaced(
+    __name__,
     emits=(
         "Add Cast Concat Equal Greater GreaterOrEqual Not Range ReduceMax ReduceSum Unsqueeze Where"
     ),
-    infer=FAMILY.infer,
-    evaluate=FAMILY.evaluate,
 )
-def aten_searchsorted(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Compare and count, see the module."""
-    return FAMILY.write(node, build)

@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call, replacing
 from ._bags import EMITS, members, spread
 from ._family import Family, Function, ranked
 
@@ -105,9 +105,8 @@ _SCHEMA = ("data", "reduce", "lengths", "indices", "offsets", "axis", "unsafe", 
 FAMILY = Family({"segment_reduce": Function(_SCHEMA, _reduced, _model, _type)})
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
+@replacing(
+    FAMILY.names,
     emits=(f"{EMITS} Add Cast CumSum Div Max Min Mul ReduceMax ReduceMin ReduceProd ReduceSum Sub"),
     infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import FAR, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import FAR, Builder, InferredType, Refuse, Value
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call
 from ._family import Family, Function, axis_in, by_sizes, index_vector, like, ranked
 
 
@@ -210,13 +210,6 @@ _FUNCTIONS = {
 FAMILY = Family(_FUNCTIONS)
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
-    emits="Concat Gather GatherElements Identity Reshape Slice Unsqueeze",
-    infer=FAMILY.infer,
-    evaluate=FAMILY.evaluate,
+aten_select = FAMILY.replaced(
+    __name__, emits="Concat Gather GatherElements Identity Reshape Slice Unsqueeze"
 )
-def aten_select(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Read or write the part, see the module."""
-    return FAMILY.write(node, build)

@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto, helper
 
-from graphfix.authoring import FAR, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import FAR, Builder, InferredType, Refuse, Value
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call
 from ._arithmetic import held, larger
 from ._family import Family, Function, axis_in, broadcast, by_sizes, ranked, unused, without
 from ._promoting import common_dtype, of_one_type
@@ -333,16 +333,10 @@ FAMILY = Family(
 )
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
+aten_softmax = FAMILY.replaced(
+    __name__,
     emits=(
         "Add Cast CumSum Div Identity Less LogSoftmax Max Mul ReduceL2 ReduceMax "
         "ReduceSum Reshape Sigmoid Slice Softmax Split Squeeze Sub TopK Transpose Unsqueeze Where"
     ),
-    infer=FAMILY.infer,
-    evaluate=FAMILY.evaluate,
 )
-def aten_softmax(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Write it along the axis, see the module."""
-    return FAMILY.write(node, build)

@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 from onnx import helper
 
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, InferredType, Refuse, Value
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call
 from ._family import Family, Function
 from ._promoting import asked_dtype
 
@@ -153,13 +153,4 @@ FAMILY = Family(
 )
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
-    emits="Cast Expand Identity Shape",
-    infer=FAMILY.infer,
-    evaluate=FAMILY.evaluate,
-)
-def aten_to(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Cast or fill, see the module."""
-    return FAMILY.write(node, build)
+aten_to = FAMILY.replaced(__name__, emits="Cast Expand Identity Shape")

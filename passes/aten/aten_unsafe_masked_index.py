@@ -27,9 +27,9 @@ from typing import Any, cast
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, InferredType, Refuse, Value
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call
 from ._family import INT64, Family, Function, Shape, broadcast, ranked
 from ._lists import arrays_in, tensors_in
 
@@ -96,13 +96,6 @@ FAMILY = Family({
 })  # fmt: skip
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
-    emits="Add Cast Concat Gather Less Mul Reshape Shape Where",
-    infer=FAMILY.infer,
-    evaluate=FAMILY.evaluate,
+aten_unsafe_masked_index = FAMILY.replaced(
+    __name__, emits="Add Cast Concat Gather Less Mul Reshape Shape Where"
 )
-def aten_unsafe_masked_index(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Gather from flat data, see the module."""
-    return FAMILY.write(node, build)

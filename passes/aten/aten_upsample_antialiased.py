@@ -34,10 +34,9 @@ from graphfix.authoring import (
     Value,
     listed,
     operator_of,
-    rewrite,
 )
 
-from ._arguments import features, matching
+from ._arguments import replacing
 from ._axes import FLOATS, widened
 from ._upsampling import lines_of_arrays, resampled, upsampled_shape, upsampling_of
 
@@ -111,13 +110,7 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     return (result.astype(x.dtype),)
 
 
-@rewrite(
-    matching(NAMES),
-    removes=features(NAMES),
-    emits="Cast Identity MatMul Transpose",
-    infer=infer,
-    evaluate=evaluate,
-)
+@replacing(NAMES, emits="Cast Identity MatMul Transpose", infer=infer, evaluate=evaluate)
 def aten_upsample_antialiased(node: NodeView, build: Builder) -> Value:
     """Weigh with constant products, see the module."""
     found = upsampling_of(node, NAMES)

@@ -27,18 +27,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import (
-    Array,
-    Builder,
-    InferredType,
-    NodeView,
-    Refuse,
-    Value,
-    listed,
-    rewrite,
-)
+from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, listed
 
-from ._arguments import features, matching
+from ._arguments import replacing
 from ._axes import FLOATS, widened
 from ._upsampling import lines_of_arrays, resampled, resized, upsampled_shape, upsampling_of
 
@@ -68,12 +59,8 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     return (result.astype(x.dtype),)
 
 
-@rewrite(
-    matching(NAMES),
-    removes=features(NAMES),
-    emits="Cast Concat MatMul Resize Shape Slice Transpose",
-    infer=infer,
-    evaluate=evaluate,
+@replacing(
+    NAMES, emits="Cast Concat MatMul Resize Shape Slice Transpose", infer=infer, evaluate=evaluate
 )
 def aten_upsample_bilinear2d(node: NodeView, build: Builder) -> Value:
     """Interpolate with constant products, see the module."""

@@ -24,9 +24,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value
 
-from ._arguments import features, matching
+from ._arguments import replacing
 from ._upsampling import Line, lines_of_arrays, resized, upsampled_shape, upsampling_of
 
 NAMES = tuple(
@@ -53,13 +53,7 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     return (x,)
 
 
-@rewrite(
-    matching(NAMES),
-    removes=features(NAMES),
-    emits="Concat Gather Resize Shape Slice",
-    infer=infer,
-    evaluate=evaluate,
-)
+@replacing(NAMES, emits="Concat Gather Resize Shape Slice", infer=infer, evaluate=evaluate)
 def aten_upsample_nearest2d(node: NodeView, build: Builder) -> Value:
     """Take the samples that PyTorch takes, see the module."""
     found = upsampling_of(node, NAMES)

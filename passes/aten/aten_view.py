@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, InferredType, Refuse, Value
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call
 from ._family import Family, Function, axis_in, by_sizes, like, ranked
 from ._open_shapes import reshaped
 
@@ -371,13 +371,6 @@ FAMILY = Family(
 )
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
-    emits="Concat Expand Identity Reshape Shape Slice Squeeze Tile Transpose Unsqueeze",
-    infer=FAMILY.infer,
-    evaluate=FAMILY.evaluate,
+aten_view = FAMILY.replaced(
+    __name__, emits="Concat Expand Identity Reshape Shape Slice Squeeze Tile Transpose Unsqueeze"
 )
-def aten_view(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Give the elements another shape, see the module."""
-    return FAMILY.write(node, build)

@@ -26,9 +26,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Refuse, Value
 
-from ._arguments import ArrayCall, Call, features, matching
+from ._arguments import ArrayCall, Call, replacing
 from ._arithmetic import two
 from ._emitting import clipped
 from ._family import Family, Function
@@ -153,9 +153,8 @@ FAMILY = Family({
 })  # fmt: skip
 
 
-@rewrite(
-    matching(FAMILY.names),
-    removes=features(FAMILY.names),
+@replacing(
+    FAMILY.names,
     emits="Add Cast Clip Floor Less Mul Neg Pow Reciprocal Sub Where",
     accuracy=APPROXIMATE,
     infer=FAMILY.infer,
