@@ -191,6 +191,13 @@ def _names(value: str | Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for text in texts for name in text.split()))
 
 
+def _foreign(matches: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """Return the features of operators, all of them named and of other domains than ONNX's."""
+    if any(domain in ("", "*") or op == "*" for domain, op in matches):
+        return ()
+    return tuple(f"op:{domain}::{op}" for domain, op in matches)
+
+
 def _claims(value: str | Sequence[str]) -> frozenset[str]:
     claims = frozenset(_names(value))
     if not claims <= CLAIMS:
@@ -233,7 +240,7 @@ class Rewriting:
         self,
         ops: str | Sequence[str] | Pattern,
         *,
-        removes: str | Sequence[str] = (),
+        removes: str | Sequence[str] | None = None,
         emits: str | Sequence[str] = (),
         accuracy: Accuracy = EXACT,
         stage: Stage = TARGETED,
@@ -254,7 +261,8 @@ class Rewriting:
             ops: ``Op`` or ``domain::Op``, one or several; ``*`` stands for any of either; or
                 what `rewrite.pattern` gave. Here and below several are in one string with spaces
                 between them, or in several such strings.
-            removes: Features that the node shows no longer.
+            removes: Features that the node shows no longer; None for the operators themselves where
+                all are of other domains than ONNX's, and for nothing elsewhere.
             emits: Operators that the pass may emit, written like `ops`; `PassBug` where it emits
                 another.
             accuracy: The label of its sites; `build.declare` labels one site.
@@ -278,7 +286,7 @@ class Rewriting:
                 "rewrite",
                 matches=roots,
                 pattern=pattern,
-                removes=_names(removes),
+                removes=_foreign(roots) if removes is None else _names(removes),
                 emits=_names(emits),
                 accuracy=accuracy,
                 stage=stage,
@@ -356,6 +364,5 @@ def check_emitted(declared: Pass, ops: Sequence[tuple[str, str]]) -> None:
         if (domain, op) not in allowed and ("*", "*") not in allowed:
             name = f"{domain}::{op}" if domain else op
             raise PassBug(
-                f"pass {declared.id} emitted {name}, which it does not declare",
-                pass_id=declared.id,
+                f"pass {declared.id} emitted {name}, which it does not declare", pass_id=declared.id
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 
 from graphfix.analysis.inference import form_at
 from graphfix.authoring.declaring import Evaluate, Pass
@@ -60,7 +61,8 @@ def place_of(function: Evaluate, declared: Pass) -> str:
     What is the method of an object is found by the object's name in the file of the pass.
     """
     owner: object = getattr(function, "__self__", None)
-    names = declared.function.__globals__ if inspect.ismethod(function) else {}
+    home = sys.modules.get(declared.function.__module__)
+    names = vars(home) if home is not None and inspect.ismethod(function) else {}
     name = next((f"{name}." for name, value in names.items() if value is owner), "")
     told = declared.function if name else function
     module = told.__module__

@@ -101,7 +101,7 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
     return (InferredType(kind, (batch, length, values)), InferredType(kind, present))
 
 
-@rewrite(_NAME, removes=f"op:{_NAME}", emits=EMITS, infer=infer)
+@rewrite(_NAME, emits=EMITS, infer=infer)
 def attention_to_matmul(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Write projections, masks and products, see the module."""
     need_rank_of(node.need(0), 3)
@@ -111,7 +111,7 @@ def attention_to_matmul(node: NodeView, build: Builder) -> tuple[Value | None, .
     return _attended(node, build, joined, sizes, _PLAIN, node.need(0))
 
 
-@rewrite(_QUANTIZED, removes=f"op:{_QUANTIZED}", emits=(EMITS, "Add MatMulInteger"), infer=infer)
+@rewrite(_QUANTIZED, emits=(EMITS, "Add MatMulInteger"), infer=infer)
 def q_attention_to_matmul(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Take QAttention apart: projections of integers, scaled, and then Attention."""
     need_rank_of(node.need(0), 3)

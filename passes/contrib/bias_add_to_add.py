@@ -79,25 +79,13 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
     return (first, mask)
 
 
-@rewrite(
-    f"{_DOMAIN}::BiasAdd",
-    removes=f"op:{_DOMAIN}::BiasAdd",
-    emits="Add",
-    infer=like_first,
-    evaluate=sums,
-)
+@rewrite(f"{_DOMAIN}::BiasAdd", emits="Add", infer=like_first, evaluate=sums)
 def bias_add_to_add(node: NodeView, build: Builder) -> Value:
     """Take BiasAdd apart: x + bias + skip."""
     return build.Add(build.Add(node.need(0), node.need(1)), node.need(2))
 
 
-@rewrite(
-    f"{_DOMAIN}::BiasDropout",
-    removes=f"op:{_DOMAIN}::BiasDropout",
-    emits="Add Expand Shape",
-    infer=infer,
-    evaluate=kept,
-)
+@rewrite(f"{_DOMAIN}::BiasDropout", emits="Add Expand Shape", infer=infer, evaluate=kept)
 def bias_dropout_to_add(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Take BiasDropout apart: a sum, where nothing is trained."""
     result, mask = _summed(node, build), node.output(1)
@@ -106,26 +94,14 @@ def bias_dropout_to_add(node: NodeView, build: Builder) -> tuple[Value | None, .
     return (result, build.Expand(np.ones((), np.bool_), build.Shape(node.need(0))))
 
 
-@rewrite(
-    f"{_DOMAIN}::BitmaskBiasDropout",
-    removes=f"op:{_DOMAIN}::BitmaskBiasDropout",
-    emits="Add",
-    infer=infer,
-    evaluate=sums,
-)
+@rewrite(f"{_DOMAIN}::BitmaskBiasDropout", emits="Add", infer=infer, evaluate=sums)
 def bitmask_bias_dropout_to_add(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Take BitmaskBiasDropout apart: a sum, where nothing is trained."""
     _no_bits(node)
     return (_summed(node, build), None)[: len(node.outputs)]
 
 
-@rewrite(
-    f"{_DOMAIN}::BitmaskDropout",
-    removes=f"op:{_DOMAIN}::BitmaskDropout",
-    emits="Identity",
-    infer=infer,
-    evaluate=unchanged,
-)
+@rewrite(f"{_DOMAIN}::BitmaskDropout", emits="Identity", infer=infer, evaluate=unchanged)
 def bitmask_dropout_to_identity(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Take BitmaskDropout apart: nothing, where it is not trained."""
     _not_trained(node, build, 2)

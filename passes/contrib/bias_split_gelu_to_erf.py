@@ -70,13 +70,7 @@ def evaluate_product(inputs: list[Array | None], _: dict[str, Any]) -> tuple[Arr
     return (gelu.tanh_of(total).astype(x.dtype),)
 
 
-@rewrite(
-    _SPLIT,
-    removes=f"op:{_SPLIT}",
-    emits=(gelu.EMITS, "Cast Split"),
-    infer=halves,
-    evaluate=evaluate_halves,
-)
+@rewrite(_SPLIT, emits=(gelu.EMITS, "Cast Split"), infer=halves, evaluate=evaluate_halves)
 def bias_split_gelu_to_erf(node: NodeView, build: Builder) -> Value:
     """Cut in two halves, see the module."""
     x = node.need(0)
@@ -90,13 +84,7 @@ def bias_split_gelu_to_erf(node: NodeView, build: Builder) -> Value:
     return like(build, x, build.Mul(left, gelu.by_erf(build, right)))
 
 
-@rewrite(
-    _GEMM,
-    removes=f"op:{_GEMM}",
-    emits=(gelu.EMITS, "Cast MatMul"),
-    infer=columns,
-    evaluate=evaluate_product,
-)
+@rewrite(_GEMM, emits=(gelu.EMITS, "Cast MatMul"), infer=columns, evaluate=evaluate_product)
 def gemm_fast_gelu_to_matmul(node: NodeView, build: Builder) -> Value:
     """Take GemmFastGelu apart: a product, a bias and Gelu by tanh."""
     x, bias = node.need(0), node.input(2)

@@ -47,12 +47,7 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
     return (InferredType(x.elem_type, x.shape), InferredType(x.elem_type, state))
 
 
-@rewrite(
-    _NAME,
-    removes=f"op:{_NAME}",
-    emits="Cast Concat Conv Mul Pad Sigmoid Slice Transpose",
-    infer=infer,
-)
+@rewrite(_NAME, emits="Cast Concat Conv Mul Pad Sigmoid Slice Transpose", infer=infer)
 def causal_conv_with_state_to_conv(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Convolve state and input, see the module."""
     x, weights, state = node.need(0), node.need(1), node.input(_STATE)

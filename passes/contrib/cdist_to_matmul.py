@@ -37,12 +37,7 @@ def rows(node: NodeView) -> Sequence[InferredType | None]:
     )
 
 
-@rewrite(
-    _DISTANCE,
-    removes=f"op:{_DISTANCE}",
-    emits="Add MatMul Mul ReduceSum Relu Sqrt Sub Transpose",
-    infer=rows,
-)
+@rewrite(_DISTANCE, emits="Add MatMul Mul ReduceSum Relu Sqrt Sub Transpose", infer=rows)
 def cdist_to_matmul(node: NodeView, build: Builder) -> Value:
     """Distances of all rows by one product, see the module."""
     a, b = node.need(0), node.need(1)

@@ -54,24 +54,14 @@ def _multiplied(inputs: list[Array | None], *, conjugate: bool) -> tuple[Array, 
     return (np.stack([found.real, found.imag], axis=-1).astype(kind),)
 
 
-@rewrite(
-    _COMPLEX,
-    removes=f"op:{_COMPLEX}",
-    emits="Add Cast Concat Mul Split Sub",
-    infer=broadcast,
-    evaluate=product,
-)
+@rewrite(_COMPLEX, emits="Add Cast Concat Mul Split Sub", infer=broadcast, evaluate=product)
 def complex_mul_to_mul(node: NodeView, build: Builder) -> Value:
     """Take ComplexMul apart: products of the parts."""
     return _complex(node, build, conjugate=False)
 
 
 @rewrite(
-    _CONJUGATE,
-    removes=f"op:{_CONJUGATE}",
-    emits="Add Cast Concat Mul Split Sub",
-    infer=broadcast,
-    evaluate=conjugate_product,
+    _CONJUGATE, emits="Add Cast Concat Mul Split Sub", infer=broadcast, evaluate=conjugate_product
 )
 def complex_mul_conj_to_mul(node: NodeView, build: Builder) -> Value:
     """Take ComplexMulConj apart: products with the parts of the conjugate."""

@@ -60,13 +60,7 @@ def numbers(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Arr
     return np.concatenate(parts, axis), lengths
 
 
-@rewrite(
-    _NAME,
-    removes=f"op:{_NAME}",
-    emits="Concat Gather Identity Reshape Shape",
-    infer=infer,
-    evaluate=numbers,
-)
+@rewrite(_NAME, emits="Concat Gather Identity Reshape Shape", infer=infer, evaluate=numbers)
 def concat_training_to_concat(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Join the parts, see the module."""
     parts = [node.need(place) for place in range(len(node.inputs))]

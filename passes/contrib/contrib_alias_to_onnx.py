@@ -122,7 +122,6 @@ def _shape(node: NodeView, x: Value) -> tuple[int | str | None, ...] | None:
 
 @rewrite(
     _OPERATORS,
-    removes=tuple(f"op:{op}" for op in _OPERATORS),
     emits="Cast ConvTranspose GatherND Identity MatMul Pad Range Reshape Unsqueeze",
     infer=infer,
 )
@@ -144,7 +143,7 @@ def unique(node: NodeView) -> Sequence[InferredType | None]:
     )
 
 
-@rewrite(f"{_DOMAIN}::Unique", removes=f"op:{_DOMAIN}::Unique", emits="Unique", infer=unique)
+@rewrite(f"{_DOMAIN}::Unique", emits="Unique", infer=unique)
 def contrib_unique_to_onnx(node: NodeView, build: Builder) -> tuple[Value, ...]:
     """Replace com.microsoft's Unique by ONNX's, not sorted: the second output is the inverse."""
     values, _, inverse, counts = build.multi("Unique", node.need(0), outputs=4, sorted=0)
@@ -169,13 +168,7 @@ def embedded(node: NodeView) -> Sequence[InferredType | None]:
     return (InferredType(table.elem_type, shape),)
 
 
-@rewrite(
-    f"{_DOMAIN}::TorchEmbedding",
-    removes=f"op:{_DOMAIN}::TorchEmbedding",
-    emits="Gather",
-    infer=embedded,
-    evaluate=looked_up,
-)
+@rewrite(f"{_DOMAIN}::TorchEmbedding", emits="Gather", infer=embedded, evaluate=looked_up)
 def torch_embedding_to_gather(node: NodeView, build: Builder) -> Value:
     """Replace TorchEmbedding by Gather: padding and counts matter to gradients alone."""
     return build.Gather(node.need(0), node.need(1), axis=0)

@@ -24,7 +24,6 @@ from ._typing import LOW_PRECISION, need_float
 
 @rewrite(
     ("com.microsoft::Gelu", "com.microsoft::BiasGelu", "com.microsoft::QuickGelu"),
-    removes="op:com.microsoft::Gelu op:com.microsoft::BiasGelu op:com.microsoft::QuickGelu",
     emits="Add Cast Erf Mul Sigmoid",
     infer=like_first,
 )

@@ -47,7 +47,6 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
 
 @rewrite(
     (_QUANTIZE, _DEQUANTIZE),
-    removes=f"op:{_QUANTIZE} op:{_DEQUANTIZE}",
     emits="Add Cast Clip DequantizeLinear Div Mul QuantizeLinear Round Sub",
     infer=infer,
 )

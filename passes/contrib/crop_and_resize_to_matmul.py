@@ -53,7 +53,6 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
 
 @rewrite(
     _NAME,
-    removes=f"op:{_NAME}",
     emits=(
         "Abs Add And Cast Concat Floor Gather Less MatMul Mul Not Or Range Relu Reshape Shape "
         "Split Sub Transpose Unsqueeze Where"

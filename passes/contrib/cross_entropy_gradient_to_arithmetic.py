@@ -86,13 +86,7 @@ def numbers(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Arr
     return ((found if bias is None else found + bias.reshape(found.shape)).astype(kind),)
 
 
-@rewrite(
-    _NAMES,
-    removes=tuple(f"op:{name}" for name in _NAMES),
-    emits=f"Add Div Exp Reshape Sub Unsqueeze {EMITS}",
-    infer=infer,
-    evaluate=numbers,
-)
+@rewrite(_NAMES, emits=f"Add Div Exp Reshape Sub Unsqueeze {EMITS}", infer=infer, evaluate=numbers)
 def cross_entropy_gradient_to_arithmetic(node: NodeView, build: Builder) -> Value:
     """Write the chances less the right class, see the module."""
     dy, chances, labels = node.need(0), node.need(1), node.need(2)

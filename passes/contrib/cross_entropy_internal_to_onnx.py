@@ -75,12 +75,7 @@ def numbers(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Arr
 
 
 @rewrite(
-    _NAME,
-    removes=f"op:{_NAME}",
-    emits=f"Div SoftmaxCrossEntropyLoss {EMITS}",
-    since=13,
-    infer=infer,
-    evaluate=numbers,
+    _NAME, emits=f"Div SoftmaxCrossEntropyLoss {EMITS}", since=13, infer=infer, evaluate=numbers
 )
 def cross_entropy_internal_to_onnx(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Write ONNX's operator, see the module."""

@@ -61,7 +61,7 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
     return tuple(InferredType(q.elem_type, shape) for shape in shapes)
 
 
-@rewrite(_NAME, removes=f"op:{_NAME}", emits=EMITS, infer=infer)
+@rewrite(_NAME, emits=EMITS, infer=infer)
 def decoder_masked_multi_head_attention_to_matmul(
     node: NodeView, build: Builder
 ) -> tuple[Value | None, ...]:

@@ -49,7 +49,6 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
 
 @rewrite(
     _NAME,
-    removes=f"op:{_NAME}",
     emits=(
         "Add Cast Concat Div Equal Expand Gather Mul ReduceMean ReduceSum Shape Slice Sqrt Squeeze "
         "Sub"
@@ -78,7 +77,6 @@ def infer_quantized(node: NodeView) -> Sequence[InferredType | None]:
 
 @rewrite(
     _QUANTIZED,
-    removes=f"op:{_QUANTIZED}",
     emits=(
         "Add Cast Concat Div Equal Expand Gather Mul ReduceMean ReduceSum Shape Slice Sqrt Squeeze "
         "Sub"

@@ -38,13 +38,7 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, object]) -> tuple
     return (result.astype(x.dtype),)
 
 
-@rewrite(
-    "com.microsoft::FastGelu",
-    removes="op:com.microsoft::FastGelu",
-    emits="Add Cast Mul Tanh",
-    infer=like_first,
-    evaluate=evaluate,
-)
+@rewrite("com.microsoft::FastGelu", emits="Add Cast Mul Tanh", infer=like_first, evaluate=evaluate)
 def fast_gelu_to_tanh(node: NodeView, build: Builder) -> Value:
     """Write the arithmetic, see the module."""
     x, bias = node.need(0), node.input(1)

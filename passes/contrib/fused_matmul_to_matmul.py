@@ -54,7 +54,6 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
 
 @rewrite(
     ("com.microsoft::FusedMatMul", "com.microsoft::TransposeMatMul"),
-    removes="op:com.microsoft::FusedMatMul op:com.microsoft::TransposeMatMul",
     emits="MatMul Mul Transpose",
     infer=infer,
 )
@@ -86,7 +85,6 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
 
 @rewrite(
     _ACTIVATED,
-    removes=f"op:{_ACTIVATED}",
     emits=(activation.EMITS, "MatMul Mul Softmax Transpose"),
     infer=infer,
     evaluate=evaluate,

@@ -130,7 +130,7 @@ def evaluate_lora(inputs: list[Array | None], attributes: dict[str, Any]) -> tup
     return ((wide_ @ base + wide_ @ down @ up).astype(x.dtype),)
 
 
-@rewrite(_QKV, removes=f"op:{_QKV}", emits=_WRITTEN, infer=infer, evaluate=evaluate_qkv)
+@rewrite(_QKV, emits=_WRITTEN, infer=infer, evaluate=evaluate_qkv)
 def fused_nbits_to_matmul(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Normalise and multiply by three matrices, see the module."""
     normal, total = _normalized(node, build)
@@ -141,7 +141,7 @@ def fused_nbits_to_matmul(node: NodeView, build: Builder) -> tuple[Value | None,
     return _narrow(node, build, (*results, total))
 
 
-@rewrite(_MLP, removes=f"op:{_MLP}", emits=_WRITTEN, infer=infer, evaluate=evaluate_mlp)
+@rewrite(_MLP, emits=_WRITTEN, infer=infer, evaluate=evaluate_mlp)
 def nbits_mlp_to_matmul(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Take MatMulNBitsMlp apart: two products of one operand, one gating the other."""
     if str(node.attr("activation", "")) != "silu":
@@ -153,7 +153,7 @@ def nbits_mlp_to_matmul(node: NodeView, build: Builder) -> tuple[Value | None, .
     return _narrow(node, build, (build.Mul(silu(build, gate), up), total))
 
 
-@rewrite(_LORA, removes=f"op:{_LORA}", emits=_WRITTEN, infer=infer, evaluate=evaluate_lora)
+@rewrite(_LORA, emits=_WRITTEN, infer=infer, evaluate=evaluate_lora)
 def nbits_qlora_to_matmul(node: NodeView, build: Builder) -> Value:
     """Take MatMulNBitsQLoRA apart: the base and an adapter of two small matrices."""
     x = node.need(0)

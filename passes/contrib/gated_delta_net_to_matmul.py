@@ -77,7 +77,6 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
 
 @rewrite(
     _NAME,
-    removes=f"op:{_NAME}",
     emits="Add And Cast Concat Div Exp Gather Less MatMul Mul Neg ReduceSum Reshape Sigmoid Slice "
     "Softplus Split Sqrt Sub Where",
     infer=infer,

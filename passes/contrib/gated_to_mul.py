@@ -29,7 +29,7 @@ _GATED, _BRANCHES = "com.microsoft::GatedRMSNorm", "com.microsoft::BranchwiseRMS
 _EPSILON = 1e-5
 
 
-@rewrite(_SILU, removes=f"op:{_SILU}", emits="Cast Mul Sigmoid", infer=like_first)
+@rewrite(_SILU, emits="Cast Mul Sigmoid", infer=like_first)
 def scaled_silu_to_mul(node: NodeView, build: Builder) -> Value:
     """Take ScaledSiLU apart: a scale, and x sigmoid (x)."""
     x, scale = node.need(0), node.input(1)
@@ -42,13 +42,7 @@ def scaled_silu_to_mul(node: NodeView, build: Builder) -> Value:
     return like(build, x, silu(build, data))
 
 
-@rewrite(
-    _SWIGLU,
-    removes=f"op:{_SWIGLU}",
-    emits="Add Cast Clip Min Mul Sigmoid",
-    infer=like_first,
-    evaluate=swiglu,
-)
+@rewrite(_SWIGLU, emits="Add Cast Clip Min Mul Sigmoid", infer=like_first, evaluate=swiglu)
 def swiglu_to_mul(node: NodeView, build: Builder) -> Value:
     """Take SwiGLU apart: x sigmoid (alpha x), limited, times the other half."""
     x, other = node.need(0), node.input(1)
@@ -58,7 +52,7 @@ def swiglu_to_mul(node: NodeView, build: Builder) -> Value:
     return like(build, x, swiglu_of(node, build, wide(build, x), wide(build, other)))
 
 
-@rewrite(_ADD, removes=f"op:{_ADD}", emits="Add Mul", infer=like_first)
+@rewrite(_ADD, emits="Add Mul", infer=like_first)
 def gated_add_to_add(node: NodeView, build: Builder) -> Value:
     """Take GatedAdd apart: x + y gate."""
     if node.input(3) is not None:
@@ -72,7 +66,7 @@ def both(node: NodeView) -> Sequence[InferredType | None]:
     return (first, first)
 
 
-@rewrite(_GATE, removes=f"op:{_GATE}", emits="Add Cast Mul Sigmoid Softplus", infer=both)
+@rewrite(_GATE, emits="Add Cast Mul Sigmoid Softplus", infer=both)
 def linear_attention_gate_to_softplus(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Take LinearAttentionGate apart: decay by Softplus, rate by Sigmoid."""
     x, rate = node.need(0), node.input(3)
@@ -85,7 +79,7 @@ def linear_attention_gate_to_softplus(node: NodeView, build: Builder) -> tuple[V
     return tuple(results[: len(node.outputs)])
 
 
-@rewrite(_GATED, removes=f"op:{_GATED}", emits=(EMITS, "Reshape Shape Sigmoid"), infer=like_first)
+@rewrite(_GATED, emits=(EMITS, "Reshape Shape Sigmoid"), infer=like_first)
 def gated_rms_norm_to_mul(node: NodeView, build: Builder) -> Value:
     """Take GatedRMSNorm apart: a norm by groups of the scale's length, times a gate."""
     x, scale = node.need(0), node.need(1)
@@ -108,7 +102,7 @@ def gated_rms_norm_to_mul(node: NodeView, build: Builder) -> Value:
     return like(build, x, build.Mul(normal, gate))
 
 
-@rewrite(_BRANCHES, removes=f"op:{_BRANCHES}", emits=(EMITS, "Reshape"), infer=like_first)
+@rewrite(_BRANCHES, emits=(EMITS, "Reshape"), infer=like_first)
 def branchwise_rms_norm_to_mul(node: NodeView, build: Builder) -> Value:
     """Take BranchwiseRMSNorm apart: a norm of every branch."""
     x, scale, flat = node.need(0), node.input(1), int(node.attr("num_branches", 0))

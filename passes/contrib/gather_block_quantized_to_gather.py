@@ -34,7 +34,7 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
     return (InferredType(scales.elem_type, (*indices.shape, columns)),)
 
 
-@rewrite(_NAME, removes=f"op:{_NAME}", emits="Gather", infer=infer)
+@rewrite(_NAME, emits="Gather", infer=infer)
 def gather_block_quantized_to_gather(node: NodeView, build: Builder) -> Value:
     """Unpack and look up, see the module."""
     table, indices, scales = node.need(0), node.need(1), node.need(2)

@@ -63,13 +63,7 @@ def numbers(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Arr
     return ((dy * slope).astype(dy.dtype),)
 
 
-@rewrite(
-    _NAMES,
-    removes=tuple(f"op:{name}" for name in _NAMES),
-    emits="Add Cast Erf Exp Mul Sub Tanh",
-    infer=like_first,
-    evaluate=numbers,
-)
+@rewrite(_NAMES, emits="Add Cast Erf Exp Mul Sub Tanh", infer=like_first, evaluate=numbers)
 def gelu_gradients_to_arithmetic(node: NodeView, build: Builder) -> Value:
     """Write the derivative out, see the module."""
     dy, x, bias = node.need(0), node.need(1), node.input(2)

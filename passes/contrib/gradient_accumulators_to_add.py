@@ -57,13 +57,7 @@ def numbers(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Arr
     return np.array([True]), new if alone else buffer + new
 
 
-@rewrite(
-    _NAMES,
-    removes=tuple(f"op:{name}" for name in _NAMES),
-    emits="Add Identity Mul Where",
-    infer=infer,
-    evaluate=numbers,
-)
+@rewrite(_NAMES, emits="Add Identity Mul Where", infer=infer, evaluate=numbers)
 def gradient_accumulators_to_add(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Add, see the module."""
     if node.op == _ZERO:

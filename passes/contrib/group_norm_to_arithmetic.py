@@ -88,9 +88,7 @@ def _grouped(
     return result if last else np.moveaxis(result, -1, 1)
 
 
-@rewrite(
-    _GROUP, removes=f"op:{_GROUP}", emits=(EMITS, _MORE_EMITS), infer=like_first, evaluate=evaluate
-)
+@rewrite(_GROUP, emits=(EMITS, _MORE_EMITS), infer=like_first, evaluate=evaluate)
 def group_norm_to_arithmetic(node: NodeView, build: Builder) -> Value:
     """Normalise by groups, see the module."""
     x = node.need(0)
@@ -98,9 +96,7 @@ def group_norm_to_arithmetic(node: NodeView, build: Builder) -> Value:
     return like(build, x, _written(node, build, x, wide(build, x)))
 
 
-@rewrite(
-    _SKIP, removes=f"op:{_SKIP}", emits=(EMITS, _MORE_EMITS), infer=twice, evaluate=evaluate_sum
-)
+@rewrite(_SKIP, emits=(EMITS, _MORE_EMITS), infer=twice, evaluate=evaluate_sum)
 def skip_group_norm_to_arithmetic(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Take SkipGroupNorm apart: a sum, normalised by groups."""
     x, skip, bias = node.need(0), node.need(3), node.input(4)

@@ -92,7 +92,7 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
     return (InferredType(q.elem_type, (batch, length, form.heads * form.head)), present, present)
 
 
-@rewrite(_NAME, removes=f"op:{_NAME}", emits=(EMITS, "Div Expand GatherElements Tanh"), infer=infer)
+@rewrite(_NAME, emits=(EMITS, "Div Expand GatherElements Tanh"), infer=infer)
 def group_query_attention_to_matmul(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Write heads, cache, mask and products, see the module."""
     _refuse_what_differs(node)

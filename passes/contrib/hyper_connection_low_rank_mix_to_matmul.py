@@ -72,11 +72,7 @@ def low_rank_mix(inputs: list[Array | None], attributes: dict[str, Any]) -> tupl
 
 
 @rewrite(
-    _NAME,
-    removes=f"op:{_NAME}",
-    emits=(EMITS, "MatMul Reshape Sigmoid Unsqueeze"),
-    infer=infer,
-    evaluate=low_rank_mix,
+    _NAME, emits=(EMITS, "MatMul Reshape Sigmoid Unsqueeze"), infer=infer, evaluate=low_rank_mix
 )
 def hyper_connection_low_rank_mix_to_matmul(
     node: NodeView, build: Builder

@@ -46,9 +46,7 @@ def reduced(node: NodeView) -> Sequence[InferredType | None]:
     )
 
 
-@rewrite(
-    _BEFORE, removes=f"op:{_BEFORE}", emits="Cast Mul ReduceSum Reshape Unsqueeze", infer=reduced
-)
+@rewrite(_BEFORE, emits="Cast Mul ReduceSum Reshape Unsqueeze", infer=reduced)
 def hyper_connection_pre_mix_to_mul(node: NodeView, build: Builder) -> Value:
     """Take HyperConnectionPreMix apart: a weighted sum of the streams."""
     x = node.need(0)
@@ -59,12 +57,7 @@ def hyper_connection_pre_mix_to_mul(node: NodeView, build: Builder) -> Value:
     return like(build, x, total if scale == 1 else build.Mul(total, scale))
 
 
-@rewrite(
-    _AFTER,
-    removes=f"op:{_AFTER}",
-    emits="Add Cast MatMul Mul Reshape Transpose Unsqueeze",
-    infer=like_first,
-)
+@rewrite(_AFTER, emits="Add Cast MatMul Mul Reshape Transpose Unsqueeze", infer=like_first)
 def hyper_connection_post_mix_to_mul(node: NodeView, build: Builder) -> Value:
     """Take HyperConnectionPostMix apart: streams mixed, and what is new in each."""
     x, mix = node.need(0), node.input(3)
@@ -122,7 +115,7 @@ def gated(node: NodeView) -> Sequence[InferredType | None]:
     return (first, first)
 
 
-@rewrite(_GATE, removes=f"op:{_GATE}", emits=(EMITS, "Abs Max Sigmoid Sign Unsqueeze"), infer=gated)
+@rewrite(_GATE, emits=(EMITS, "Abs Max Sigmoid Sign Unsqueeze"), infer=gated)
 def engram_gate_to_mul(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Take EngramGate apart: the product of two norms opens the gate of a value."""
     key, value = node.need(0), node.need(2)

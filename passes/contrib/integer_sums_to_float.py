@@ -94,7 +94,7 @@ def average(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Arr
     return (np.clip(steps, limits.min, limits.max).astype(x.dtype),)
 
 
-@rewrite(_PRODUCT, removes=f"op:{_PRODUCT}", emits="Cast Mul Sub", infer=whole, evaluate=multiply)
+@rewrite(_PRODUCT, emits="Cast Mul Sub", infer=whole, evaluate=multiply)
 def mul_integer_to_mul(node: NodeView, build: Builder) -> Value:
     """Take MulInteger apart: a product of integers, which float32 holds."""
     parts: list[Value] = []
@@ -108,7 +108,7 @@ def mul_integer_to_mul(node: NodeView, build: Builder) -> Value:
     return build.Cast(build.Mul(*parts), to=_INT32)
 
 
-@rewrite(_SUM, removes=f"op:{_SUM}", emits="Cast ReduceSum", infer=reduced, evaluate=add_up)
+@rewrite(_SUM, emits="Cast ReduceSum", infer=reduced, evaluate=add_up)
 def reduce_sum_integer_to_sum(node: NodeView, build: Builder) -> Value:
     """Take ReduceSumInteger apart: a sum of int32, see the module."""
     x = node.need(0)
@@ -117,13 +117,7 @@ def reduce_sum_integer_to_sum(node: NodeView, build: Builder) -> Value:
     return total if x.elem_type == TensorProto.INT8 else build.Cast(total, to=TensorProto.UINT32)
 
 
-@rewrite(
-    _MEAN,
-    removes=f"op:{_MEAN}",
-    emits="Add Cast Clip Div Mul ReduceMean Round Sub",
-    infer=reduced,
-    evaluate=average,
-)
+@rewrite(_MEAN, emits="Add Cast Clip Div Mul ReduceMean Round Sub", infer=reduced, evaluate=average)
 def q_linear_reduce_mean_to_float(node: NodeView, build: Builder) -> Value:
     """Take QLinearReduceMean apart: a mean, quantized."""
     x = node.need(0)

@@ -42,7 +42,6 @@ def all_finite(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[
 
 @rewrite(
     _FINITE,
-    removes=f"op:{_FINITE}",
     emits="Cast Concat Equal Greater IsInf IsNaN Not Or ReduceMin Reshape Sub",
     infer=one_flag,
     evaluate=all_finite,

@@ -71,13 +71,7 @@ def numbers(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Arr
     return (*results, flat[0].sum(0).reshape(scale.shape).astype(scale.dtype))
 
 
-@rewrite(
-    _NAMES,
-    removes=tuple(f"op:{name}" for name in _NAMES),
-    emits="Cast Div Mul ReduceMean ReduceSum Sub",
-    infer=infer,
-    evaluate=numbers,
-)
+@rewrite(_NAMES, emits="Cast Div Mul ReduceMean ReduceSum Sub", infer=infer, evaluate=numbers)
 def layer_normalization_gradients_to_arithmetic(
     node: NodeView, build: Builder
 ) -> tuple[Value | None, ...]:

@@ -63,7 +63,6 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
 
 @rewrite(
     _NAME,
-    removes=f"op:{_NAME}",
     emits="Add Cast Concat Exp Less MatMul Mul Range Reshape Shape Slice Split Squeeze Sub "
     "Transpose Unsqueeze Where",
     infer=infer,

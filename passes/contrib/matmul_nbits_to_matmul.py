@@ -65,7 +65,7 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
     return (InferredType(x.elem_type, shape),)
 
 
-@rewrite(_NBITS, removes=f"op:{_NBITS}", emits="Add Cast MatMul", infer=infer)
+@rewrite(_NBITS, emits="Add Cast MatMul", infer=infer)
 def matmul_nbits_to_matmul(node: NodeView, build: Builder) -> Value:
     """Unpack and multiply, see the module."""
     if int(node.attr("weight_prepacked", 0)):
@@ -78,7 +78,7 @@ def matmul_nbits_to_matmul(node: NodeView, build: Builder) -> Value:
     return _product(node, build, weights, node.input(5))
 
 
-@rewrite(_BNB4, removes=f"op:{_BNB4}", emits="Cast MatMul", infer=infer)
+@rewrite(_BNB4, emits="Cast MatMul", infer=infer)
 def matmul_bnb4_to_matmul(node: NodeView, build: Builder) -> Value:
     """Write a product with weights of FP4 or NF4 out."""
     rows, columns, block = (int(node.attr(name)) for name in ("N", "K", "block_size"))

@@ -63,9 +63,7 @@ def _windows(
     return kernel, strides, pads, out
 
 
-@rewrite(
-    _NAME, removes=f"op:{_NAME}", emits="Cast Gather Max Mul Pad Reshape Slice Where", infer=pooled
-)
+@rewrite(_NAME, emits="Cast Gather Max Mul Pad Reshape Slice Where", infer=pooled)
 def maxpool_with_mask_to_max(node: NodeView, build: Builder) -> Value:
     """Take the largest of what the mask leaves, see the module."""
     x, mask = node.need(0), node.need(1)

@@ -49,7 +49,6 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
 
 @rewrite(
     _NAME,
-    removes=f"op:{_NAME}",
     emits="Add Cast Equal Greater Log MatMul Max ReduceSum Reshape Sigmoid TopK Transpose "
     "Unsqueeze Where",
     infer=infer,

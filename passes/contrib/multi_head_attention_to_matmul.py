@@ -93,7 +93,7 @@ def _shapes(node: NodeView) -> list[tuple[int | str | None, ...] | None]:
     return shapes
 
 
-@rewrite(_NAME, removes=f"op:{_NAME}", emits=EMITS, infer=infer)
+@rewrite(_NAME, emits=EMITS, infer=infer)
 def multi_head_attention_to_matmul(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Write heads, masks and products, see the module."""
     given = _given(node, build)

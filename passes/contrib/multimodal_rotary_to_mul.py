@@ -58,10 +58,7 @@ def evaluate(inputs: list[Array | None], _: dict[str, Any]) -> tuple[Array, ...]
 
 
 @rewrite(
-    _MULTI,
-    removes=f"op:{_MULTI}",
-    emits="Add Cast Concat Gather Mul Reshape Split Sub Unsqueeze Where",
-    infer=like_first,
+    _MULTI, emits="Add Cast Concat Gather Mul Reshape Split Sub Unsqueeze Where", infer=like_first
 )
 def multimodal_rotary_to_mul(node: NodeView, build: Builder) -> Value:
     """Turn the pairs by three positions, see the module."""
@@ -105,13 +102,7 @@ def _of_sections(node: NodeView, build: Builder, place: int, columns: Array) -> 
     return chosen
 
 
-@rewrite(
-    _GEMMA,
-    removes=f"op:{_GEMMA}",
-    emits="Add Cast Cos Mul Sin Unsqueeze",
-    infer=heads_alike,
-    evaluate=evaluate,
-)
+@rewrite(_GEMMA, emits="Add Cast Cos Mul Sin Unsqueeze", infer=heads_alike, evaluate=evaluate)
 def gemma_rotary_to_mul(node: NodeView, build: Builder) -> tuple[Value, ...]:
     """Take GemmaRotaryEmbedding apart: q cos + (turned q) sin, and the same for the keys."""
     angles, results = node.need(0), list[Value]()

@@ -37,7 +37,6 @@ def like_scores(node: NodeView) -> Sequence[InferredType | None]:
 
 @rewrite(
     _NAME,
-    removes=f"op:{_NAME}",
     emits="And Concat Equal Identity ScatterElements Shape Slice Squeeze Unsqueeze Where",
     infer=like_scores,
 )

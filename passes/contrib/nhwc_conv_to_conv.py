@@ -100,7 +100,7 @@ def _convolved(
     return (total.astype(x.dtype),)
 
 
-@rewrite(_CONV, removes=f"op:{_CONV}", emits="Conv Transpose", infer=infer, evaluate=evaluate)
+@rewrite(_CONV, emits="Conv Transpose", infer=infer, evaluate=evaluate)
 def nhwc_conv_to_conv(node: NodeView, build: Builder) -> Value:
     """Turn NhwcConv into Conv between two Transpose."""
     x, there, back = _turned(node, build)
@@ -114,11 +114,7 @@ def nhwc_conv_to_conv(node: NodeView, build: Builder) -> Value:
 
 
 @rewrite(
-    _FUSED,
-    removes=f"op:{_FUSED}",
-    emits=(activation.EMITS, "Add Conv Transpose"),
-    infer=infer,
-    evaluate=evaluate_fused,
+    _FUSED, emits=(activation.EMITS, "Add Conv Transpose"), infer=infer, evaluate=evaluate_fused
 )
 def nhwc_fused_conv_to_conv(node: NodeView, build: Builder) -> Value:
     """Turn NhwcFusedConv into Conv, Add and its activation between two Transpose."""
@@ -131,7 +127,7 @@ def nhwc_fused_conv_to_conv(node: NodeView, build: Builder) -> Value:
     return activation.activated(build, result, name, lambda names: activation.by_place(node, names))
 
 
-@rewrite(_POOL, removes=f"op:{_POOL}", emits="Cast MaxPool Transpose", infer=infer)
+@rewrite(_POOL, emits="Cast MaxPool Transpose", infer=infer)
 def nhwc_max_pool_to_max_pool(node: NodeView, build: Builder) -> Value:
     """Turn NhwcMaxPool into MaxPool between two Transpose, of float32, which holds all bytes."""
     x = node.need(0)

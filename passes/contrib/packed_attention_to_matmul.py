@@ -118,7 +118,7 @@ def _by_sequence(parts: Sequence[Array], ends: Array, attributes: dict[str, Any]
     return result
 
 
-@rewrite(_ONE, removes=f"op:{_ONE}", emits=(EMITS, "ReduceSum"), infer=tokens, evaluate=packed)
+@rewrite(_ONE, emits=(EMITS, "ReduceSum"), infer=tokens, evaluate=packed)
 def packed_attention_to_matmul(node: NodeView, build: Builder) -> Value:
     """Project, and attend within each sequence, see the module."""
     x = node.need(0)
@@ -130,13 +130,7 @@ def packed_attention_to_matmul(node: NodeView, build: Builder) -> Value:
     return _attended(node, build, parts, 4)
 
 
-@rewrite(
-    _SEVERAL,
-    removes=f"op:{_SEVERAL}",
-    emits=(EMITS, "ReduceSum"),
-    infer=tokens,
-    evaluate=packed_by_heads,
-)
+@rewrite(_SEVERAL, emits=(EMITS, "ReduceSum"), infer=tokens, evaluate=packed_by_heads)
 def packed_multi_head_attention_to_matmul(node: NodeView, build: Builder) -> Value:
     """Attend within each sequence, see the module."""
     x, bias = node.need(0), node.input(3)
@@ -203,7 +197,6 @@ def restored(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
 
 @rewrite(
     _RESTORE,
-    removes=f"op:{_RESTORE}",
     emits=(
         "Cast Concat Equal Gather Mul Range ReduceSum Reshape Shape Slice Squeeze Unsqueeze Where"
     ),

@@ -68,7 +68,7 @@ def inverse(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Arr
     return (np.asarray(found).astype(np.asarray(inputs[0]).dtype),)
 
 
-@rewrite(_FORWARD, removes=f"op:{_FORWARD}", emits=_EMITS, infer=spectrum, evaluate=forward)
+@rewrite(_FORWARD, emits=_EMITS, infer=spectrum, evaluate=forward)
 def real_fourier_to_matmul(node: NodeView, build: Builder) -> Value:
     """Multiply by cosines and sines, see the module."""
     x = node.need(0)
@@ -83,7 +83,7 @@ def real_fourier_to_matmul(node: NodeView, build: Builder) -> Value:
     return like(build, x, build.Concat(*pair, axis=x.rank))
 
 
-@rewrite(_INVERSE, removes=f"op:{_INVERSE}", emits=_EMITS, infer=signal, evaluate=inverse)
+@rewrite(_INVERSE, emits=_EMITS, infer=signal, evaluate=inverse)
 def inverse_real_fourier_to_matmul(node: NodeView, build: Builder) -> Value:
     """Take Irfft apart: products with cosines and sines, back to the signal."""
     x = node.need(0)

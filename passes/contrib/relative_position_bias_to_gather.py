@@ -106,11 +106,7 @@ def evaluate_gated(inputs: list[Array | None], attributes: dict[str, Any]) -> tu
 
 
 @rewrite(
-    _PLAIN,
-    removes=f"op:{_PLAIN}",
-    emits="Add Cast Clip Gather Range Reshape Sub Unsqueeze",
-    infer=infer,
-    evaluate=evaluate,
+    _PLAIN, emits="Add Cast Clip Gather Range Reshape Sub Unsqueeze", infer=infer, evaluate=evaluate
 )
 def relative_position_bias_to_gather(node: NodeView, build: Builder) -> Value:
     """Look the buckets up, see the module."""
@@ -141,7 +137,6 @@ def _places(build: Builder, length: Value) -> Value:
 
 @rewrite(
     _GATED,
-    removes=f"op:{_GATED}",
     emits="Add Cast MatMul Mul ReduceSum Reshape Sigmoid Split Sub Transpose",
     infer=infer_gated,
     evaluate=evaluate_gated,

@@ -98,7 +98,6 @@ def rms_norm_rotary(inputs: list[Array | None], attributes: dict[str, Any]) -> t
 
 @rewrite(
     _NAME,
-    removes=f"op:{_NAME}",
     emits=(EMITS, "Concat Gather Range Reshape Shape Slice Split Squeeze Unsqueeze"),
     infer=infer,
     evaluate=rms_norm_rotary,

@@ -68,7 +68,6 @@ def _form(node: NodeView, x: Value) -> _Form:
 
 @rewrite(
     _NAME,
-    removes=f"op:{_NAME}",
     emits="Add Cast Concat Gather Mul Range Reshape Shape Slice Split Squeeze Sub Unsqueeze",
     infer=like_first,
 )

@@ -62,11 +62,7 @@ def router_gate_up(inputs: list[Array | None], attributes: dict[str, Any]) -> tu
 
 
 @rewrite(
-    _NAME,
-    removes=f"op:{_NAME}",
-    emits="Add Cast Clip MatMul Min Mul Sigmoid Split",
-    infer=infer,
-    evaluate=router_gate_up,
+    _NAME, emits="Add Cast Clip MatMul Min Mul Sigmoid Split", infer=infer, evaluate=router_gate_up
 )
 def router_gate_up_proj_to_matmul(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Write the product and the gate, see the module."""

@@ -54,13 +54,7 @@ def numbers(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Arr
     return (np.asarray(result).astype(dy.dtype),)
 
 
-@rewrite(
-    _NAMES,
-    removes=tuple(f"op:{name}" for name in _NAMES),
-    emits="Cast Exp Mul ReduceSum Sub",
-    infer=like_first,
-    evaluate=numbers,
-)
+@rewrite(_NAMES, emits="Cast Exp Mul ReduceSum Sub", infer=like_first, evaluate=numbers)
 def softmax_gradients_to_arithmetic(node: NodeView, build: Builder) -> Value:
     """Write the sum and the products, see the module."""
     dy, y = node.need(0), node.need(1)

@@ -34,7 +34,7 @@ def windows(node: NodeView) -> Sequence[InferredType | None]:
     return (InferredType(x.elem_type, (*x.shape[:axis], count, *x.shape[axis + 1 :], size)),)
 
 
-@rewrite(_UNFOLD, removes=f"op:{_UNFOLD}", emits="Gather Transpose", infer=windows)
+@rewrite(_UNFOLD, emits="Gather Transpose", infer=windows)
 def unfold_tensor_to_gather(node: NodeView, build: Builder) -> Value:
     """Take UnfoldTensor apart: Gather of the places of every window."""
     x, size, step = node.need(0), int(node.attr("size")), int(node.attr("step", 1))

@@ -13,11 +13,7 @@ References: https://onnx.ai/onnx/operators/onnx_aionnxml_ArrayFeatureExtractor.h
 from graphfix.authoring import Builder, NodeView, Value, need_rank, rewrite
 
 
-@rewrite(
-    "ai.onnx.ml::ArrayFeatureExtractor",
-    removes="op:ai.onnx.ml::ArrayFeatureExtractor",
-    emits="Gather Reshape",
-)
+@rewrite("ai.onnx.ml::ArrayFeatureExtractor", emits="Gather Reshape")
 def array_feature_extractor_to_gather(node: NodeView, build: Builder) -> Value:
     """Pick columns, see the module."""
     x, columns = node.need(0), node.need(1)

@@ -17,7 +17,7 @@ from onnx import TensorProto
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 
-@rewrite("ai.onnx.ml::Binarizer", removes="op:ai.onnx.ml::Binarizer", emits="Cast Greater")
+@rewrite("ai.onnx.ml::Binarizer", emits="Cast Greater")
 def binarizer_to_greater(node: NodeView, build: Builder) -> Value:
     """Compare, see the module."""
     x = node.need(0)

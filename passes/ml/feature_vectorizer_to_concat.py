@@ -27,12 +27,7 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
     return (InferredType(TensorProto.FLOAT, known),)
 
 
-@rewrite(
-    "ai.onnx.ml::FeatureVectorizer",
-    removes="op:ai.onnx.ml::FeatureVectorizer",
-    emits="Cast Concat Flatten Reshape",
-    infer=infer,
-)
+@rewrite("ai.onnx.ml::FeatureVectorizer", emits="Cast Concat Flatten Reshape", infer=infer)
 def feature_vectorizer_to_concat(node: NodeView, build: Builder) -> Value:
     """Join features, see the module."""
     written = node.attr("inputdimensions", [])

@@ -31,9 +31,7 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
     return (InferredType(node.need(0).elem_type, node.need(0).shape),)
 
 
-@rewrite(
-    "ai.onnx.ml::Imputer", removes="op:ai.onnx.ml::Imputer", emits="Equal IsNaN Where", infer=infer
-)
+@rewrite("ai.onnx.ml::Imputer", emits="Equal IsNaN Where", infer=infer)
 def imputer_to_where(node: NodeView, build: Builder) -> Value:
     """Choose, see the module."""
     x = node.need(0)

@@ -23,11 +23,7 @@ _DEFAULTS = {"int64": ("default_int64", -1), "float32": ("default_float", -0.0)}
 _MOST = 1 << 16  # keys, each of which every number is compared with
 
 
-@rewrite(
-    "ai.onnx.ml::LabelEncoder",
-    removes="op:ai.onnx.ml::LabelEncoder",
-    emits="ArgMax Cast Equal Gather ReduceMax Unsqueeze Where",
-)
+@rewrite("ai.onnx.ml::LabelEncoder", emits="ArgMax Cast Equal Gather ReduceMax Unsqueeze Where")
 def label_encoder_to_gather(node: NodeView, build: Builder) -> Value:
     """Compare with the keys, see the module."""
     x = node.need(0)

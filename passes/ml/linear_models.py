@@ -54,10 +54,7 @@ def infer_targets(node: NodeView) -> Inferred:
 
 
 @rewrite(
-    "ai.onnx.ml::LinearRegressor",
-    removes="op:ai.onnx.ml::LinearRegressor",
-    emits=(TRANSFORM_EMITS, "Add Cast MatMul"),
-    infer=infer_targets,
+    "ai.onnx.ml::LinearRegressor", emits=(TRANSFORM_EMITS, "Add Cast MatMul"), infer=infer_targets
 )
 def linear_regressor_to_matmul(node: NodeView, build: Builder) -> Value:
     """Replace LinearRegressor by a product of matrices."""
@@ -68,7 +65,6 @@ def linear_regressor_to_matmul(node: NodeView, build: Builder) -> Value:
 
 @rewrite(
     "ai.onnx.ml::LinearClassifier",
-    removes="op:ai.onnx.ml::LinearClassifier",
     emits=(TRANSFORM_EMITS, LABEL_EMITS, "Add Concat MatMul"),
     infer=infer,
 )

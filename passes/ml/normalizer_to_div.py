@@ -37,7 +37,6 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
 
 @rewrite(
     "ai.onnx.ml::Normalizer",
-    removes="op:ai.onnx.ml::Normalizer",
     emits="Abs Add Cast Div Less Mul Neg Not ReduceMax ReduceSum Sqrt Where",
     infer=infer,
 )

@@ -19,11 +19,7 @@ from onnx import TensorProto
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 
-@rewrite(
-    "ai.onnx.ml::OneHotEncoder",
-    removes="op:ai.onnx.ml::OneHotEncoder",
-    emits="Cast Equal Unsqueeze",
-)
+@rewrite("ai.onnx.ml::OneHotEncoder", emits="Cast Equal Unsqueeze")
 def one_hot_encoder_to_equal(node: NodeView, build: Builder) -> Value:
     """Compare with the categories, see the module."""
     x = node.need(0)

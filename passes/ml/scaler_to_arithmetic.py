@@ -34,7 +34,7 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
     return (InferredType(TensorProto.FLOAT, node.need(0).shape),)
 
 
-@rewrite("ai.onnx.ml::Scaler", removes="op:ai.onnx.ml::Scaler", emits="Cast Mul Sub", infer=infer)
+@rewrite("ai.onnx.ml::Scaler", emits="Cast Mul Sub", infer=infer)
 def scaler_to_arithmetic(node: NodeView, build: Builder) -> Value:
     """Scale, see the module."""
     x = node.need(0)

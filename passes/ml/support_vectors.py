@@ -66,12 +66,7 @@ def infer_one(node: NodeView) -> Inferred:
     return (rows_by(node, 1),)
 
 
-@rewrite(
-    "ai.onnx.ml::SVMRegressor",
-    removes="op:ai.onnx.ml::SVMRegressor",
-    emits=(KERNEL_EMITS, "Cast Greater Sub"),
-    infer=infer_one,
-)
+@rewrite("ai.onnx.ml::SVMRegressor", emits=(KERNEL_EMITS, "Cast Greater Sub"), infer=infer_one)
 def svm_regressor_to_matmul(node: NodeView, build: Builder) -> Value:
     """Replace SVMRegressor by comparing rows with all support vectors."""
     x = rows_of_numbers(build, node.need(0), TensorProto.FLOAT)
@@ -96,9 +91,7 @@ def svm_regressor_to_matmul(node: NodeView, build: Builder) -> Value:
     return build.Sub(build.Mul(inside, 2.0), 1.0)
 
 
-@rewrite(
-    "ai.onnx.ml::SVMClassifier", removes="op:ai.onnx.ml::SVMClassifier", emits=_EMITS, infer=infer
-)
+@rewrite("ai.onnx.ml::SVMClassifier", emits=_EMITS, infer=infer)
 def svm_classifier_to_matmul(node: NodeView, build: Builder) -> tuple[Value | None, Value | None]:
     """Replace SVMClassifier by comparing rows with all support vectors."""
     if node.attr("prob_a", []) and count_of_labels(node, _LABELS) > 2:
@@ -106,12 +99,7 @@ def svm_classifier_to_matmul(node: NodeView, build: Builder) -> tuple[Value | No
     return _classified(node, build, coupled)
 
 
-@rewrite(
-    "ai.onnx.ml::SVMClassifier",
-    removes="op:ai.onnx.ml::SVMClassifier",
-    emits=(*_EMITS, "Loop"),
-    infer=infer,
-)
+@rewrite("ai.onnx.ml::SVMClassifier", emits=(*_EMITS, "Loop"), infer=infer)
 def svm_classifier_to_loop(node: NodeView, build: Builder) -> tuple[Value | None, Value | None]:
     """Replace SVMClassifier, its probabilities by Loop until they are good enough.
 

@@ -69,13 +69,7 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
     return (rows_by(node, int(node.attr("n_targets", 1))),)
 
 
-@rewrite(
-    "ai.onnx.ml::TreeEnsembleRegressor",
-    removes="op:ai.onnx.ml::TreeEnsembleRegressor",
-    emits=_EMITTED,
-    infer=infer,
-    since=11,
-)
+@rewrite("ai.onnx.ml::TreeEnsembleRegressor", emits=_EMITTED, infer=infer, since=11)
 def tree_ensemble_regressor_to_gather(node: NodeView, build: Builder) -> Value:
     """Replace TreeEnsembleRegressor by looking up which way each row goes."""
     x, kind = _read(node, build)
@@ -93,9 +87,7 @@ def tree_ensemble_regressor_to_gather(node: NodeView, build: Builder) -> Value:
     return total if kind == np.float32 else build.Cast(total, to=TensorProto.FLOAT)
 
 
-@rewrite(
-    "ai.onnx.ml::TreeEnsemble", removes="op:ai.onnx.ml::TreeEnsemble", emits=_EMITTED, since=11
-)
+@rewrite("ai.onnx.ml::TreeEnsemble", emits=_EMITTED, since=11)
 def tree_ensemble_to_gather(node: NodeView, build: Builder) -> Value:
     """Replace TreeEnsemble by looking up which way each row goes."""
     x = node.need(0)
@@ -119,7 +111,6 @@ def tree_ensemble_to_gather(node: NodeView, build: Builder) -> Value:
 
 @rewrite(
     "ai.onnx.ml::TreeEnsembleClassifier",
-    removes="op:ai.onnx.ml::TreeEnsembleClassifier",
     emits=(*_EMITTED, LABEL_EMITS, "Concat"),
     infer=infer_classes,
     since=11,

@@ -26,7 +26,6 @@ from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, rewrite
 from ._brevitas import (
     ROUND_EMITS,
     bits_at,
-    features,
     infer_like,
     named,
     need_floats,
@@ -54,7 +53,6 @@ def evaluate_quant(inputs: list[Array | None], attributes: dict[str, Any]) -> tu
 
 @rewrite(
     named("Quant", "IntQuant"),
-    removes=features("Quant", "IntQuant"),
     emits=(ROUND_EMITS, "Cast Less"),
     infer=infer_like,
     evaluate=evaluate_quant,
@@ -86,11 +84,7 @@ def evaluate_bipolar(inputs: list[Array | None], _: dict[str, Any]) -> tuple[Arr
 
 
 @rewrite(
-    named("BipolarQuant"),
-    removes=features("BipolarQuant"),
-    emits="Cast Less Mul Sub",
-    infer=infer_like,
-    evaluate=evaluate_bipolar,
+    named("BipolarQuant"), emits="Cast Less Mul Sub", infer=infer_like, evaluate=evaluate_bipolar
 )
 def brevitas_bipolar_to_less(node: NodeView, build: Builder) -> Value:
     """Replace BipolarQuant of QONNX and Brevitas by a comparison with 0."""
@@ -120,13 +114,7 @@ def _requantized_by_numpy(inputs: list[Array], attributes: dict[str, Any]) -> Ar
     return np.asarray((rounding(limited) - zero / ratio) * coarse, np.float32)
 
 
-@rewrite(
-    named("Trunc"),
-    removes=features("Trunc"),
-    emits=ROUND_EMITS,
-    infer=infer_like,
-    evaluate=evaluate_trunc,
-)
+@rewrite(named("Trunc"), emits=ROUND_EMITS, infer=infer_like, evaluate=evaluate_trunc)
 def brevitas_trunc_to_floor(node: NodeView, build: Builder) -> Value:
     """Replace Trunc of QONNX and Brevitas by dropping the lowest bits."""
     if len(node.inputs) == 7:
@@ -171,13 +159,7 @@ def evaluate_float(inputs: list[Array | None], attributes: dict[str, Any]) -> tu
     return (np.asarray(np.clip(whole, -most, most) * scale, np.float32),)
 
 
-@rewrite(
-    named("FloatQuant"),
-    removes=features("FloatQuant"),
-    emits=FEW_EMITS,
-    infer=infer_like,
-    evaluate=evaluate_float,
-)
+@rewrite(named("FloatQuant"), emits=FEW_EMITS, infer=infer_like, evaluate=evaluate_float)
 def brevitas_float_to_round(node: NodeView, build: Builder) -> Value:
     """Replace FloatQuant of QONNX and Brevitas by rounding to the steps of such floats."""
     x, scale = need_floats(node), node.need(1)
@@ -213,7 +195,6 @@ def evaluate_thresholds(
 
 @rewrite(
     (*named("MultiThreshold"), "finn.custom_op.thresholding::MultiThreshold"),
-    removes=(*features("MultiThreshold"), "op:finn.custom_op.thresholding::MultiThreshold"),
     emits="Add Cast Less Mul Not ReduceSum Unsqueeze",
     infer=infer_like,
     evaluate=evaluate_thresholds,

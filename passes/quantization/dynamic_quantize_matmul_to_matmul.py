@@ -29,7 +29,7 @@ _NAME = "com.microsoft::DynamicQuantizeMatMul"
 _LARGEST = 255
 
 
-@rewrite(_NAME, removes=f"op:{_NAME}", emits=(*RANGING_EMITS, "MatMul Slice"), infer=real_product)
+@rewrite(_NAME, emits=(*RANGING_EMITS, "MatMul Slice"), infer=real_product)
 def dynamic_quantize_matmul_to_matmul(node: NodeView, build: Builder) -> Value:
     """Quantize, multiply and scale, see the module."""
     x, weights, bias = node.need(0), node.need(1), node.input(4)

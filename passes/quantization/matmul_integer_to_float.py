@@ -21,7 +21,7 @@ from ._products import real_product
 _NAME = "com.microsoft::MatMulIntegerToFloat"
 
 
-@rewrite(_NAME, removes=f"op:{_NAME}", emits="Add Cast MatMulInteger Mul", infer=real_product)
+@rewrite(_NAME, emits="Add Cast MatMulInteger Mul", infer=real_product)
 def matmul_integer_to_float(node: NodeView, build: Builder) -> Value:
     """Multiply integers and scale, see the module."""
     product = build.MatMulInteger(node.need(0), node.need(1), node.input(4), node.input(5))

@@ -19,7 +19,7 @@ from itertools import product
 
 from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, every_nth, rewrite
 
-from ._brevitas import features, named, need_floats
+from ._brevitas import named, need_floats
 
 _MOST_BITS = 20  # sums up to there are whole after a mean, whose error stays below a half
 _LAST = "NHWC"
@@ -32,7 +32,6 @@ def infer_type(node: NodeView) -> Sequence[InferredType | None]:
 
 @rewrite(
     named("QuantAvgPool2d"),
-    removes=features("QuantAvgPool2d"),
     emits="AveragePool Floor Mul Round Transpose",
     infer=infer_type,
     since=11,
@@ -55,13 +54,7 @@ def qonnx_average_pool_to_floor(node: NodeView, build: Builder) -> Value:
     return build.Transpose(cut, perm=[0, 2, 3, 1]) if last else cut
 
 
-@rewrite(
-    named("Im2Col"),
-    removes=features("Im2Col"),
-    emits="Concat Pad Slice",
-    infer=infer_type,
-    since=11,
-)
+@rewrite(named("Im2Col"), emits="Concat Pad Slice", infer=infer_type, since=11)
 def qonnx_im2col_to_slices(node: NodeView, build: Builder) -> Value:
     """Replace Im2Col of QONNX by a Slice for each point of the kernel."""
     x = need_floats(node)
@@ -96,12 +89,7 @@ def _pair(node: NodeView, name: str, default: Sequence[int] = ()) -> list[int]:
     return given
 
 
-@rewrite(
-    named("XnorPopcountMatMul"),
-    removes=features("XnorPopcountMatMul"),
-    emits="Add MatMul Mul Sub",
-    infer=infer_type,
-)
+@rewrite(named("XnorPopcountMatMul"), emits="Add MatMul Mul Sub", infer=infer_type)
 def qonnx_xnor_to_matmul(node: NodeView, build: Builder) -> Value:
     """Replace XnorPopcountMatMul of QONNX by a product of signs."""
     x, other = need_floats(node), node.need(1)
@@ -119,7 +107,7 @@ def infer_same(node: NodeView) -> Sequence[InferredType | None]:
     return (InferredType(node.need(0).elem_type, node.need(0).shape),)
 
 
-@rewrite(named("DebugMarker"), removes=features("DebugMarker"), emits="", infer=infer_same)
+@rewrite(named("DebugMarker"), emits="", infer=infer_same)
 def qonnx_debug_marker_elimination(node: NodeView, build: Builder) -> Value:
     """Leave DebugMarker of QONNX out: it gives what it gets."""
     return node.need(0)

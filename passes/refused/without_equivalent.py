@@ -144,7 +144,7 @@ _BY_OPERATOR = {
 OPERATORS = tuple(sorted(_BY_OPERATOR))
 
 
-@rewrite(OPERATORS, removes=tuple(f"op:{op}" for op in OPERATORS), last_resort=True)
+@rewrite(OPERATORS, last_resort=True)
 def without_equivalent(node: NodeView, build: Builder) -> Value:
     """Say why, see the module."""
     why, what = _BY_OPERATOR[f"{node.domain}::{node.op}"]
