@@ -337,7 +337,7 @@ class EngineAsked:
     """Whether the engine itself was run, apart from the rules that are known of it.
 
     Attributes:
-        title: The engine for people, such as ``TensorRT 8.6``; with its full version where it ran.
+        title: The engine for people, such as ``OpenCV 4.10``; with its full version where it ran.
         did: What it did.
     """
 

@@ -21,7 +21,7 @@ from graphfix.report import EngineAsked, Finding
 
 
 def answer_line(path: str, target: str, findings: Sequence[Finding]) -> str:
-    """Return the answer of a check in one line: ``PROBLEMS: 3 in a.onnx for trt8.6``."""
+    """Return the answer of a check in one line: ``PROBLEMS: 3 in a.onnx for opencv4.10``."""
     blocking = problems(tuple(findings))
     name = printable(basename(path) or path)
     if not blocking:

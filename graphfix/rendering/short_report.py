@@ -41,7 +41,7 @@ _FIRST = 160  # columns of a first line that holds a reason
 
 
 def verdict_line(report: Report, exit_code: int, *, dry_run: bool = False) -> str:
-    """Return the verdict on a run in one line: ``FIXED: a.onnx for trt8.6, no problem is left``."""
+    """Return the verdict on a run in one line: ``FIXED: a.onnx for ort-1.8, ...``."""
     word = str(headline(report, exit_code, dry_run=dry_run).word)
     name = printable(basename(report.input.path) or "the model")
     to = f" for {report.target}" if report.target else ""

@@ -189,5 +189,5 @@ def test_check_says_whether_the_engine_has_loaded_the_model(
     path.write_bytes(model_of("(float[2] a) => (float[2] y) { y = Relu (a) }").SerializeToString())
     assert main(["check", str(path), "--target", target]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert (f"onnxruntime {HERE[4:]}, which is installed here, loads it." in said) is loads
-    assert ("the engine itself was not run." in said) is not loads
+    assert (f"engine onnxruntime {HERE[4:]}, installed here, loaded the file." in said) is loads
+    assert (" was not run; the rules known of it were applied." in said) is not loads
