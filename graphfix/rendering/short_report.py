@@ -20,7 +20,7 @@ from graphfix.rendering.short_lines import (
 )
 from graphfix.rendering.style import PLAIN, WIDTH, Style, capped, count, join, printable, wrap
 from graphfix.rendering.text_report import TONES, intent_of, number
-from graphfix.rendering.wording import engine_sentence, headline, problems, undone
+from graphfix.rendering.wording import Word, engine_sentence, headline, problems, undone
 from graphfix.report import (
     Accuracy,
     Finding,
@@ -92,6 +92,7 @@ def short_report(
     gone, repairs = _gone(report), repair_lines(report)
     lists = [
         Listed(f"Problems left: {len(left)}", [_left(g, report) for g in group_findings(left)]),
+        Listed("Not done", _not_done(report) if word == Word.NOT_DONE else []),
         Listed(
             f"Problems repaired: {sum(len(g.findings) for g in gone)}",
             [[problem_line(group)] for group in gone],
@@ -314,6 +315,21 @@ def why_left(findings: Sequence[Finding], outcomes: Iterable[Outcome]) -> str:
     if unknown:
         return f"not known: {capped(unknown, 3)}"
     return f"{capped(names, 2)} did not act here (`graphfix check --explain` says why)"
+
+
+def _not_done(report: Report) -> list[list[str]]:
+    """Return what a pass that was asked for did not do: where, and why."""
+    entries: list[list[str]] = []
+    for outcome in report.outcomes:
+        if outcome.status is Status.APPLIED:
+            continue
+        nodes = distinct(node_label(site.node) for site in outcome.sites)
+        at = f" at {capped(nodes, 2)}" if nodes else ""
+        status = str(outcome.status).replace("_", " ")
+        why = f": {outcome.reason}" if outcome.reason else ""
+        text = f"{outcome.pass_id} {status}{at}{why}"
+        entries.append(wrap(printable(" ".join(text.split())), "    ", "  "))
+    return entries
 
 
 def _reproducers(report: Report) -> list[list[str]]:
