@@ -41,7 +41,7 @@ def views_of(path: str, command: str, proto: ModelProto, result: CheckResult) ->
             result.notes,
             explanations=result.explanations,
             named=result.named,
-            loaded_by=result.loaded_by,
+            engine=result.engine,
             command=command,
         )
         return rendered(page)

@@ -21,7 +21,7 @@ from graphfix.ir.version import __version__
 from graphfix.pipeline.documented_errors import guarded
 from graphfix.pipeline.findings import findings_of
 from graphfix.pipeline.hooks import Hook
-from graphfix.pipeline.load_findings import engine_asked, loaded_by
+from graphfix.pipeline.load_findings import engine_asked
 from graphfix.pipeline.model_files import as_model, save
 from graphfix.pipeline.op_types import unused
 from graphfix.pipeline.original import facts_of
@@ -87,7 +87,6 @@ class CheckResult:
         findings: What was found.
         notes: Sentences that belong to no finding.
         explanations: One for each finding, where they were asked for.
-        loaded_by: The engine installed here that has loaded the model; empty where none has.
         named: With the explanations, what passes that run only when they are named would do.
         reproducers: Folders that show again the rules that raised.
         engine: Whether the target's engine itself was given the file.
@@ -97,7 +96,6 @@ class CheckResult:
     findings: tuple[Finding, ...]
     notes: tuple[str, ...]
     explanations: tuple[Explanation, ...] = ()
-    loaded_by: str = ""
     named: tuple[NamedPattern, ...] = ()
     reproducers: tuple[Reproduced, ...] = ()
     engine: EngineAsked | None = None
@@ -122,7 +120,6 @@ def check_file(request: CheckRequest) -> CheckResult:
         target,
         found,
         notes,
-        loaded_by=loaded_by(model, settings, found),
         reproducers=rule_reproducers(model, settings, found, request.reproducers),
         engine=engine_asked(model, settings, found),
     )

@@ -51,20 +51,6 @@ def findings_of_loading(
     return () if complaint is None else file_findings((complaint,), settings.target)
 
 
-def loaded_by(model: Model, settings: Settings, found: Sequence[Finding]) -> str:
-    """Return the engine installed here that has loaded a model; empty where none was asked.
-
-    Args:
-        model: The model.
-        settings: What was asked for.
-        found: All findings of the model, those of loading included.
-    """
-    engine = _asked_engine(model, settings)
-    if engine is None or any(each.blocks or each.rule == NOT_OPENED for each in found):
-        return ""
-    return f"{engine.name} {engine.installed()}"
-
-
 def engine_asked(
     model: Model, settings: Settings, found: Sequence[Finding], did: Asked = Asked.NOT_RUN
 ) -> EngineAsked | None:

@@ -63,7 +63,6 @@ class Pipeline:
         return SimpleNamespace(
             target=SimpleNamespace(name="trt8.6"),
             reproducers=(),
-            loaded_by="",
             engine=None,
             findings=self.findings,
             notes=("trt8 is 8.6",),

@@ -54,10 +54,9 @@ def with_engine(request: CheckRequest, result: CheckResult) -> CheckResult:
     said = _asked(model, result.target, request, shapes)
     complaints = _complaints(said, model, result.target, result.findings)
     found = (*result.findings, *file_findings(complaints, result.target))
-    taken = "" if any(each.blocks for each in found) or said.unasked else said.engine
     notes = (*result.notes, _note(said, told=bool(complaints)))
     engine = EngineAsked(said.engine or result.target.title, _did(said))
-    return replace(result, findings=found, loaded_by=taken, notes=notes, engine=engine)
+    return replace(result, findings=found, notes=notes, engine=engine)
 
 
 def _asked(

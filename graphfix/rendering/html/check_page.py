@@ -16,8 +16,8 @@ from graphfix.rendering.html.page import Answer, Page, Section
 from graphfix.rendering.html.places import Places
 from graphfix.rendering.style import PLAIN, count, printable
 from graphfix.rendering.text_explanations import explanation_lines, named_pattern_texts
-from graphfix.rendering.wording import Tone, problems
-from graphfix.report import Explanation, Finding, NamedPattern
+from graphfix.rendering.wording import Tone, engine_sentence, problems
+from graphfix.report import Asked, EngineAsked, Explanation, Finding, NamedPattern
 
 
 def check_page(
@@ -29,7 +29,7 @@ def check_page(
     *,
     explanations: Sequence[Explanation] = (),
     named: Sequence[NamedPattern] = (),
-    loaded_by: str = "",
+    engine: EngineAsked | None = None,
     command: str = "",
 ) -> Page:
     """Return the page of a check.
@@ -42,7 +42,7 @@ def check_page(
         notes: Sentences that belong to no finding.
         explanations: What a run would do about each finding, where that was asked for.
         named: What passes that run only when they are named would do, where that was asked for.
-        loaded_by: The engine installed here that has loaded the model; empty where none has.
+        engine: Whether the engine itself was given the file.
         command: What repairs it.
     """
     found = tuple(findings)
@@ -64,7 +64,7 @@ def check_page(
                 Tone.BAD if blocking else Tone.GOOD,
             ),
             _repairable(blocking),
-            _sure(blocking, loaded_by),
+            _sure(blocking, engine, target),
         ),
         facts=(
             ("Model", printable(path)),
@@ -112,15 +112,15 @@ def _repairable(blocking: Sequence[Finding]) -> Answer:
     return Answer(question, word if able else "None of it", text, tone)
 
 
-def _sure(blocking: Sequence[Finding], loaded_by: str) -> Answer:
+def _sure(blocking: Sequence[Finding], engine: EngineAsked | None, target: str) -> Answer:
     question = "How sure is that?"
-    if loaded_by:
-        text = f"{loaded_by}, which is installed here, loads the model."
-        return Answer(question, "The engine loads it", text, Tone.GOOD)
+    asked = printable(engine_sentence(engine, target, "the file"))
+    if engine is not None and engine.did is not Asked.NOT_RUN:
+        return Answer(question, "The engine was asked", asked, Tone.GOOD)
     doubtful = [f for f in blocking if not f.certain]
     if doubtful:
         missing = ", ".join(distinct(f.missing for f in doubtful)[:4])
-        text = f"{count(len(doubtful), 'finding')} hang on what the file does not say: {missing}."
+        some = count(len(doubtful), "finding")
+        text = f"{some} depend on what the file does not say: {missing}. {asked}"
         return Answer(question, "Some is only possible", printable(text), Tone.CAREFUL)
-    text = "The rules were applied to the file; the engine itself was not run."
-    return Answer(question, "As sure as the rules", text, Tone.GOOD)
+    return Answer(question, "As sure as the rules", asked, Tone.GOOD)
