@@ -43,8 +43,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Drop the bytecode of what tests wrote to folders for temporary files."""
-    if _BYTECODE in config.stash:
-        there = Path(tempfile.gettempdir()).resolve()
+    there = Path(tempfile.gettempdir()).resolve()
+    if _BYTECODE in config.stash and there not in config.rootpath.parents:
         shutil.rmtree(config.stash[_BYTECODE] / there.relative_to(there.anchor), ignore_errors=True)
 
 

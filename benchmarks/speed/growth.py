@@ -3,10 +3,10 @@
     python -m benchmarks.speed.growth [--targets A,B] [--network FILE.onnx] [-o FILE]
 
 `check` is measured with the newest target of every engine family, on chains of 1,000 to 8,000
-nodes of `benchmarks/speed/chains.py`, `run` on some that need a repair at every node. Short times
-are the least of five, of user and system together, each from a heap without garbage. The exponent
-is the slope of a line through the logarithms. `--network` adds `check` of a real network, next to
-that for TensorRT 8.6.
+nodes of `benchmarks/speed/chains.py`, `run` on some that need a repair at every node. Times are the
+least of three, of user and system together, each from a heap without garbage. The exponent is the
+slope of a line through the logarithms. `--network` adds `check` of a real network, next to that for
+TensorRT 8.6.
 
 Writes `results/growth.md`, and ends with 1 where an exponent is above 1.1, or a target takes more
 than twice the time of TensorRT 8.6 for the network.
@@ -16,11 +16,13 @@ from __future__ import annotations
 
 import argparse
 import gc
+import math
 import platform
 import resource
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -34,8 +36,7 @@ from graphfix.ir.storage.reading import read_model
 
 SIZES = (1_000, 2_000, 4_000, 8_000)
 RUN_SIZES = (250, 500, 1_000, 2_000)
-TRIES, MOST, SHARE = 5, 1.1, 2.0
-_LONG = 0.4  # seconds from which on one try tells enough
+ROUNDS, MOST, SHARE = 3, 1.1, 2.0
 BESIDE = "trt8.6"
 # What is run: the chain, the target that wants each of its nodes repaired, and how it is proved.
 RUNS: tuple[tuple[str, Callable[[int], ModelProto], str, str], ...] = (
@@ -51,15 +52,19 @@ def targets() -> list[str]:
     return [BESIDE, *(engine.names()[-1] for engine in engines() if engine.names())]
 
 
-def seconds(work: Callable[[], object], tries: int = TRIES) -> float:
-    """Return the least CPU time of some tries, with that of children; of one where it is long."""
-    found: list[float] = []
-    while len(found) < tries and (not found or found[-1] < _LONG):
-        gc.collect()  # what an earlier try left is not looked through in this one
-        start = _spent()
-        work()
-        found.append(_spent() - start)
-    return min(found)
+def least(works: Sequence[Callable[[], object]], rounds: int = ROUNDS) -> list[float]:
+    """Return the least CPU time of each, children counted.
+
+    They are measured in turns, so that what else the machine does falls on all alike.
+    """
+    found = [math.inf] * len(works)
+    for _ in range(rounds):
+        for at, work in enumerate(works):
+            gc.collect()  # what was done before is not looked through in this one
+            start = _spent()
+            work()
+            found[at] = min(found[at], _spent() - start)
+    return found
 
 
 def _spent() -> float:
@@ -79,8 +84,8 @@ def checks(names: Sequence[str]) -> Iterator[tuple[str, bool]]:
         cells: list[str] = []
         worst = 0.0
         for make in CHAINS.values():
-            _check(make(250), name)  # what is loaded once
-            times = [_check(make(size), name) for size in SIZES]
+            graphfix.check(make(250), name)  # what is loaded once
+            times = least([partial(graphfix.check, make(size), name) for size in SIZES])
             slope = exponent(SIZES, times)
             worst = max(worst, slope)
             cells.append(f"{times[0]:.3f} to {times[-1]:.2f} s, {slope:.2f}")
@@ -91,33 +96,26 @@ def _listed(sizes: Sequence[int]) -> str:
     return ", ".join(f"{size:,}" for size in sizes)
 
 
-def _check(model: ModelProto, target: str) -> float:
-    return seconds(lambda: graphfix.check(model, target))
-
-
 def runs() -> Iterator[tuple[str, bool]]:
     """Yield the rows of the table on `run`, and whether each is as it should be."""
     for chain, make, target, verify in RUNS:
         graphfix.run(make(30), target, verify=verify)
-        times = [_run(make(size), target, verify) for size in RUN_SIZES]
+        works = [partial(graphfix.run, make(size), target, verify=verify) for size in RUN_SIZES]
+        times = least(works)
         slope = exponent(RUN_SIZES, times)
-        listed = ", ".join(f"{time:.2f}" for time in times)
+        listed = ", ".join(f"{took:.2f}" for took in times)
         yield f"| {chain} | {target} | {verify} | {listed} | {slope:.2f} |", slope <= MOST
-
-
-def _run(model: ModelProto, target: str, verify: str) -> float:
-    return seconds(lambda: graphfix.run(model, target, verify=verify))
 
 
 def network(path: Path, names: Sequence[str]) -> Iterator[tuple[str, bool]]:
     """Yield the rows of the table on a network, and whether each is as it should be."""
     model = read_model(path).proto
-    for name in names:
+    each = list(dict.fromkeys((BESIDE, *names)))
+    for name in each:
         graphfix.check(model, name)
-    base = _check(model, BESIDE)
-    for name in dict.fromkeys(names):
-        time = base if name == BESIDE else _check(model, name)
-        yield f"| {name} | {time:.2f} | {time / base:.2f} |", time <= SHARE * base
+    times = least([partial(graphfix.check, model, name) for name in each])
+    for name, took in zip(each, times, strict=True):
+        yield f"| {name} | {took:.2f} | {took / times[0]:.2f} |", took <= SHARE * times[0]
 
 
 Row = tuple[str, bool]
