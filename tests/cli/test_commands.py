@@ -401,6 +401,43 @@ def test_passes_both_ways(capsys: Capture) -> None:
     assert "no pass is called 'no-such-pass'" in capsys.readouterr().err
 
 
+def test_passes_are_searched(capsys: Capture) -> None:
+    assert main(["passes", "--family", "mod"]) == 0
+    family = capsys.readouterr().out.splitlines()
+    assert family[0] == "mod"
+    assert any(line.startswith("  mod-elimination ") for line in family)
+    assert main(["passes", "--family", "mod", "--grep", "MOD-ELIM", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)["passes"]
+    assert [known["id"] for known in listed] == ["mod-elimination"]
+    assert main(["passes", "--grep", "no such text"]) == 0
+    assert capsys.readouterr().out.startswith("0 passes; ")
+    assert main(["passes", "--family", "mode"]) == 2
+    assert "there is no family 'mode' (known: " in capsys.readouterr().err
+    assert main(["passes", "mod-elimination", "--grep", "x"]) == 2
+
+
+def test_a_verdict_is_one_line(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = "g (int64[4] x) => (int64[4] y) {c = Constant <value_int = 3> () y = Mod (x, c)}"
+    model = parser.parse_model(f'<ir_version: 8, opset_import: ["" : 13]> {text}')
+    Path("m.onnx").write_bytes(model.SerializeToString())
+    for words, says in (
+        (["check", "m.onnx", "--target", "trt7.2"], "PROBLEMS: 1 in m.onnx for trt7.2\n"),
+        (
+            ["run", "m.onnx", "--target", "trt7.2"],
+            "FIXED: m.onnx for trt7.2: 1 problem repaired, none is left\n",
+        ),
+        (
+            ["edit", "m.onnx", "--rename", "x=z", "-o", "o.onnx"],
+            "CHANGED: m.onnx edited, each claim verified\n",
+        ),
+    ):
+        assert main([*words, "-q"]) == int(says.startswith("PROBLEMS"))
+        assert capsys.readouterr().out == says
+
+
 def test_the_next_command_names_the_profile_as_it_was_given(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from graphfix.rendering.as_json import check_json, error_json, report_json
-from graphfix.report import EXACT, Candidate, Choice, Explanation, Report
+from graphfix.report import EXACT, Asked, Candidate, Choice, EngineAsked, Explanation, Report
 
 jsonschema: Any = importlib.import_module("jsonschema")  # it ships no types
 SCHEMA = json.loads(
@@ -106,6 +107,16 @@ def test_the_fields_of_a_run(samples: dict[str, tuple[Report, int]]) -> None:
         "outputs": [{"name": "y", "max_abs": 1.2e-7, "max_rel": 3e-6}],
     }
     assert found["seconds"] == {"load": 0.1, "verify": 0.4}
+
+
+@pytest.mark.parametrize("did", list(Asked))
+def test_the_engine_is_told_where_it_was_run(
+    samples: dict[str, tuple[Report, int]], did: Asked
+) -> None:
+    told = report_json(replace(samples["fixed"][0], engine=EngineAsked("Tessera 2.0", did)))
+    assert conforms(plain(told), "run")
+    known = {"title": "Tessera 2.0", "did": str(did)}
+    assert told.get("engine") == (None if did is Asked.NOT_RUN else known)
 
 
 def test_one_entry_per_pass_and_status(samples: dict[str, tuple[Report, int]]) -> None:

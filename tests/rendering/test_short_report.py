@@ -10,10 +10,12 @@ from onnx import parser
 
 import graphfix
 from graphfix.engines.interface import NextStep
+from graphfix.rendering.markdown import report_markdown
 from graphfix.rendering.short_check import answer_line, short_check
 from graphfix.rendering.short_lines import MOST, Listed, fitted, one_line
 from graphfix.rendering.short_report import short_report, verdict_line
 from graphfix.rendering.style import PLAIN
+from graphfix.rendering.text_report import report_text
 from graphfix.report import (
     Accuracy,
     Asked,
@@ -207,6 +209,23 @@ def test_a_check_says_whether_the_engine_was_run(samples: Samples) -> None:
         "\n\nNext: repair it\n  graphfix run in/a.onnx\n  no pass is known to remove: acme::Warp"
     )
     assert answer_line("in/a.onnx", "trt8.6", findings) == text.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("did", "says"),
+    [
+        (Asked.RAN, "Tessera 2.0 itself ran the result; its outputs were compared."),
+        (Asked.BUILT, "Tessera 2.0 itself built the result; no device is here to run it."),
+        (Asked.REFUSED, "Tessera 2.0, installed here, does not take the result."),
+        (Asked.INCONCLUSIVE, "Tessera 2.0 was asked too; its answer is part of this report."),
+    ],
+)
+def test_every_view_of_a_run_says_what_the_engine_did(
+    samples: Samples, did: Asked, says: str
+) -> None:
+    report = replace(samples["fixed"][0], engine=EngineAsked("Tessera 2.0", did))
+    for view in (short_report, report_text, report_markdown):
+        assert says in " ".join(view(report, 0).split())
 
 
 def test_a_list_is_cut_where_there_is_no_room() -> None:
