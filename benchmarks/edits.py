@@ -130,8 +130,8 @@ def edits_of(net: Network) -> Iterator[tuple[str, Chosen]]:
     yield "drop-input", lambda: net.first_possible(dropped)
     yield "reorder-inputs", lambda: edits.ReorderInputs((net.inputs[-1].name,))
     yield "reorder-outputs", lambda: edits.ReorderOutputs((net.outputs[-1].name,))
-    behind = net.helper_model("behind", last.type, "Identity")
-    yield "join", lambda: edits.Join(behind, ((last.name, "from"),))
+    after = net.helper_model("behind", last.type, "Identity")
+    yield "join", lambda: edits.Join(after, ((last.name, "from"),))
     front = net.helper_model("front_of", first.type, "Identity")
     yield "join in front", lambda: edits.Join(front, (("to", first.name),))
     floats = first.type.tensor_type.elem_type == TensorProto.FLOAT

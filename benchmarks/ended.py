@@ -9,14 +9,14 @@ from graphfix.errors import PassBug
 FAULT = PassBug.exit_code
 
 
-def code_with(codes: Iterable[int | str | None], otherwise: int = 0) -> int:
+def code_with(codes: Iterable[int | str | None], instead: int = 0) -> int:
     """Return what a benchmark ends with.
 
     Args:
         codes: The exit codes of graphfix in its rows, as numbers or text; others are let through.
-        otherwise: What it ends with where none of them is a fault.
+        instead: What it ends with where none of them is a fault.
 
     Returns:
-        1 where a run ended in a fault of graphfix, and `otherwise` where none did.
+        1 where a run ended in a fault of graphfix, and `instead` where none did.
     """
-    return max(otherwise, 1) if any(str(code) == str(FAULT) for code in codes) else otherwise
+    return max(instead, 1) if any(str(code) == str(FAULT) for code in codes) else instead

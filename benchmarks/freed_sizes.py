@@ -1,4 +1,4 @@
-"""Are models that go wrong beyond some size told from those that are right at every size?
+"""Are models that go wrong beyond some size distinguished from those that are right at every size?
 
     python -m benchmarks.freed_sizes [-o FILE]
 

@@ -125,7 +125,7 @@ TOOLS: dict[str, Tool] = {
 def _cell(tool: Tool, path: Path, proto: ModelProto, folder: Path) -> str:
     try:
         gone = lost(proto, tool(path, proto, folder))
-    except Exception as error:  # whatever a tool raises is what it makes of the file
+    except Exception as error:  # whatever a tool raises is its result
         said = " ".join(str(error).split())[:70].replace("|", "/")
         return f"{type(error).__name__}: {said}"
     return ", ".join(gone) or "nothing"

@@ -89,7 +89,7 @@ class Finding:
         removed_by: The passes that remove the feature, best first; computed.
         source: Where the fact was read.
         needs: For those of `removed_by` that want a consent which was not given: id and options.
-        after: What is not known only because of this one, and is counted in it.
+        follow_ups: Findings that are unknown only because of this one, counted in it.
         fault: What the rule raised instead of an answer, a fault of ours; empty where it did not.
     """
 
@@ -104,7 +104,7 @@ class Finding:
     removed_by: tuple[str, ...] = ()
     source: str = ""
     needs: tuple[tuple[str, str], ...] = ()
-    behind: tuple[Finding, ...] = ()
+    follow_ups: tuple[Finding, ...] = ()
     fault: str = ""
 
     @property
@@ -120,12 +120,13 @@ class Finding:
 
 def blocking_by_severity(findings: Iterable[Finding]) -> Counter[Severity]:
     """Count the findings that block, by severity, those that are counted in others on their own."""
-    told = (
+    reported = (
         each
         for finding in findings
-        for each in ((finding,) if finding.certain or not finding.behind else ()) + finding.behind
+        for each in ((finding,) if finding.certain or not finding.follow_ups else ())
+        + finding.follow_ups
     )
-    return Counter(finding.severity for finding in told if finding.blocks)
+    return Counter(finding.severity for finding in reported if finding.blocks)
 
 
 class Choice(StrEnum):

@@ -241,8 +241,8 @@ def unmatched(declared: str | Pass, model: str | ModelProto) -> list[str]:
 def assert_unmatched(declared: str | Pass, model: str | ModelProto, reason: str) -> None:
     """Assert that a pattern matches nowhere, and that `reason` is reported for one position."""
     assert_untouched(declared, model)
-    told = unmatched(declared, model)
-    assert any(reason in line for line in told), told
+    reported = unmatched(declared, model)
+    assert any(reason in line for line in reported), reported
 
 
 def outputs_of(

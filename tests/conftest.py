@@ -56,7 +56,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(autouse=True)
 def _limits_of_a_command_end_with_it() -> Iterator[None]:  # pyright: ignore[reportUnusedFunction]
-    """Roll back what a command in this process has told children: later tests need time, too."""
+    """Reset what a command in this process has sent to children: later tests need time, too."""
     yield
     for name in (DEADLINE, ENGINE_MEMORY, ENGINE_SECONDS):
         os.environ.pop(name, None)

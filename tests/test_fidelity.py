@@ -80,7 +80,7 @@ def run_on(base: ModelProto, path: Path, *words: str) -> None:
 
 
 @pytest.mark.parametrize("name", list(MAKERS))
-def test_what_nobody_touched_is_kept(name: str, tmp_path: Path) -> None:
+def test_what_no_one_touched_is_kept(name: str, tmp_path: Path) -> None:
     run_on(MAKERS[name](), tmp_path / "m.onnx", "--verify", "off")
 
 

@@ -312,7 +312,7 @@ def test_a_node_of_many_outputs_costs_no_more_for_each_than_one_of_few() -> None
         definitions.written("y7", 0, node)
 
 
-def test_bodies_in_bodies_are_walked_in_the_order_of_the_file() -> None:
+def test_subgraphs_in_subgraphs_are_walked_in_the_order_of_the_file() -> None:
     text = (
         '<ir_version: 8, opset_import: ["" : 17]> g (bool c, float[1] x) => (float[1] y, '
         "float[1] z) { y = If(c) <then_branch = a () => (float[1] t) { t = If(c) "
@@ -360,7 +360,7 @@ def test_a_small_file_that_runs_for_ever_is_given_up_by_itself(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("size", "words", "beside", "expected"),
+    ("size", "words", "adjacent", "expected"),
     [
         (10, (), 0, (12.0, 5 << 28)),
         (1_000_000, (), 0, (None, None)),
@@ -374,7 +374,7 @@ def test_engines_get_little_for_a_small_file_only_and_what_the_user_says_counts(
     monkeypatch: pytest.MonkeyPatch,
     size: int,
     words: tuple[str, ...],
-    beside: int,
+    adjacent: int,
     expected: tuple[float | None, int | None],
 ) -> None:
     monkeypatch.setenv(ENGINE_SECONDS, "")
@@ -385,8 +385,8 @@ def test_engines_get_little_for_a_small_file_only_and_what_the_user_says_counts(
 
     monkeypatch.setattr(limits, "_limit_data", unlimited)
     path = tmp_path / "m.onnx"
-    path.write_bytes(b"location".ljust(size) if beside else bytes(size))
-    (tmp_path / "beside.bin").write_bytes(bytes(max(beside, 1)))
+    path.write_bytes(b"location".ljust(size) if adjacent else bytes(size))
+    (tmp_path / "adjacent.bin").write_bytes(bytes(max(adjacent, 1)))
     seen: list[str | None] = []
 
     @click.command()

@@ -66,7 +66,7 @@ def graphfix(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def told(folder: Path, *words: str, code: int = 0) -> dict[str, Any]:
+def reported(folder: Path, *words: str, code: int = 0) -> dict[str, Any]:
     done = graphfix(folder, *words, "--json")
     assert done.returncode == code, done.stdout + done.stderr
     return dict(json.loads(done.stdout))
@@ -84,14 +84,14 @@ def test_what_posix_alone_has_is_taken_away(folder: Path) -> None:
 
 
 def test_a_run_is_verified_and_its_result_compared(folder: Path) -> None:
-    ran = told(folder, "run", "m.onnx", "--target", "trt8.0", "-o", "out.onnx")
+    ran = reported(folder, "run", "m.onnx", "--target", "trt8.0", "-o", "out.onnx")
     assert ran["verification"]["status"] == "equal"
     assert [o["pass"] for o in ran["outcomes"] if o["status"] == "applied"]
-    assert told(folder, "compare", "m.onnx", "out.onnx")["status"] == "equal"
+    assert reported(folder, "compare", "m.onnx", "out.onnx")["status"] == "equal"
 
 
 def test_a_model_is_checked(folder: Path) -> None:
-    found = told(folder, "check", "m.onnx", "--target", "trt8.0", code=1)
+    found = reported(folder, "check", "m.onnx", "--target", "trt8.0", code=1)
     assert [f["node"]["op"] for f in found["findings"] if f["severity"] == "reject"] == ["Mod"]
 
 

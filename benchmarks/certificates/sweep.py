@@ -127,9 +127,9 @@ def run_model(
         scratch: An empty folder.
         timeout: Seconds for all targets together.
     """
-    stood = {row.alike: row.target for row in done if row.alike and not row.same_as}
+    earlier = {row.alike: row.target for row in done if row.alike and not row.same_as}
     ended = call_in_child(
-        lambda: _answer(path, name, targets, stood, proofs.entries),
+        lambda: _answer(path, name, targets, earlier, proofs.entries),
         scratch,
         timeout=timeout,
         memory_bytes=12 * 2**30,
@@ -150,15 +150,15 @@ def run_model(
 
 def row_of(entry: Mapping[str, Any]) -> Row:
     """Return a row that was written as JSON."""
-    told: dict[str, Any] = {**entry, "sites": tuple(SiteRow(**site) for site in entry["sites"])}
-    return Row(**told)
+    reported: dict[str, Any] = {**entry, "sites": tuple(SiteRow(**site) for site in entry["sites"])}
+    return Row(**reported)
 
 
 def _answer(
     path: Path,
     name: str,
     targets: Sequence[str],
-    stood: dict[str, str],
+    earlier: dict[str, str],
     entries: Mapping[str, dict[str, Any]],
 ) -> int:
     """Print a line of JSON for each target."""
@@ -171,13 +171,13 @@ def _answer(
         start = perf_counter()
         try:
             alike = _alike(model, target)
-            if alike in stood:
-                row = Row(name, target, same_as=stood[alike], alike=alike)
+            if alike in earlier:
+                row = Row(name, target, same_as=earlier[alike], alike=alike)
             else:
                 sites = _sites(model, target, memory)
                 row = Row(name, target, alike=alike, sites=sites)
-                stood[alike] = target
-        except Exception as error:  # told in the table
+                earlier[alike] = target
+        except Exception as error:  # reported in the table
             row = Row(name, target, error=f"{type(error).__name__}: {error}")
         fresh = [key for key in memory.known if key not in before]
         answer = {
@@ -227,8 +227,10 @@ def _sites(model: Model, target: str, memory: Memory) -> tuple[SiteRow, ...]:
 
 
 def _certificate(entry: Mapping[str, Any]) -> Certificate:
-    told = {name: value for name, value in entry.items() if name not in ("key", "cost", "status")}
-    return Certificate(Verdict(entry["status"]), **told)
+    reported = {
+        name: value for name, value in entry.items() if name not in ("key", "cost", "status")
+    }
+    return Certificate(Verdict(entry["status"]), **reported)
 
 
 def _entry(key: bytes, memory: Memory) -> dict[str, Any]:

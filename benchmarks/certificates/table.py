@@ -12,7 +12,7 @@ from benchmarks.certificates.sweep import Row, SiteRow
 
 _NAMES = re.compile(r"'[^']*'|\"[^\"]*\"|\([^()]*\)")
 _FOLDERS = re.compile(r"/\S*/(?=[^\s/]+\.onnx)")
-_MOST_TOLD = 160
+_MOST_REPORTED = 160
 
 
 @dataclass(frozen=True)
@@ -119,8 +119,8 @@ def _passes(rows: Sequence[Row]) -> list[str]:
     lines = [f"| pass | {' | '.join(kinds)} |", "|---" * (len(kinds) + 1) + "|"]
     for name in sorted(table):
         lines.append(f"| {name} | {' | '.join(str(table[name][kind]) for kind in kinds)} |")
-    told = "`none`: what computes nothing (an order, an import, unreachable nodes) needs none."
-    return ["## By pass", "", told, "", *lines, ""]
+    reported = "`none`: what computes nothing (an order, an import, unreachable nodes) needs none."
+    return ["## By pass", "", reported, "", *lines, ""]
 
 
 def _reasons(rows: Sequence[Row]) -> list[str]:
@@ -139,38 +139,38 @@ def _reasons(rows: Sequence[Row]) -> list[str]:
 def _plain(reason: str) -> str:
     """Take names and numbers out of a reason, so that like ones are counted together."""
     text = " ".join(_NAMES.sub("…", reason).split()).replace("|", "\\|")
-    return text if len(text) <= _MOST_TOLD else text[:_MOST_TOLD] + " …"
+    return text if len(text) <= _MOST_REPORTED else text[:_MOST_REPORTED] + " …"
 
 
 def _mismatches(rows: Sequence[Row]) -> list[str]:
-    told: dict[str, list[str]] = {}
+    reported: dict[str, list[str]] = {}
     for row in rows:
         for site in row.sites:
             if site.status in ("mismatch", "failed"):
                 why = _without_folders(" ".join(site.reason.split())).replace("|", "\\|")[:400]
-                told.setdefault(f"| {row.model} | {site.pass_id} | {site.op} | {why} |", []).append(
-                    row.target
-                )
-    if not told:
+                reported.setdefault(
+                    f"| {row.model} | {site.pass_id} | {site.op} | {why} |", []
+                ).append(row.target)
+    if not reported:
         return []
     head = ["| model | pass | node | what was wrong | profiles |", "|---|---|---|---|---|"]
-    return ["## Taken back", "", *head, *_with_profiles(told), ""]
+    return ["## Taken back", "", *head, *_with_profiles(reported), ""]
 
 
 def _errors(rows: Sequence[Row]) -> list[str]:
-    told: dict[str, list[str]] = {}
+    reported: dict[str, list[str]] = {}
     for row in rows:
         if row.error:
             why = _without_folders(row.error).replace("|", " ")
-            told.setdefault(f"| {row.model} | {why} |", []).append(row.target)
-    if not told:
+            reported.setdefault(f"| {row.model} | {why} |", []).append(row.target)
+    if not reported:
         return []
     head = ["| model | why | profiles |", "|---|---|---|"]
-    return ["## No result", "", *head, *_with_profiles(told), ""]
+    return ["## No result", "", *head, *_with_profiles(reported), ""]
 
 
-def _with_profiles(told: dict[str, list[str]]) -> list[str]:
-    return [f"{line} {', '.join(dict.fromkeys(targets))} |" for line, targets in told.items()]
+def _with_profiles(reported: dict[str, list[str]]) -> list[str]:
+    return [f"{line} {', '.join(dict.fromkeys(targets))} |" for line, targets in reported.items()]
 
 
 def _without_folders(text: str) -> str:

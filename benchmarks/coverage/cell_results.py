@@ -1,4 +1,4 @@
-"""What graphfix makes of a cell: refused, replaced and equal to PyTorch, or not equal."""
+"""The result of graphfix for a cell: refused, replaced and equal to PyTorch, or not equal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What graphfix makes of a case for a target, and whether the result computes the same."""
+"""The result of graphfix for a case and a target, and whether the result computes the same."""
 
 from __future__ import annotations
 

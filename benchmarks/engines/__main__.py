@@ -1,4 +1,4 @@
-"""What a real engine makes of the models of a folder: as they are, after onnxsim, after graphfix.
+"""How a real engine runs the models of a folder: as they are, after onnxsim, after graphfix.
 
     python -m benchmarks.engines FOLDER --engine openvino2026.4 [tract0.23 ...] [--sample 40]
 

@@ -3,7 +3,7 @@
     python -m benchmarks.engines.neighbours --engine ncnn1.0 [--again]
 
 ``facts/neighbours.json`` of the family is a list of graphs in the text of `onnx.parser`, each with
-its ``opset``, and what the engine makes of it: ``verdict`` and ``words``, as in
+its ``opset``, and how the engine reads it: ``verdict`` and ``words``, as in
 `benchmarks.engines.kernels`. A graph that is there without a verdict is asked about, and with
 ``--again`` all are. ``~`` after a constant stands for numbers that are drawn. Tests hold the rules
 of the family to these verdicts.
@@ -43,7 +43,7 @@ def model_of(row: Row) -> ModelProto:
 
 
 def asked(row: Row, asker: Asker) -> Row:
-    """Return a graph with what the engine makes of it."""
+    """Return a graph with how the engine reads it."""
     model = model_of(row)
     feed: dict[str, Any] = FeedMaker(model).draw(0, 0)
     with written(model) as path:

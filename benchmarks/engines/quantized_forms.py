@@ -38,7 +38,7 @@ _FORMS = {
 
 
 def quantized() -> Iterator[tuple[str, ModelProto, dict[str, Array], dict[str, Array]]]:
-    """Yield operators with a model, its input, and what onnxruntime makes of it."""
+    """Yield operators with a model, its input, and its outputs in onnxruntime."""
     ort: Any = import_module("onnxruntime")
     for op, (given, calls) in _FORMS.items():
         for call in calls:

@@ -37,7 +37,7 @@ from graphfix.proving.inputs.maker import FeedMaker
 Row = dict[str, Any]
 _REFUSED = ("refused", "crashed")
 _WRONG = "wrong"
-_OTHERWISE = "computes-otherwise"
+_DIFFERENT = "computes-otherwise"
 _PERCENT = 90
 
 
@@ -81,7 +81,7 @@ def _row(
     whole.write_bytes(found.model.SerializeToString())
     request = CheckRequest(whole, target=target)
     said = with_engine(request, CheckResult(load_target(target), (), ())).findings
-    if not said or said[0].rule == _OTHERWISE:
+    if not said or said[0].rule == _DIFFERENT:
         return None  # not refused where it has other inputs
     return {
         "engine": target,

@@ -34,7 +34,7 @@ class Row:
         found: The severities of what `graphfix check` finds in the model as it is.
         sized: Whether sizes of inputs that it leaves open were fixed.
         consent: The options of consent that `graphfix run` was given.
-        words: What the engine says of what graphfix makes of it, where that is not equal.
+        words: What the engine says of the result of graphfix, where that is not equal.
     """
 
     file: str
@@ -52,7 +52,7 @@ class Row:
 
     @property
     def equal(self) -> bool:
-        """Whether the engine computes the same from what graphfix makes of it."""
+        """Whether the engine computes the same from the result of graphfix."""
         return self.verdicts.get(FORMS[-1]) == "equal"
 
     @property

@@ -75,7 +75,7 @@ def shared_proofs(corpus: Path, count: int, work: Path) -> dict[str, Any]:
                 kept = [] if kind == "plain" else ["--certificates", str(folder / "kept")]
                 seen = watch([*GRAPHFIX, *words, *kept], folder / "said.json")
                 spent[kind] += seen.cpu
-                said.append(_told(seen))
+                said.append(_reported(seen))
             log.write_text("", encoding="utf-8")
             scratch = folder / "scratch"
             scratch.mkdir(exist_ok=True)
@@ -88,7 +88,7 @@ def shared_proofs(corpus: Path, count: int, work: Path) -> dict[str, Any]:
     return {"models": len(models), "cpu": spent, **counts, "differ": differ}
 
 
-def _told(seen: Watched) -> Any:
+def _reported(seen: Watched) -> Any:
     """Return what a run said but for times and for how many samples were the model's own values."""
     report = json.loads(seen.said)
     report.pop("seconds", None)

@@ -60,12 +60,12 @@ def convolved(self: Any, x: Any) -> Any:
 
 def convolution(*, pads: bool = False, bias: bool = False, norm: bool = False) -> Any:
     """Return a module with a convolution."""
-    behind = nn.BatchNorm2d(4) if norm else None
-    if behind is not None:
-        behind.running_var = torch.rand(4) + 0.5
+    after = nn.BatchNorm2d(4) if norm else None
+    if after is not None:
+        after.running_var = torch.rand(4) + 0.5
     added = weights(1, 4, 1, 1) if bias else None
     conv = nn.Conv2d(4, 4, 3, bias=norm)
-    return module_of(convolved, conv=conv, pads=pads, bias=added, norm=behind)
+    return module_of(convolved, conv=conv, pads=pads, bias=added, norm=after)
 
 
 def layer(axes: tuple[int, ...], shape: tuple[int, ...], *, root: bool) -> Any:
@@ -137,8 +137,8 @@ def main() -> None:
     print(f"PyTorch {torch.__version__.partition('+')[0]}", flush=True)
     for name in MODULES:
         for dynamo in (False, True):
-            told = export(name, Path(sys.argv[1]), dynamo)
-            print(f"{name}\t{'newer' if dynamo else 'older'}\t{told}", flush=True)
+            reported = export(name, Path(sys.argv[1]), dynamo)
+            print(f"{name}\t{'newer' if dynamo else 'older'}\t{reported}", flush=True)
 
 
 if __name__ == "__main__":

@@ -133,7 +133,7 @@ def examine(seed: int, keep: Path | None) -> list[tuple[str, str, str]]:
     return found
 
 
-# Their docs say what they make of a NaN or an infinity, which is not what the operator makes.
+# Their docs say how they treat a NaN or an infinity, which is not what the operator makes.
 SPREADING = {"resize-linear-to-matmul", "resize-cubic-to-matmul", "quantize-dequantize-to-clip"}
 GOOD = ("equal", "nothing to do", "lossy", "engine")
 

@@ -193,7 +193,7 @@ def _function(
     if rank != "_any" and s.rng.random() < 0.6:
         flag = helper.make_tensor("", BOOL, [], [s.rng.random() < 0.5])
         nodes.append(helper.make_node("Constant", [], ["flag"], value=flag))
-        bodies = [
+        subgraphs = [
             helper.make_graph(
                 [helper.make_node(op, [last], ["inside"])],
                 f"{op}_body",
@@ -203,7 +203,9 @@ def _function(
             for op in ("Neg", "Relu")
         ]
         nodes.append(
-            helper.make_node("If", ["flag"], ["f"], then_branch=bodies[0], else_branch=bodies[1])
+            helper.make_node(
+                "If", ["flag"], ["f"], then_branch=subgraphs[0], else_branch=subgraphs[1]
+            )
         )
         last = "f"
     nodes.append(helper.make_node("Add", [last, x], ["y"]))

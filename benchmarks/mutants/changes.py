@@ -89,7 +89,7 @@ def points(sources: Mapping[str, str], roots: Sequence[str]) -> list[Point]:
             if id(node) not in allowed:
                 continue
             for variant, (kind, fresh) in enumerate(_variants(node, parents)):
-                text = _told(node, fresh, parents)
+                text = _reported(node, fresh, parents)
                 if text:
                     line = getattr(node, "lineno", 0)
                     lines = _extent(node, parents)
@@ -132,7 +132,7 @@ def _shown(node: ast.AST) -> str:
     return text if len(text) < 70 else text[:67] + "..."
 
 
-def _told(node: ast.AST, fresh: ast.AST, parents: Mapping[int, ast.AST]) -> str:
+def _reported(node: ast.AST, fresh: ast.AST, parents: Mapping[int, ast.AST]) -> str:
     """Say what was there and what is there then; empty where that is the same."""
     before, after = _shown(node), _shown(fresh)
     if before == after:
@@ -168,24 +168,24 @@ def within_functions(source: str) -> set[int]:
 
 def _reached(trees: Iterable[ast.Module], roots: Sequence[str]) -> set[str]:
     """Return the names at the top of the files that are used from some functions on."""
-    bodies: dict[str, list[ast.AST]] = {}
+    subgraphs: dict[str, list[ast.AST]] = {}
     for tree in trees:
         for statement in tree.body:
             if isinstance(statement, ast.FunctionDef):
-                bodies.setdefault(statement.name, []).extend(statement.body)
+                subgraphs.setdefault(statement.name, []).extend(statement.body)
             elif isinstance(statement, ast.ClassDef):
-                bodies.setdefault(statement.name, []).append(statement)
+                subgraphs.setdefault(statement.name, []).append(statement)
             elif isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
                 for name in _assigned(statement):
-                    bodies.setdefault(name, []).append(statement.value)
+                    subgraphs.setdefault(name, []).append(statement.value)
     used: set[str] = set()
     pending = list(roots)
     while pending:
         name = pending.pop()
-        if name in used or name not in bodies:
+        if name in used or name not in subgraphs:
             continue
         used.add(name)
-        for body in bodies[name]:
+        for body in subgraphs[name]:
             pending.extend(n.id for n in ast.walk(body) if isinstance(n, ast.Name))
     return used
 

@@ -100,7 +100,7 @@ def prepare(
         if allowed is None:
             strange += 1
             if strange > 40 and strange > 3 * len(trials):
-                raise BadExample(f"the original is far from its truth: {_told(truth, found)}")
+                raise BadExample(f"the original is far from its truth: {_reported(truth, found)}")
             continue
         trials.append(Trial(feed, truth, allowed))
         taken += sum(v.size for v in feed.values()) or VALUES // FEWEST_FEEDS
@@ -293,7 +293,7 @@ def _excess(truth: Any, got: Any, allowed: float) -> tuple[float, str]:
     return excess, f"off by {largest:.3g}, {allowed:.3g} is allowed"
 
 
-def _told(truth: list[Any], found: list[Any]) -> str:
+def _reported(truth: list[Any], found: list[Any]) -> str:
     return "; ".join(
         f"{np.asarray(b).dtype}{list(np.shape(b))} for {np.asarray(a).dtype}{list(np.shape(a))}, "
         f"{np.ravel(b)[:4]} for {np.ravel(a)[:4]}"

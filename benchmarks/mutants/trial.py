@@ -36,7 +36,7 @@ NONE = "no certificate"
 
 @dataclass(frozen=True)
 class Prepared:
-    """An example with its truth, and what the right pass makes of it."""
+    """An example with its truth, and the result of the right pass."""
 
     name: str
     example: Example
@@ -99,8 +99,8 @@ def sources_of(unit: str) -> dict[str, str]:
         found[stem] = text
         for node in ast.walk(ast.parse(text)):
             module = node.module if isinstance(node, ast.ImportFrom) else None
-            beside = isinstance(node, ast.ImportFrom) and node.level == 1
-            if module is not None and (beside or module.startswith(helpers)):
+            adjacent = isinstance(node, ast.ImportFrom) and node.level == 1
+            if module is not None and (adjacent or module.startswith(helpers)):
                 pending.append(module.rpartition(".")[2])
     return found
 
@@ -278,11 +278,11 @@ def certify(model: onnx.ModelProto, example: Example) -> tuple[str, str]:
     """Run once more with certificates; say what they made of the sites, and why."""
     result = graphfix.run(model, verify="sites", allow_lossy=True, **example.arguments)
     outcomes = result.report.outcomes
-    taken_back = [
+    rolled_back = [
         o.reason for o in outcomes if o.status.value == "failed" and "rolled back" in o.reason
     ]
-    if taken_back:
-        return "caught", taken_back[0][:300]
+    if rolled_back:
+        return "caught", rolled_back[0][:300]
     proofs = [
         s.certificate
         for o in outcomes

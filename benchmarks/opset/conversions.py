@@ -71,7 +71,7 @@ def by_graphfix(proto: onnx.ModelProto, target: int) -> onnx.ModelProto:
     """Do what `graphfix run MODEL --opset N --verify off` does.
 
     Raises:
-        Declined: With the reasons of all nodes in the way.
+        Declined: With the reasons of all nodes that block it.
     """
     result = graphfix.run(proto, opset=target, verify="off")
     failed = [o for o in result.report.outcomes if o.status is Status.FAILED]

@@ -94,7 +94,7 @@ def run_file(
             code, cpu = _waited(child, start + patience)
         wall = time.monotonic() - start
         cpu += _rest() if alone else 0.0
-        verification, reason = _told(said, error)
+        verification, reason = _reported(said, error)
     return Row(name, kind_of(name), code, verification, reason, round(cpu, 2), round(wall, 2))
 
 
@@ -127,7 +127,7 @@ def _rest() -> float:
         spent += used.ru_utime + used.ru_stime
 
 
-def _told(said: Path, error: Path) -> tuple[str, str]:
+def _reported(said: Path, error: Path) -> tuple[str, str]:
     """Return the status of the comparison and what is worth saying of a run."""
     try:
         report: dict[str, Any] = json.loads(said.read_text(encoding="utf-8"))

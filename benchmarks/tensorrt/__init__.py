@@ -1,1 +1,1 @@
-"""What TensorRT's parser says of models, next to what graphfix says and makes of them."""
+"""What TensorRT's parser says of models, next to what graphfix reports and writes."""

@@ -1,4 +1,4 @@
-"""How many files of a corpus TensorRT for RTX builds: as they are, and what graphfix makes of them.
+"""How many files of a corpus TensorRT for RTX builds: as they are, and after graphfix.
 
     python -m benchmarks.tensorrt.builds CORPUS [--every N] [--rows FILE] [-o FILE]
 

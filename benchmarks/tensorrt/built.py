@@ -5,7 +5,7 @@
 FACTS is the folder with ``verdicts/models.zip`` and ``verdicts/rtx1.7.json``, CORPUS the one with
 ``verdicts_rtx1.7.json``. A model counts as built for us when `check` has no certain finding of
 severity ``reject`` or ``builder``. Writes how often both agree, and each disagreement below the
-reason for it, ``explained.toml`` next to this file; those without one come last. The engine stands
+reason for it, ``explained.toml`` next to this file; those without one come last. The engine is
 in for TensorRT 10 and 11 as well, from which it differs by plugins and kernels.
 """
 
@@ -89,8 +89,8 @@ def _row(name: str, verdict: Mapping[str, Any], load: Callable[[], Model], targe
     built = verdict["built"] or any(re.match(known, name) for known in _EXPLAINED["refitted"])
     theirs = "built" if built else "parsed" if verdict["parsed"] else "refused"
     words = verdict.get("error") or verdict.get("log") or verdict.get("fault") or ""
-    told = words if isinstance(words, str) else " ".join(words)
-    text = " ".join(f"{verdict.get('op') or ''} {told}".split())
+    reported = words if isinstance(words, str) else " ".join(words)
+    text = " ".join(f"{verdict.get('op') or ''} {reported}".split())
     return Row(name, theirs, text, ours)
 
 

@@ -62,8 +62,8 @@ def page(networks: Sequence[Network], rows: Rows, earlier: str = "") -> str:
     sections = _sections(earlier)
     for target in targets:
         judged = [j for n in networks if (j := _judged(n, rows, target)) is not None]
-        told = (*_numbers(target, judged, len(networks)), *_not_done(judged))
-        sections[target] = "\n".join(told)
+        reported = (*_numbers(target, judged, len(networks)), *_not_done(judged))
+        sections[target] = "\n".join(reported)
     lines += [f"## {target}\n{sections[target]}" for target in sorted(sections)]
     return "\n".join(lines)
 
@@ -88,7 +88,7 @@ def _rejected(networks: Sequence[Network], rows: Rows, kinds: Sequence[str]) -> 
 def _of_other_tools(
     networks: Sequence[Network], rows: Rows, targets: Sequence[str]
 ) -> Iterator[str]:
-    """Yield what the other tools make of the networks that run, where any was asked."""
+    """Yield the results of other tools for the networks that run, where any was asked."""
     known = {
         n: row for n in networks if TOOLS.keys() <= (row := rows.get("tools", n.sha256)).keys()
     }
@@ -126,8 +126,8 @@ def _numbers(target: str, judged: Sequence[_Judged], whole: int) -> Iterator[str
         yield from (f"{len(judged)} of {whole} measured, those that are rejected first.", "")
     known = Counter(str(j.row.get("revision", "")) for j in judged)
     if len(known) > 1 or "" not in known:
-        told = (f"{count} of {name or 'an earlier one'}" for name, count in known.most_common())
-        yield from (f"Measured with these revisions of graphfix: {', '.join(told)}.", "")
+        reported = (f"{count} of {name or 'an earlier one'}" for name, count in known.most_common())
+        yield from (f"Measured with these revisions of graphfix: {', '.join(reported)}.", "")
     titles = ("half", "files", "number", "done", f"done with `{CONSENT}`", "do-nothing")
     yield f"| {' | '.join(titles)} |"
     yield "|---" * len(titles) + "|"

@@ -300,7 +300,7 @@ def _grows(graph: onnx.GraphProto) -> bool:
 def _take(graph: Graph, proto: onnx.GraphProto) -> None:
     infos = {info.name: info.type for info in proto.value_info}
     infos.update((info.name, info.type) for info in proto.output)
-    bodies: dict[int, Node] = {}
+    subgraphs: dict[int, Node] = {}
     shapes: dict[Shape, Shape] = {}
     for position, node in enumerate(graph.nodes):
         for tensor in node.outputs:
@@ -312,8 +312,8 @@ def _take(graph: Graph, proto: onnx.GraphProto) -> None:
                     if held is not tensor.shape:
                         tensor.shape = held
         if any(True for _ in node.graphs()):
-            bodies[position] = node
-    for position, node in bodies.items():
+            subgraphs[position] = node
+    for position, node in subgraphs.items():
         attributes = {a.name: a.g for a in proto.node[position].attribute if a.HasField("g")}
         for name, body in node.graphs():
             if name in attributes:
@@ -322,11 +322,11 @@ def _take(graph: Graph, proto: onnx.GraphProto) -> None:
                     if isinstance(tensor, Variable):
                         merge_type(tensor, info.type)
                 _take(body, inner)
-                if any(map(_hangs_on_a_constant, body.nodes)):
+                if any(map(_depends_on_a_constant, body.nodes)):
                     infer_walk(body)
 
 
-def _hangs_on_a_constant(node: Node) -> bool:
+def _depends_on_a_constant(node: Node) -> bool:
     """Say whether a constant may give the shape of what a node computes, which is not known.
 
     ONNX's inference of a body does not see the values of constants around it.

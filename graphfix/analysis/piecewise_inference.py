@@ -13,17 +13,17 @@ from collections.abc import Callable, Iterator
 
 from onnx import GraphProto, ModelProto, NodeProto, TensorShapeProto, ValueInfoProto
 
-from graphfix.ir.protos import all_graphs, bodies_of, names_read
+from graphfix.ir.protos import all_graphs, names_read, subgraphs_of
 
 _MANY, _FEW = 256, 64  # nodes with subgraphs: from there on in pieces, and of one piece
-_BODIES = (b"then_branch", b"body")  # the names of If's attribute, and of that of Loop and Scan
+_SUBGRAPHS = (b"then_branch", b"body")  # the names of If's attribute, and of that of Loop and Scan
 _MADE = re.compile(r"unk__\d+")  # the symbols that onnx makes up
 Infer = Callable[[ModelProto], ModelProto]
 
 
-def has_many_bodies(raw: bytes) -> bool:
+def has_many_subgraphs(raw: bytes) -> bool:
     """Say whether the bytes of a model may be those of one with hundreds of subgraphs."""
-    return sum(raw.count(name) for name in _BODIES) > _MANY
+    return sum(raw.count(name) for name in _SUBGRAPHS) > _MANY
 
 
 def infer_in_pieces(model: ModelProto, infer: Infer) -> ModelProto:
@@ -33,7 +33,7 @@ def infer_in_pieces(model: ModelProto, infer: Infer) -> ModelProto:
         model: The model, which is not changed.
         infer: Infers the types of a model.
     """
-    if sum(any(True for _ in bodies_of(node)) for node in model.graph.node) <= _MANY:
+    if sum(any(True for _ in subgraphs_of(node)) for node in model.graph.node) <= _MANY:
         return infer(model)
     return _Pieces(model, infer).inferred()
 
@@ -75,13 +75,13 @@ class _Pieces:
 
     def _cut(self) -> Iterator[list[NodeProto]]:
         piece: list[NodeProto] = []
-        bodies = 0
+        subgraphs = 0
         for node in self._model.graph.node:
             piece.append(node)
-            bodies += any(True for _ in bodies_of(node))
-            if bodies == _FEW:
+            subgraphs += any(True for _ in subgraphs_of(node))
+            if subgraphs == _FEW:
                 yield piece
-                piece, bodies = [], 0
+                piece, subgraphs = [], 0
         yield piece
 
     def _piece(self, nodes: list[NodeProto]) -> ModelProto:

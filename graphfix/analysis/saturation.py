@@ -19,7 +19,7 @@ from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper
 
 from graphfix.analysis.shape_inference import REFUSALS, infer_shapes
 from graphfix.ir.inlining import inline
-from graphfix.ir.protos import bodies_of, nodes_of_model
+from graphfix.ir.protos import nodes_of_model, subgraphs_of
 
 _CONTRIB = "com.microsoft"
 
@@ -104,7 +104,7 @@ class _Writer:
         types = {**outer, **_element_types(typed)}
         nodes: list[NodeProto] = []
         for node, known in zip(graph.node, typed.node, strict=True):
-            for body, inferred in zip(bodies_of(node), bodies_of(known), strict=True):
+            for body, inferred in zip(subgraphs_of(node), subgraphs_of(known), strict=True):
                 self.graph(body, inferred, types)
             places = _places(node)
             if places is not None and _is_mixed(node, places, types):

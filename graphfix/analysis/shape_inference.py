@@ -27,9 +27,9 @@ import onnx
 from msgspec import Struct
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto
 
-from graphfix.analysis.piecewise_inference import has_many_bodies, infer_in_pieces
-from graphfix.ir.names_apart import may_have_bodies, put_apart, put_back
-from graphfix.ir.protos import all_graphs, all_nodes, bodies_of, copied, nodes_of_model
+from graphfix.analysis.piecewise_inference import has_many_subgraphs, infer_in_pieces
+from graphfix.ir.names_apart import may_have_subgraphs, put_apart, restored
+from graphfix.ir.protos import all_graphs, all_nodes, copied, nodes_of_model, subgraphs_of
 
 _LARGE = 1 << 20  # bytes of a model from which on its memory is worth a look
 _HIDDEN = "graphfix.hidden/"
@@ -88,12 +88,12 @@ def infer_shapes(model: ModelProto | bytes, **options: bool) -> ModelProto:
 
 def _apart(raw: bytes, options: dict[str, bool]) -> ModelProto:
     """Infer a model whose subgraphs share no names, and give them their names back."""
-    if not may_have_bodies(raw):
+    if not may_have_subgraphs(raw):
         return _as_meant(raw, options)
     apart = ModelProto.FromString(raw)
     renamed = put_apart(apart)
     inferred = _as_meant(apart.SerializeToString() if renamed else raw, options)
-    put_back(inferred, renamed)
+    restored(inferred, renamed)
     return inferred
 
 
@@ -229,7 +229,7 @@ def _inferred(raw: bytes, options: dict[str, bool]) -> ModelProto:
     if not any(name in raw for name in _NAMES):
         _give_back(raw)
         try:
-            if has_many_bodies(raw):
+            if has_many_subgraphs(raw):
                 return infer_in_pieces(
                     ModelProto.FromString(raw),
                     lambda model: onnx.shape_inference.infer_shapes(model, **options),
@@ -279,7 +279,7 @@ def _hide_in(graph: GraphProto, outer: frozenset[str]) -> int:
     hidden = 0
     for node in graph.node:
         hidden += _hide_node(node, typed)
-        hidden += sum(_hide_in(body, typed) for body in bodies_of(node))
+        hidden += sum(_hide_in(body, typed) for body in subgraphs_of(node))
     return hidden
 
 

@@ -41,7 +41,7 @@ def walk(start: Iterable[Value], onward: Callable[[Value], Iterable[Value]]) -> 
                 pending.append(other)
 
 
-def behind(value: Value) -> list[Value]:
+def after(value: Value) -> list[Value]:
     """Return what the node that computes a value reads, without what its subgraphs read."""
     maker = value.producer
     return [] if maker is None else operands(maker)
@@ -73,17 +73,17 @@ def along_first_inputs(value: Value | None) -> Iterator[NodeView]:
         value = maker.input(0)
 
 
-def origin_through(goes_on: Callable[[NodeView], bool]) -> Callable[[Value], Value]:
+def origin_through(continues: Callable[[NodeView], bool]) -> Callable[[Value], Value]:
     """Return an analysis: which value one is made of by nodes that only hand on what they read.
 
     Args:
-        goes_on: Says whether a node hands on its first input; it looks at the node alone.
+        continues: Says whether a node hands on its first input; it looks at the node alone.
     """
 
     @kept_stepwise(in_a_loop=None)
     def origin(value: Value) -> Generator[Value, Value | None, Value | None]:
         maker = value.producer
-        if maker is None or not goes_on(maker):
+        if maker is None or not continues(maker):
             return value
         given = maker.input(0)
         return value if given is None else ((yield given) or given)

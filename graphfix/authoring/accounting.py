@@ -198,8 +198,8 @@ def _unread(node: AccountedNode) -> Iterator[str]:
     for at in inputs:
         value = Value(node.node.inputs[at])
         if not is_none(value) and not known.input(at, value):
-            told = known.name_of(at)
-            yield f"input {at}" + (f" ({told})" if told else "")
+            reported = known.name_of(at)
+            yield f"input {at}" + (f" ({reported})" if reported else "")
 
 
 class _Facts:

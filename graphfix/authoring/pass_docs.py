@@ -40,14 +40,14 @@ def page_of(doc: str) -> str:
     """
     summary: list[str] = []
     found: dict[str, list[str]] = {}
-    lines, behind = summary, ""
+    lines, after = summary, ""
     for line in cleandoc(doc).splitlines():
         heading = _LINE.fullmatch(line)
         if heading is None:
             lines.append(line)
             continue
-        behind = heading[2] or ""
-        lines = [f":{behind}"] if behind else []
+        after = heading[2] or ""
+        lines = [f":{after}"] if after else []
         found.setdefault(heading[1], lines)
     known = sorted(found, key=HEADINGS.index)
     parts = ["\n".join(summary).strip(), *(_section(name, found[name]) for name in known)]

@@ -31,8 +31,8 @@ def successors(old: Graph, fresh: Graph, wanted: Collection[int]) -> Iterator[Pa
                 continue
             heir = next((makers[t.name] for t in node.outputs if t.name in makers), None)
             if heir is not None:
-                bodies = (dict(n.graphs()) for n in (node, heir))
-                mine, others = bodies
+                subgraphs = (dict(n.graphs()) for n in (node, heir))
+                mine, others = subgraphs
                 pending.extend((mine[key], others[key]) for key in mine if key in others)
 
 

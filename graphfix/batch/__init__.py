@@ -1,1 +1,1 @@
-"""Many models: each in a process of its own, resumable, told in one table."""
+"""Many models: each in a process of its own, resumable, listed in one table."""

@@ -76,7 +76,7 @@ class Fleet(Struct, frozen=True):
         return counted
 
 
-def run_fleet(request: Request, crew: Crew, told: Callable[[Row, int, int], None]) -> Fleet:
+def run_fleet(request: Request, crew: Crew, reported: Callable[[Row, int, int], None]) -> Fleet:
     """Do what is not done yet, and return the whole.
 
     Each row is on disk before the next is taken for done, so that a run that is killed continues
@@ -85,7 +85,7 @@ def run_fleet(request: Request, crew: Crew, told: Callable[[Row, int, int], None
     Args:
         request: What is asked.
         crew: Who does it.
-        told: Is given each row that is made, how many there are by now, and how many there will be.
+        reported: Is given each row, how many rows there are by now, and how many there will be.
 
     Raises:
         UsageError: The ledger cannot be written.
@@ -100,7 +100,7 @@ def run_fleet(request: Request, crew: Crew, told: Callable[[Row, int, int], None
             ledger.add(row)
             known[row.key] = row
             made += 1
-            told(row, len(jobs) - len(missing) + made, len(jobs))
+            reported(row, len(jobs) - len(missing) + made, len(jobs))
     finally:
         ledger.close()
     rows = tuple(replace(known[j.key], name=j.name, model=j.model) for j in jobs if j.key in known)

@@ -186,8 +186,8 @@ def batch(
     )
     try:
         total = len(request.models) * len(request.targets)
-        with telling(request.targets, total, quiet=as_json) as told:
-            fleet = run_fleet(request, _crew(scheduler, jobs), told)
+        with telling(request.targets, total, quiet=as_json) as reported:
+            fleet = run_fleet(request, _crew(scheduler, jobs), reported)
     except KeyboardInterrupt:
         from graphfix.cli.console import say
 

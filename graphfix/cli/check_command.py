@@ -13,7 +13,12 @@ import click
 
 from graphfix.cli import completion
 from graphfix.cli.check_reports import command_of, joined_views, views_of
+<<<<<<< HEAD
 from graphfix.cli.many_models import Told, code_of, for_each, many_json, models_argument
+=======
+from graphfix.cli.help_groups import GroupedCommand
+from graphfix.cli.many_models import Reported, code_of, for_each, many_json, models_argument
+>>>>>>> 3e64e2e0 (Name things in code as the pages do)
 from graphfix.cli.page import page_of
 from graphfix.cli.reports import Views, proto_of, report_option, write_reports
 from graphfix.cli.settings_file import SettingsCommand, settings_option, settings_used
@@ -95,7 +100,7 @@ def check(
     from graphfix.cli.console import emit, emit_json, style_for
     from graphfix.rendering.style import printable
 
-    def one(path: Path) -> Told:
+    def one(path: Path) -> Reported:
         def given(views: Views) -> dict[str, str]:
             if isinstance(models, tuple):  # they are joined in the end
                 return {suffix: views[suffix]() for suffix in sorted(suffixes)}
@@ -110,10 +115,10 @@ def check(
 
     suffixes = {path.suffix.lower() for path in reports}
     if isinstance(models, Path):
-        told = one(models)
+        reported = one(models)
         if as_json:
-            emit_json(told.said)
-        return told.code
+            emit_json(reported.said)
+        return reported.code
     if ".html" in suffixes:
         raise click.UsageError(
             "a page shows one model: name one, or see `graphfix batch --report` for a table of many"
@@ -134,7 +139,7 @@ def _checked(
     *,
     engine: bool,
     detail: Detail | None,
-) -> Told:
+) -> Reported:
     """Check one model: print the text, return the rest; views of it are `given` to be written.
 
     Without a detail nothing is printed on stdout.
@@ -174,8 +179,10 @@ def _checked(
             say(f"graphfix: note: {note}")
     else:
         _print_text(path, request, result, detail)
-    told: Any = check_json(result.target.name, result.findings, result.explanations, result.named)
-    return Told(int(any(f.blocks for f in result.findings)), told, written)
+    reported: Any = check_json(
+        result.target.name, result.findings, result.explanations, result.named
+    )
+    return Reported(int(any(f.blocks for f in result.findings)), reported, written)
 
 
 def _print_text(path: Path, request: CheckRequest, result: CheckResult, detail: Detail) -> None:
@@ -212,11 +219,11 @@ def _print_text(path: Path, request: CheckRequest, result: CheckResult, detail: 
     )
 
 
-def _sum_up(models: Sequence[Path], every: Sequence[Told]) -> None:
+def _sum_up(models: Sequence[Path], every: Sequence[Reported]) -> None:
     from graphfix.cli.console import emit
     from graphfix.rendering.style import count
 
-    codes = [told.code for told in every]
+    codes = [reported.code for reported in every]
     parts = [f"{codes.count(0)} without problems", f"{codes.count(1)} with problems"]
     other = len(codes) - codes.count(0) - codes.count(1)
     parts += [f"{other} not checked"] if other else []

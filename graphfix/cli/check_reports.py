@@ -7,7 +7,7 @@ from json import loads
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graphfix.cli.many_models import Told, many_json
+from graphfix.cli.many_models import Reported, many_json
 from graphfix.cli.reports import Views, json_text
 from graphfix.cli.streams import STANDARD
 from graphfix.ir.printing import shell_line
@@ -49,8 +49,8 @@ def views_of(path: str, command: str, proto: ModelProto, result: CheckResult) ->
     def json() -> str:
         from graphfix.rendering.as_json import check_json
 
-        told = (result.findings, result.explanations, result.named)
-        return json_text(check_json(result.target.name, *told))
+        reported = (result.findings, result.explanations, result.named)
+        return json_text(check_json(result.target.name, *reported))
 
     def sarif() -> str:
         from graphfix.rendering.sarif import check_sarif
@@ -65,13 +65,13 @@ def views_of(path: str, command: str, proto: ModelProto, result: CheckResult) ->
     return {".html": html, ".json": json, ".sarif": sarif, ".xml": junit}
 
 
-def joined_views(models: Sequence[Path], every: Sequence[Told]) -> Views:
+def joined_views(models: Sequence[Path], every: Sequence[Reported]) -> Views:
     """Return the views of many models, each of which has given its own."""
     from graphfix.rendering.junit import joined_junit
     from graphfix.rendering.sarif import joined_sarif
 
     def parts(suffix: str) -> list[str]:
-        return [told.reports[suffix] for told in every if suffix in told.reports]
+        return [reported.reports[suffix] for reported in every if suffix in reported.reports]
 
     return {
         ".json": lambda: json_text(many_json(models, every)),
@@ -80,10 +80,10 @@ def joined_views(models: Sequence[Path], every: Sequence[Told]) -> Views:
     }
 
 
-def _unread(models: Sequence[Path], every: Sequence[Told]) -> dict[str, str]:
+def _unread(models: Sequence[Path], every: Sequence[Reported]) -> dict[str, str]:
     """Return why models could not be read, by their paths."""
     return {
-        str(path): str(told.said["error"]["message"])
-        for path, told in zip(models, every, strict=False)
-        if "error" in told.said
+        str(path): str(reported.said["error"]["message"])
+        for path, reported in zip(models, every, strict=False)
+        if "error" in reported.said
     }

@@ -10,7 +10,7 @@ import click
 
 from graphfix.cli import completion
 from graphfix.cli.help_groups import GroupedCommand
-from graphfix.cli.many_models import Told, code_of, for_each, many_json, models_argument
+from graphfix.cli.many_models import Reported, code_of, for_each, many_json, models_argument
 from graphfix.cli.shared import CONTEXT, output_options, verbose_option
 
 if TYPE_CHECKING:
@@ -73,19 +73,19 @@ def inspect(
     from graphfix.rendering.style import printable
 
     if isinstance(models, Path):
-        told, text = _inspected(models, reach, looks, as_json=as_json, verbose=verbose)
+        reported, text = _inspected(models, reach, looks, as_json=as_json, verbose=verbose)
         if as_json:
-            emit_json(told)
+            emit_json(reported)
         else:
             emit(text)
         return 0
 
-    def one(path: Path) -> Told:
-        told, text = _inspected(path, reach, looks, as_json=as_json, verbose=verbose)
+    def one(path: Path) -> Reported:
+        reported, text = _inspected(path, reach, looks, as_json=as_json, verbose=verbose)
         if not as_json:
             title = style_for(sys.stdout).paint(printable(str(path)), "bold")
             emit(f"{title}\n\n{text.rstrip()}\n")
-        return Told(0, told)
+        return Reported(0, reported)
 
     every = for_each(models, one)
     if as_json:

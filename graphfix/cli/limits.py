@@ -24,7 +24,7 @@ PIPED = 1 << 27
 SMALL = 1_000_000
 SMALL_MEMORY = 5 << 28  # 1.25 GiB: with what the command holds itself less than 2 GiB
 SMALL_SECONDS = 12.0  # of a processor
-PER_BYTE_BESIDE = 3  # a pass may need the values of a weight
+PER_BYTE_NEXT_TO = 3  # a pass may need the values of a weight
 SECONDS = 900.0
 SMALLEST = 1 << 28  # what Python, numpy and onnx take by themselves
 _UNITS = {
@@ -113,26 +113,26 @@ def take_model(ctx: click.Context, _param: click.Parameter, path: Path | None) -
         return path
     page.subject = page.subject or str(path)
     page.place = page.place or f"in `graphfix {ctx.info_name}`"
-    own, beside = ctx.meta[_SIZES] = _added(ctx.meta.get(_SIZES, (0, 0)), _sizes(path))
-    limit_engines(ctx, own, beside)
+    own, adjacent = ctx.meta[_SIZES] = _added(ctx.meta.get(_SIZES, (0, 0)), _sizes(path))
+    limit_engines(ctx, own, adjacent)
     if _TIMEOUT not in ctx.meta:
         seconds = SECONDS + own / (1 << 20)
         page.limit(time.monotonic() + seconds, seconds)
     if _MEMORY not in ctx.meta:
-        wanted = READING + PER_BYTE * own + PER_BYTE_BESIDE * beside
+        wanted = READING + PER_BYTE * own + PER_BYTE_NEXT_TO * adjacent
         free = available_memory()
         _limit_data(wanted if free is None else min(wanted, free))
     return path
 
 
-def limit_engines(ctx: click.Context, own: int, beside: int) -> None:
+def limit_engines(ctx: click.Context, own: int, adjacent: int) -> None:
     """Hold engines to little where a model is small; what the user says counts instead.
 
     A file of some bytes may ask for any number of gigabytes and hours. A model with its weights
     in it that has less than a megabyte needs neither. A command that runs models any number of
     times has no sum of seconds, and the same memory as others.
     """
-    small = own + beside < SMALL
+    small = own + adjacent < SMALL
     for key, name, most in (
         (_TIMEOUT, ENGINE_SECONDS, SMALL_SECONDS),
         (_MEMORY, ENGINE_MEMORY, SMALL_MEMORY),
@@ -146,7 +146,7 @@ def limit_engines(ctx: click.Context, own: int, beside: int) -> None:
 
 def _sizes(path: Path) -> tuple[int, int]:
     """Return the bytes of a model, and of all beside it that may be its data."""
-    own = beside = 0
+    own = adjacent = 0
     if path == Path("-"):  # as much as comes
         return PIPED, 0
     with contextlib.suppress(OSError, ValueError):
@@ -159,8 +159,8 @@ def _sizes(path: Path) -> tuple[int, int]:
         with os.scandir(path.parent) as entries:
             for entry in entries:
                 if not entry.name.endswith(".onnx") and entry.is_file():
-                    beside += entry.stat().st_size
-    return own, beside
+                    adjacent += entry.stat().st_size
+    return own, adjacent
 
 
 def _added(one: tuple[int, int], two: tuple[int, int]) -> tuple[int, int]:

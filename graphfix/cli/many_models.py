@@ -36,7 +36,7 @@ class _Models(click.Argument):
         return "'MODEL'"
 
 
-class Told(Struct, frozen=True):
+class Reported(Struct, frozen=True):
     """What a command says of one model.
 
     Attributes:
@@ -94,7 +94,7 @@ def _meant(path: Path) -> Sequence[Path]:
     return [Path(source.place) for source in sources([str(path)])]
 
 
-def for_each(paths: Sequence[Path], one: Callable[[Path], Told]) -> list[Told]:
+def for_each(paths: Sequence[Path], one: Callable[[Path], Reported]) -> list[Reported]:
     """Return what a command says of each model; one that ends its process has a failure.
 
     Ends with the first that is interrupted.
@@ -105,7 +105,7 @@ def for_each(paths: Sequence[Path], one: Callable[[Path], Told]) -> list[Told]:
     """
     ctx = click.get_current_context()
     apart = page_of(ctx) is not None
-    found: list[Told] = []
+    found: list[Reported] = []
     for path in paths:
         found.append(_apart(ctx, path, one) if apart else _guarded(path, one, None))
         if found[-1].code >= INTERRUPTED:
@@ -113,9 +113,9 @@ def for_each(paths: Sequence[Path], one: Callable[[Path], Told]) -> list[Told]:
     return found
 
 
-def code_of(told: Sequence[Told]) -> int:
+def code_of(reported: Sequence[Reported]) -> int:
     """Return the exit code of all: 0 where each has 0; 3 where none could be read; else 1."""
-    codes = [each.code for each in told]
+    codes = [each.code for each in reported]
     if codes[-1] >= INTERRUPTED:
         return codes[-1]
     if FAULT in codes:
@@ -123,16 +123,16 @@ def code_of(told: Sequence[Told]) -> int:
     return UNREADABLE if set(codes) == {UNREADABLE} else int(any(codes))
 
 
-def many_json(paths: Sequence[Path], told: Sequence[Told]) -> dict[str, Any]:
+def many_json(paths: Sequence[Path], reported: Sequence[Reported]) -> dict[str, Any]:
     """Return the object that `--json` prints of many models."""
     models = [
         {"model": str(path), "exit": each.code, **each.said}
-        for path, each in zip(paths, told, strict=False)
+        for path, each in zip(paths, reported, strict=False)
     ]
     return {"schema": SCHEMA, "models": models}
 
 
-def _apart(ctx: click.Context, path: Path, one: Callable[[Path], Told]) -> Told:
+def _apart(ctx: click.Context, path: Path, one: Callable[[Path], Reported]) -> Reported:
     """Work on a model in a child with the limits of that model; the context is the child's then."""
     failures: list[Failure] = []
 
@@ -148,33 +148,33 @@ def _apart(ctx: click.Context, path: Path, one: Callable[[Path], Told]) -> Told:
             seconds = given_seconds(ctx)
             if seconds is not None:
                 page.limit(time.monotonic() + seconds, seconds)
-            told = _guarded(path, one, page.lasting_folder)
-            os.write(answer.fileno(), msgspec.json.encode(told))
-            return told.code
+            reported = _guarded(path, one, page.lasting_folder)
+            os.write(answer.fileno(), msgspec.json.encode(reported))
+            return reported.code
 
         code = supervised(work, note)
         answer.seek(0)
         raw = answer.read()
     if failures:
         return _failed(failures[0])
-    return msgspec.json.decode(raw, type=Told) if raw else Told(code)
+    return msgspec.json.decode(raw, type=Reported) if raw else Reported(code)
 
 
-def _guarded(path: Path, one: Callable[[Path], Told], lasting: str | None) -> Told:
+def _guarded(path: Path, one: Callable[[Path], Reported], lasting: str | None) -> Reported:
     try:
-        told = one(path)
+        reported = one(path)
         sys.stdout.flush()
     except (click.Abort, KeyboardInterrupt):
-        return Told(INTERRUPTED)
+        return Reported(INTERRUPTED)
     except BrokenPipeError:
         raise
     except Exception as error:
         failure = describe(error, sys.argv[1:], lasting)
         tell(failure, as_json=False)
         return _failed(failure)
-    return told
+    return reported
 
 
-def _failed(failure: Failure) -> Told:
+def _failed(failure: Failure) -> Reported:
     said: Any = error_json(failure.code, failure.message, failure.where, failure.hint)
-    return Told(failure.code, {"error": said["error"]})
+    return Reported(failure.code, {"error": said["error"]})

@@ -111,8 +111,8 @@ class ProgressHook(SilentHook):
             self._task = self._bar.add_task(self._stage, total=None)
             self._bar.start()
         if self._task is not None:
-            told = f"{self._stage}: {self._node}" if self._node else self._stage
-            self._bar.update(self._task, description=told, completed=done, total=total or None)
+            reported = f"{self._stage}: {self._node}" if self._node else self._stage
+            self._bar.update(self._task, description=reported, completed=done, total=total or None)
 
     def _made(self) -> Progress:
         from rich.console import Console

@@ -32,12 +32,14 @@ _ECHO = 0.3  # a terminal sends Ctrl-C to both; then there is no need to pass it
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
-def supervised(work: Callable[[Page], int], told: Callable[[Failure], int] | None = None) -> int:
+def supervised(
+    work: Callable[[Page], int], reported: Callable[[Failure], int] | None = None
+) -> int:
     """Run `work` in a child process and return its exit code.
 
     Args:
         work: What is done.
-        told: Is given how the child died, in place of a line on stderr, and returns the code.
+        reported: Is given how the child died, in place of a line on stderr, and returns the code.
 
     Returns:
         What `work` returned; 3 where the child crashed, ran out of memory or of time; 130 after
@@ -53,7 +55,7 @@ def supervised(work: Callable[[Page], int], told: Callable[[Failure], int] | Non
         os.close(alive)
         _be_child(work, page, parent)
     os.close(held)
-    watch = _Watch(pid, alive, page, told)
+    watch = _Watch(pid, alive, page, reported)
     try:
         return watch.run()
     finally:
@@ -111,13 +113,13 @@ class _Watch:
     """The parent: waits, passes signals on, and holds the child to its time."""
 
     def __init__(
-        self, pid: int, alive: int, page: Page, told: Callable[[Failure], int] | None
+        self, pid: int, alive: int, page: Page, reported: Callable[[Failure], int] | None
     ) -> None:
-        self._tell = told
+        self._tell = reported
         self._pid = pid
         self._alive = alive
         self._page = page
-        self._told: list[int] = []
+        self._reported: list[int] = []
         self._kill_at = float("inf")
         self._pass_on_at = float("inf")
         self._late = False
@@ -129,7 +131,7 @@ class _Watch:
         old = signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
         for number, handler in before:
             if handler is not signal.SIG_IGN:  # as nohup leaves it
-                signal.signal(number, lambda n, _: self._told.append(n))
+                signal.signal(number, lambda n, _: self._reported.append(n))
         try:
             status = self._wait(woken)
         finally:
@@ -148,12 +150,12 @@ class _Watch:
             if ended:
                 return status
             now = time.monotonic()
-            for number in self._told[handled:]:
+            for number in self._reported[handled:]:
                 self._kill_at = now + _PATIENCE
                 self._pass_on_at = now + (_ECHO if number == signal.SIGINT else 0.0)
-            handled = len(self._told)
+            handled = len(self._reported)
             if now >= self._pass_on_at:
-                os.kill(self._pid, self._told[-1])
+                os.kill(self._pid, self._reported[-1])
                 self._pass_on_at = float("inf")
             if now >= self._page.deadline and self._kill_at == float("inf"):
                 self._late = True
@@ -172,8 +174,8 @@ class _Watch:
                     return status
 
     def _code(self, code: int) -> int:
-        if self._told:
-            first = self._told[0]
+        if self._reported:
+            first = self._reported[0]
             if code < 0 and first == signal.SIGINT:
                 sys.stderr.write("graphfix: interrupted\n")
             return INTERRUPTED if first == signal.SIGINT else 128 + first

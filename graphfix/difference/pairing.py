@@ -173,9 +173,9 @@ class ScopePair:
         found.renamed_tensors += sum(a != b for a, b in pairs if a and b)
         fields, weights = node_changes(self, old, new, self._contents)
         found.weights += weights
-        bodies, others = self.before.bodies.get(old, {}), self.after.bodies.get(new, {})
-        for attribute in bodies.keys() & others.keys():
-            inner, other = bodies[attribute], others[attribute]
+        subgraphs, others = self.before.subgraphs.get(old, {}), self.after.subgraphs.get(new, {})
+        for attribute in subgraphs.keys() & others.keys():
+            inner, other = subgraphs[attribute], others[attribute]
             fields += _counts_changed(inner, other, attribute)
             inputs = dict(zip(inner.inputs, other.inputs, strict=False))
             outputs = {i: i for i in range(min(len(inner.outputs), len(other.outputs)))}

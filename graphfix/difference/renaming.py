@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from onnx import GraphProto
 
-from graphfix.difference.scopes import bodies_of
+from graphfix.difference.scopes import subgraphs_of
 
 # Called with an old name and whether it is defined in the main graph; returns the new one.
 Choose = Callable[[str, bool], str]
@@ -54,5 +54,5 @@ def _rename(graph: GraphProto, outer: Mapping[str, str], choose: Choose, *, is_m
         for device in node.device_configurations:
             for spec in device.sharding_spec:
                 spec.tensor_name = known.get(spec.tensor_name, spec.tensor_name)
-        for _, body in bodies_of(node):
+        for _, body in subgraphs_of(node):
             _rename(body, known, choose, is_main=False)

@@ -26,7 +26,7 @@ from graphfix.report import NodeRef
 Stored = TensorProto | SparseTensorProto
 
 
-def bodies_of(node: NodeProto) -> Iterator[tuple[str, GraphProto]]:
+def subgraphs_of(node: NodeProto) -> Iterator[tuple[str, GraphProto]]:
     """Yield the graphs inside a node, with the attribute (and the number in a list) of each."""
     for attribute in node.attribute:
         if attribute.type == AttributeProto.GRAPH:
@@ -72,7 +72,7 @@ class Scope(Struct):
     readers: dict[str, list[tuple[int, int]]] = field(
         default_factory=dict[str, list[tuple[int, int]]]
     )
-    bodies: dict[int, dict[str, Scope]] = field(default_factory=dict[int, "dict[str, Scope]"])
+    subgraphs: dict[int, dict[str, Scope]] = field(default_factory=dict[int, "dict[str, Scope]"])
     captures: dict[int, list[str]] = field(default_factory=dict[int, list[str]])
     order: list[int] = field(default_factory=list[int])
     free: frozenset[str] = frozenset()
@@ -118,9 +118,9 @@ class Scope(Struct):
                 if name:
                     self.readers.setdefault(name, []).append((index, position))
             captured: set[str] = set()
-            for attribute, body in bodies_of(node):
+            for attribute, body in subgraphs_of(node):
                 inner = Scope.of_graph(body, self._body_name(index, attribute))
-                self.bodies.setdefault(index, {})[attribute] = inner
+                self.subgraphs.setdefault(index, {})[attribute] = inner
                 captured |= inner.free
             if captured:
                 self.captures[index] = sorted(captured)

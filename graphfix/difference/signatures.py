@@ -119,12 +119,12 @@ class Signer:
         for index in scope.order:
             node = scope.nodes[index]
             read = [_look_up(name, tensors, outer) for name in node.input]
-            bodies: list[bytes] = []
-            if index in scope.bodies:
+            subgraphs: list[bytes] = []
+            if index in scope.subgraphs:
                 around = {**outer, **tensors}
-                for attribute, body in sorted(scope.bodies[index].items()):
-                    bodies += [attribute.encode(), self.sign_body(body, level, around)]
-            forward[index] = digest(own[index], *read, b"bodies", *bodies)
+                for attribute, body in sorted(scope.subgraphs[index].items()):
+                    subgraphs += [attribute.encode(), self.sign_body(body, level, around)]
+            forward[index] = digest(own[index], *read, b"subgraphs", *subgraphs)
             for position, name in enumerate(node.output):
                 if name:
                     tensors[name] = digest(forward[index], str(position).encode())

@@ -1,6 +1,5 @@
 """Edits of a model by hand: rename, cut, join, ...; each says what it did and proves it."""
 
-from graphfix.edits.bodies import ExtractBody
 from graphfix.edits.cutting import Extract, Split
 from graphfix.edits.dynamic import Dynamic
 from graphfix.edits.ends import (
@@ -50,6 +49,7 @@ from graphfix.edits.preprocessing import InputType, Layout, Normalize, OutputTyp
 from graphfix.edits.proof import Proof
 from graphfix.edits.sizes import Dim, Shape
 from graphfix.edits.step import Edit
+from graphfix.edits.subgraphs import ExtractBody
 from graphfix.edits.values import SetAttribute, SetWeights
 
 __all__ = [

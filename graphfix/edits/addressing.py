@@ -13,7 +13,7 @@ from onnx import FunctionProto, GraphProto, ModelProto, NodeProto
 
 from graphfix.errors import UsageError
 from graphfix.ir.addressing import is_pattern, listed, select, unknown
-from graphfix.ir.protos import all_graphs, bodies_of, called
+from graphfix.ir.protos import all_graphs, called, subgraphs_of
 from graphfix.report import NodeRef
 
 
@@ -52,7 +52,7 @@ def graphs_of(root: GraphProto | FunctionProto) -> Iterator[GraphProto | Functio
         return
     yield root
     for node in root.node:
-        for body in bodies_of(node):
+        for body in subgraphs_of(node):
             yield from all_graphs(body)
 
 
@@ -110,7 +110,7 @@ def main_place(proto: ModelProto, address: str, where: str) -> int:
     return next(
         at
         for at, node in enumerate(proto.graph.node)
-        if any(graph is found.graph for body in bodies_of(node) for graph in all_graphs(body))
+        if any(graph is found.graph for body in subgraphs_of(node) for graph in all_graphs(body))
     )
 
 

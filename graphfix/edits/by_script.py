@@ -42,7 +42,7 @@ def edit(model: Model) -> Generator[GsGraph]:
         graph = to_graphsurgeon(model)
     yield graph
     with documented(model):
-        model.become(_taken_back(graph, model, before))
+        model.become(_rolled_back(graph, model, before))
 
 
 def _check_loaded(model: object) -> None:
@@ -53,7 +53,7 @@ def _check_loaded(model: object) -> None:
         )
 
 
-def _taken_back(graph: GsGraph, model: Model, before: ModelProto) -> Model:
+def _rolled_back(graph: GsGraph, model: Model, before: ModelProto) -> Model:
     after = from_graphsurgeon(graph, model, typed=False).to_proto()
     if after == before:
         return model.copy()

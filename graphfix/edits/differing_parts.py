@@ -198,15 +198,15 @@ def _different(left: _Side, right: _Side, outputs: Sequence[Pair]) -> list[Pair]
         if pair in seen or left.known[pair[0]] == right.known[pair[1]]:
             continue
         seen.add(pair)
-        behind = _behind(left, right, pair)
-        if behind is None:
+        following = _after(left, right, pair)
+        if following is None:
             found[pair] = None
         else:
-            pending += reversed(behind)
+            pending += reversed(following)
     return list(found)
 
 
-def _behind(left: _Side, right: _Side, pair: Pair) -> list[Pair] | None:
+def _after(left: _Side, right: _Side, pair: Pair) -> list[Pair] | None:
     """Return what two tensors are computed from by the same node; None where it is another."""
     one, two = (side.scope.makers.get(name) for side, name in zip((left, right), pair, strict=True))
     if one is None or two is None or one[1] != two[1]:

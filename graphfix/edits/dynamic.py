@@ -132,7 +132,7 @@ class Dynamic:
             NUMPY,
             shapes,
             made_first=True,
-            beside={ORIGINAL: subject.proto},
+            adjacent={ORIGINAL: subject.proto},
             stops=f"does not run with {symbol} = {size * times}, and depends on the size in a way "
             f"that cannot be freed{why}",
             where=self.option,

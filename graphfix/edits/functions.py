@@ -15,7 +15,6 @@ from typing import Any, TypedDict, Unpack
 from onnx import ModelProto
 
 from graphfix.edits.arrays import Array
-from graphfix.edits.bodies import ExtractBody
 from graphfix.edits.cutting import Extract, Split
 from graphfix.edits.dynamic import Dynamic
 from graphfix.edits.ends import (
@@ -33,6 +32,7 @@ from graphfix.edits.nodes import Delete, Insert, Replace
 from graphfix.edits.precision import To
 from graphfix.edits.preprocessing import InputType, Layout, Normalize, OutputType, SwapChannels
 from graphfix.edits.sizes import Dim, Shape
+from graphfix.edits.subgraphs import ExtractBody
 from graphfix.edits.values import SetAttribute, SetWeights
 from graphfix.ir.model import Model
 

@@ -53,9 +53,9 @@ class InnerModel:
         self._path, self._where = path, where
         self._model = called if called is not None else load(path)
         # In a proof it is a file of its own.
-        self.beside: dict[str, ModelProto] = {}
+        self.adjacent: dict[str, ModelProto] = {}
         if called is not None:
-            self.beside[str(path.absolute())] = called.to_proto()
+            self.adjacent[str(path.absolute())] = called.to_proto()
         proto = at_opset(self._model, opset, where)
         self._proto = taken_in(proto, self._model.base_dir, subject.base_dir)
         check_imports(subject.proto, self._proto, where)

@@ -54,7 +54,7 @@ class Join:
         """Join it; see `graphfix.edits.step.Edit`."""
         where = f"{self.option} {self.path}:{','.join(f'{a}={b}' for a, b in self.links)}"
         other, ours = load(self.path), Model(subject.proto, base_dir=subject.base_dir)
-        behind = self._behind(subject.proto, other.proto, where)
+        after = self._after(subject.proto, other.proto, where)
         opset = max(ours.opset, other.opset)
         one = copied(at_opset(ours, opset, where))
         two = taken_in(at_opset(other, opset, where), other.base_dir, subject.base_dir)
@@ -63,7 +63,7 @@ class Join:
         two.graph.input.extend(needed)
         two.ir_version = max(two.ir_version, 4)  # before, each stored tensor was an input
         check_imports(one, two, where)
-        first, second = (one, two) if behind else (two, one)
+        first, second = (one, two) if after else (two, one)
         outputs = {info.name: info for info in first.graph.output}
         inputs = {info.name: info for info in required_inputs(second.graph)}
         for out, into in self.links:
@@ -72,7 +72,7 @@ class Join:
             if info.type.WhichOneof("value") != "tensor_type":
                 raise UsageError(f"{info.name!r} of {self.path} is no tensor", where=where)
         ends = ([i.name for i in required_inputs(two.graph)], [i.name for i in two.graph.output])
-        said = [f"{self.path} comes {'after' if behind else 'in front'}"]
+        said = [f"{self.path} comes {'after' if after else 'in front'}"]
         said += [
             f"opset {model.opset} is brought to {opset}"
             for model in (ours, other)
@@ -80,14 +80,14 @@ class Join:
         ]
         said += _fit_sizes(first, second, self.links, two)
         names = unique_names(two, one)
-        joined = {into if behind else out for out, into in self.links}
+        joined = {into if after else out for out, into in self.links}
         said += [
             f"{old!r} of {self.path} is called {new!r}"
             for old, new in names.items()
             if old not in joined and old in (*ends[0], *ends[1])
         ]
-        merged = _merged(one, two, self.links, names, behind=behind)
-        reference = self._reference(subject.proto, other, ends, names, merged, behind=behind)
+        merged = _merged(one, two, self.links, names, after=after)
+        reference = self._reference(subject.proto, other, ends, names, merged, after=after)
         claim = Equal(
             "it computes what both models do, run one after the other",
             merged,
@@ -97,7 +97,7 @@ class Join:
         )
         return Step(merged, tuple(said), (claim,))
 
-    def _behind(self, ours: ModelProto, theirs: ModelProto, where: str) -> bool:
+    def _after(self, ours: ModelProto, theirs: ModelProto, where: str) -> bool:
         """Say whether the other model comes after; raises where a link fits neither way."""
         sides: list[tuple[set[str], set[str]]] = []
         for first, second in ((ours, theirs), (theirs, ours)):
@@ -129,13 +129,13 @@ class Join:
         names: Mapping[str, str],
         merged: ModelProto,
         *,
-        behind: bool,
+        after: bool,
     ) -> ModelProto:
         """Return what runs the model as it was, and the file of the other one next to it."""
         proto = copied(ours)
         graph = proto.graph
         links = {into: out for out, into in self.links}
-        if behind:
+        if after:
             fed = [links.get(name, names.get(name, name)) for name in ends[0]]
             read = [names.get(name, name) for name in ends[1]]
         else:
@@ -143,7 +143,7 @@ class Join:
             fed = [names.get(name, name) for name in ends[0]]
             read = [back.get(name, names.get(name, name)) for name in ends[1]]
         node = run_of(self.path, other, ends, fed, read)
-        nodes = [*graph.node, node] if behind else [node, *self._again(read), *graph.node]
+        nodes = [*graph.node, node] if after else [node, *self._again(read), *graph.node]
         kept = [copied(each) for each in nodes]
         for field in ("node", "input", "output"):
             graph.ClearField(field)
@@ -168,10 +168,10 @@ def _merged(
     links: tuple[tuple[str, str], ...],
     names: Mapping[str, str],
     *,
-    behind: bool,
+    after: bool,
 ) -> ModelProto:
     """Return both models in one."""
-    if behind:
+    if after:
         wires = {names.get(into, into): out for out, into in links}
         rename_ends(two, wires)
         first, second = one, two

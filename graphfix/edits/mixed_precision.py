@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
-from graphfix.edits.precision_plan import Plan, tensors_of_bodies
+from graphfix.edits.precision_plan import Plan, tensors_of_subgraphs
 from graphfix.ir.protos import copied
 from graphfix.ir.storage.weights import dtype_of, load_array, type_name
 
@@ -47,7 +47,7 @@ class _Writer:
 
     def _readers(self, graph: GraphProto) -> tuple[set[str], set[str]]:
         """Return the tensors that are read in the old type, and those in the new one."""
-        old = {info.name for info in graph.output} | set(tensors_of_bodies(graph))
+        old = {info.name for info in graph.output} | set(tensors_of_subgraphs(graph))
         new: set[str] = set()
         for place, node in enumerate(graph.node):
             slots = self.plan.slots.get(place)

@@ -205,7 +205,7 @@ def _kinds_read(subject: Subject, place: Place, where: str) -> list[TypeProto]:
 def _as_run(proto: ModelProto, reference: ModelProto, inner: InnerModel) -> Equal:
     text = "it computes what the model does that runs the other file there"
     reference = with_import(reference)
-    return Equal(text, proto, reference, NUMPY, made_first=True, beside=inner.beside)
+    return Equal(text, proto, reference, NUMPY, made_first=True, adjacent=inner.adjacent)
 
 
 def _is_read(subject: Subject, name: str) -> bool:

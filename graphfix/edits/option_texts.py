@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graphfix.edits.arrays import numbers
-from graphfix.edits.bodies import ExtractBody
 from graphfix.edits.cutting import Extract, Split
 from graphfix.edits.dynamic import Dynamic
 from graphfix.edits.ends import (
@@ -25,6 +24,7 @@ from graphfix.edits.precision import To
 from graphfix.edits.preprocessing import InputType, Layout, Normalize, OutputType, SwapChannels
 from graphfix.edits.sizes import Dim, Shape
 from graphfix.edits.step import Edit, Step, Subject
+from graphfix.edits.subgraphs import ExtractBody
 from graphfix.edits.values import SetAttribute, SetWeights
 from graphfix.edits.words import Known, between, listed, malformed, pair, shape
 from graphfix.errors import UsageError

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, TypeProto
 
-from graphfix.ir.protos import bodies_of, names_read, normal_domain
+from graphfix.ir.protos import names_read, normal_domain, subgraphs_of
 from graphfix.ir.schemas import form_of
 from graphfix.ir.storage.weights import load_array, type_name
 from graphfix.operators.table import PLACES, READS_SHAPE
@@ -127,7 +127,7 @@ def _slots(
     form = form_of(node.op_type, versions.get(domain, 1), domain)
     if form is None:
         return "ONNX does not know the operator"
-    if any(True for _ in bodies_of(node)):
+    if any(True for _ in subgraphs_of(node)):
         return "it has subgraphs"
     if node.op_type == "Constant":
         return _constant(node, source)
@@ -208,7 +208,7 @@ def _computing_sizes(graph: GraphProto) -> set[int]:
     return found
 
 
-def tensors_of_bodies(graph: GraphProto) -> Iterator[str]:
+def tensors_of_subgraphs(graph: GraphProto) -> Iterator[str]:
     """Yield the names that subgraphs read from the main graph."""
     for node in graph.node:
         for attribute in node.attribute:

@@ -260,7 +260,7 @@ class _End:
         old, new = type_text(self.info.type), type_text(info.type)
         count = len(made.graph.node) - len(self.subject.proto.graph.node)
         said = f"{kind} {self.name!r} is {new}" + (f", it was {old}" if old != new else "")
-        side = "fed with what numpy makes of the input" if self.is_input else "through numpy"
+        side = "fed with the input as numpy computes it" if self.is_input else "through numpy"
         claim = Equal(
             f"it computes what the model as it was does, {side}",
             made,

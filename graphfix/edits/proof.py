@@ -121,7 +121,7 @@ def _compared(claim: Equal, base_dir: str, how: HowToProve) -> Verification:
     with ExitStack() as stack:
         paths = {
             name: stack.enter_context(on_disk(proto, base_dir))
-            for name, proto in claim.beside.items()
+            for name, proto in claim.adjacent.items()
         }
         before, after = (
             stack.enter_context(on_disk(_with_paths(one, paths) if paths else one, base_dir))
@@ -167,7 +167,7 @@ def _running(proto: ModelProto, base_dir: str, how: HowToProve) -> Verification:
 
 
 def _with_paths(proto: ModelProto, paths: Mapping[str, Path]) -> ModelProto:
-    """Return a copy in which the paths of files stand for what stood for them."""
+    """Return a copy in which the paths of files replace the names that stand for them."""
     copy = copied(proto)
     for node in copy.graph.node:
         for attribute in node.attribute:

@@ -81,7 +81,7 @@ class Equal:
     numpy: Mapping[OpKey, str] = field(default_factory=lambda: NO_NUMPY)
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
     made_first: bool = False
-    beside: Mapping[str, ModelProto] = field(default_factory=dict[str, ModelProto])
+    adjacent: Mapping[str, ModelProto] = field(default_factory=dict[str, ModelProto])
     stops: str = ""
     where: str = ""
 
@@ -158,7 +158,7 @@ class FreeSize:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What an edit makes of a model.
+    """The result of an edit.
 
     Attributes:
         proto: The model after it.

@@ -111,15 +111,15 @@ def _left_over(found: list[Finding], node: NodeView, target: Target, index: int)
     """
     if not any(finding.severity is Severity.REJECT for finding in found):
         return found
-    behind = load_target(target.fallback)
-    refused = [f for f in _check(rules_for(behind), node, behind, index) if f.blocks]
-    return refused or [_not_refused(finding, behind) for finding in found]
+    after = load_target(target.fallback)
+    refused = [f for f in _check(rules_for(after), node, after, index) if f.blocks]
+    return refused or [_not_refused(finding, after) for finding in found]
 
 
-def _not_refused(finding: Finding, behind: Target) -> Finding:
+def _not_refused(finding: Finding, after: Target) -> Finding:
     if finding.severity is not Severity.REJECT:
         return finding
-    message = f"{finding.message.rstrip('.')}: {behind.title} runs the node on the CPU instead"
+    message = f"{finding.message.rstrip('.')}: {after.title} runs the node on the CPU instead"
     return replace(finding, severity=Severity.FALLBACK, message=message)
 
 

@@ -58,7 +58,7 @@ class Engine:
         family: What its targets are called before the version: ``acme`` of ``acme8.6``.
         title: The engine for people.
         spellings: Other beginnings of names that users type for `family`.
-        order: Where the family is in lists; those of one number are sorted by name.
+        order: Where the family is in lists; equal ones are sorted by name.
         own_words: The id of a rule of `graphfix.engines.common_rules` -> the range of targets for
             which the family's own rules say that, with the engine's words, or nothing does.
         tolerates: The rules of `graphfix.engines.file_rules` that are only notes for it, or such a

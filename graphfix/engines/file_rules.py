@@ -136,7 +136,7 @@ DOES_NOT_LOAD = file_rule(
     "The engine installed on this machine refuses to load the model.",
     source="the engine that is installed here, asked where it is the target's version",
 )
-COMPUTES_OTHERWISE = file_rule(
+COMPUTES_DIFFERENTLY = file_rule(
     "computes-otherwise",
     "The engine accepts the model and computes different values than onnxruntime.",
     WRONG,

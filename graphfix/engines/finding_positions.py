@@ -1,4 +1,4 @@
-"""Findings as a user reads them: each unknown told once, and nodes by their place in the file."""
+"""Findings as a user reads them: each unknown once, and nodes by their position in the file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from graphfix.report import Finding
 Places = dict[tuple[str, int], Node]
 
 
-def as_told(model: Model, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+def as_reported(model: Model, findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """Return what the rules say of a model in the form that reports have.
 
     Inside of a run nodes are known by where they are now. A report names them by where they was
@@ -32,7 +32,7 @@ def as_told(model: Model, findings: Sequence[Finding]) -> tuple[Finding, ...]:
 
 def _placed(finding: Finding, places: Places) -> Finding:
     node = places.get((finding.node.scope, finding.node.index))
-    behind = tuple(_placed(each, places) for each in finding.behind)
-    if node is None or (node.index == finding.node.index and not behind):
+    follow_ups = tuple(_placed(each, places) for each in finding.follow_ups)
+    if node is None or (node.index == finding.node.index and not follow_ups):
         return finding
-    return replace(finding, node=replace(finding.node, index=node.index), behind=behind)
+    return replace(finding, node=replace(finding.node, index=node.index), follow_ups=follow_ups)

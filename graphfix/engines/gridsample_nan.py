@@ -26,7 +26,7 @@ _PICKS = frozenset({"Gather", "Slice", "Split"})  # and what gives some of them
 _WORDS = {"bilinear": "linear", "bicubic": "cubic"}
 
 
-def reads_grids_of_nan_otherwise(
+def misreads_grids_of_nan(
     wrong: Mapping[str, frozenset[str]], *, versions: str, source: str
 ) -> Rule:
     """Return the rule on grids with NaN that is stored; its feature is ``form:GridSample.nan``.
@@ -74,8 +74,8 @@ def _nan_in(
     for operand in maker.inputs[:1] if of_data else maker.inputs:
         if operand is None:
             continue
-        behind = yield operand, whole and maker.op not in _PICKS
-        if behind is True:
+        after = yield operand, whole and maker.op not in _PICKS
+        if after is True:
             return True
-        found = found or behind
+        found = found or after
     return found

@@ -80,13 +80,13 @@ def failed(rule: str, error: Exception) -> Failed:
 
 
 def hook_result(
-    call: Callable[[], _T], otherwise: _T, hook: str, faults: list[tuple[str, Failed]]
+    call: Callable[[], _T], instead: _T, hook: str, faults: list[tuple[str, Failed]]
 ) -> _T:
     """Call a hook of an engine; where it raises, note that and continue with something else.
 
     Args:
         call: Calls it.
-        otherwise: What counts where it raises.
+        instead: What counts where it raises.
         hook: Its name.
         faults: Takes its name, and what it raised.
 
@@ -97,4 +97,4 @@ def hook_result(
         return call()
     except Exception as error:  # whatever a fault of ours raises
         faults.append((hook, failed(hook, error)))
-        return otherwise
+        return instead

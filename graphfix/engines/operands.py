@@ -145,7 +145,7 @@ def is_fmod_of_floats(node: NodeView) -> bool | Unknown | None:
     return x.dtype is None or x.dtype.kind == "f"
 
 
-def quantizer_told_at(node: NodeView) -> NodeView | None:
+def quantizer_reported_at(node: NodeView) -> NodeView | None:
     """Return the QuantizeLinear that a rule tells of at a node; None at another place.
 
     What all that reads it dequantizes again is reported there, where passes write out the pair.

@@ -40,7 +40,7 @@ def pool_windows(node: NodeView) -> list[tuple[int, int, int, int, int]] | None:
     return list(zip(sizes[2:], window, strides, pads[:count], pads[count:], strict=True))
 
 
-def window_begins_behind(node: NodeView) -> bool:
+def window_begins_after(node: NodeView) -> bool:
     """Say whether a window begins after the input with ceil_mode; ONNX leaves such ones out."""
     axes = pool_windows(node)
     if not node.attr("ceil_mode", 0) or axes is None:

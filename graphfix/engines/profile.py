@@ -36,8 +36,8 @@ class Limit:
 
     def __str__(self) -> str:
         """Return it as profiles spell it."""
-        told = f": {', '.join(self.values)}" if self.values else ""
-        return f"{self.kind} {self.name}{told}"
+        reported = f": {', '.join(self.values)}" if self.values else ""
+        return f"{self.kind} {self.name}{reported}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -187,8 +187,8 @@ def _common_rules() -> tuple[Rule, ...]:
     found |= dict.fromkeys(_declared("graphfix.engines.limit_rules"))
     found |= dict.fromkeys(_declared("graphfix.engines.measured_rules"))
     for each in _declared("graphfix.engines.file_rules"):
-        told = [engine.sources[each.id] for engine in engines() if each.id in engine.sources]
-        found[replace(each, source="; ".join((each.source, *told)))] = None
+        reported = [engine.sources[each.id] for engine in engines() if each.id in engine.sources]
+        found[replace(each, source="; ".join((each.source, *reported)))] = None
     return tuple(found)
 
 

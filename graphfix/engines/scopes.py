@@ -31,4 +31,4 @@ def read_graphs(
             pending.pop()
         elif graph.parent is None or reads(graph):
             yield graph
-            pending.append(graph.bodies())
+            pending.append(graph.subgraphs())

@@ -64,9 +64,9 @@ def resolve_briefly(name: str | Target | Path) -> tuple[Target, tuple[str, ...]]
     What a device holds is reported where someone asks for it: ``graphfix targets acme8``.
     """
     target, notes = resolve(name)
-    told = [note.partition("; ") for note in notes]
+    reported = [note.partition("; ") for note in notes]
     more = f"; see `graphfix targets {name}`"
-    return target, tuple(f"{said}{more if rest else ''}" for said, _, rest in told)
+    return target, tuple(f"{said}{more if rest else ''}" for said, _, rest in reported)
 
 
 @cache

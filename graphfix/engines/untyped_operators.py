@@ -40,7 +40,7 @@ def counted_behind(model: Model, findings: Sequence[Finding]) -> tuple[Finding, 
         return tuple(findings)
     places = {(g.scope, i): n for g in model.graphs() for i, n in enumerate(g.nodes)}
     traced = _Causes(strange, _given(model))
-    behind: dict[int, list[Finding]] = {}
+    after: dict[int, list[Finding]] = {}
     causes: dict[int, Node] = {}
     kept: list[Finding] = []
     for finding in findings:
@@ -50,9 +50,9 @@ def counted_behind(model: Model, findings: Sequence[Finding]) -> tuple[Finding, 
         if cause is None:
             kept.append(finding)
         else:
-            behind.setdefault(id(cause), []).append(finding)
+            after.setdefault(id(cause), []).append(finding)
             causes[id(cause)] = cause
-    return tuple(_told(kept, behind, causes, places))
+    return tuple(_reported(kept, after, causes, places))
 
 
 def _is_strange(node: Node) -> bool:
@@ -158,35 +158,35 @@ def _open(tensor: Tensor, kind: str) -> bool:
     return not tensor.elem_type or (kind != _DTYPE and tensor.shape is None)
 
 
-def _told(
+def _reported(
     kept: Sequence[Finding],
-    behind: dict[int, list[Finding]],
+    after: dict[int, list[Finding]],
     causes: dict[int, Node],
     places: dict[tuple[str, int], Node],
 ) -> Iterator[Finding]:
     for finding in kept:
         node = places.get((finding.node.scope, finding.node.index))
         own = node is not None and finding.certain and finding.blocks
-        if own and id(node) in behind and finding.feature.startswith("op:"):
-            hidden = tuple(behind.pop(id(node)))
-            message = f"{finding.message.rstrip('.')}; {_behind(hidden)}"
-            yield replace(finding, message=message, behind=hidden)
+        if own and id(node) in after and finding.feature.startswith("op:"):
+            hidden = tuple(after.pop(id(node)))
+            message = f"{finding.message.rstrip('.')}; {_after(hidden)}"
+            yield replace(finding, message=message, follow_ups=hidden)
         else:
             yield finding
     indices = {id(node): index for (_, index), node in places.items()}
-    for key, several in behind.items():
+    for key, several in after.items():
         view = NodeView(causes[key])
-        yield _judged_by_nobody(view, indices[key], several)
+        yield _not_judged(view, indices[key], several)
 
 
-def _behind(several: Sequence[Finding]) -> str:
+def _after(several: Sequence[Finding]) -> str:
     count = len({(f.node.scope, f.node.index) for f in several})
     if count == 1:
         return "1 node after it whose types are unknown is not judged"
     return f"{count} nodes after it whose types are unknown are not judged"
 
 
-def _judged_by_nobody(view: NodeView, index: int, several: Sequence[Finding]) -> Finding:
+def _not_judged(view: NodeView, index: int, several: Sequence[Finding]) -> Finding:
     domain = f"{view.domain}::" if view.domain else ""
     output = next((t.name for t in view.node.outputs if not is_empty(t)), "")
     return Finding(
@@ -194,8 +194,8 @@ def _judged_by_nobody(view: NodeView, index: int, several: Sequence[Finding]) ->
         feature=f"op:{domain}{view.op}",
         severity=min((f.severity for f in several), key=_WORST.index),
         node=view.ref(index),
-        message=f"what {domain}{view.op} gives is not known: {_behind(several)}",
+        message=f"what {domain}{view.op} gives is not known: {_after(several)}",
         certain=False,
         missing=f"type of {output}",
-        behind=tuple(several),
+        follow_ups=tuple(several),
     )

@@ -182,10 +182,10 @@ def _found(text: str, family: str, target: str) -> list[Match]:
     if not matches and _SILENT.search(text):
         matches = _silent(names, family, resolved)
     unique = {(m.message.rule, m.message.cause, m.op, m.node): m for m in reversed(matches)}
-    return _without_generalities(_told_once(sorted(unique.values(), key=_urgency)))
+    return _without_generalities(_reported_once(sorted(unique.values(), key=_urgency)))
 
 
-def _told_once(found: list[Match]) -> list[Match]:
+def _reported_once(found: list[Match]) -> list[Match]:
     """Leave out a message without a node where another one of its rule names one.
 
     The first of a rule keeps its place: it is the message that names most.
@@ -249,10 +249,10 @@ def _match(message: Message, hit: re.Match[str], text: str) -> Match:
         if op and node:
             break
         for near in pattern.finditer(around):
-            told = near.groupdict()
-            node = node or told.get("node") or told.get("out") or ""
-            if not op and (told.get("op") or "") in _operators():
-                op = told["op"] or ""
+            reported = near.groupdict()
+            node = node or reported.get("node") or reported.get("out") or ""
+            if not op and (reported.get("op") or "") in _operators():
+                op = reported["op"] or ""
     return Match(message, line, said, op, node)
 
 

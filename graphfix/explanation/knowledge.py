@@ -79,13 +79,13 @@ class Source:
 @cache
 def messages() -> tuple[Message, ...]:
     """Return every message that is known, those with a pattern of their own first."""
-    told: list[Message] = []
+    reported: list[Message] = []
     for engine in engines():
-        told += _written(engine.family, _table(_path(engine)), family_rules(engine))
-    told += _written("", _table(Path(__file__).with_name(_FILE)), ())
+        reported += _written(engine.family, _table(_path(engine)), family_rules(engine))
+    reported += _written("", _table(Path(__file__).with_name(_FILE)), ())
     for engine in engines():
-        told += [m for rule in family_rules(engine) for m in _of_rule(engine.family, rule)]
-    return tuple(told)
+        reported += [m for rule in family_rules(engine) for m in _of_rule(engine.family, rule)]
+    return tuple(reported)
 
 
 @cache

@@ -219,7 +219,7 @@ def _stored_sizes(nodes: Sequence[Node], refs: Sequence[NodeRef]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for node, ref in zip(nodes, refs, strict=True):
         places = SIZES.get(node.op, ()) if not normal_domain(node.domain) else ()
-        for sizes in (_whole_numbers(node.inputs[i]) for i in places if i < len(node.inputs)):
+        for sizes in (_integers(node.inputs[i]) for i in places if i < len(node.inputs)):
             same = sorted({text for size in sizes for text in declared.get(size, ())})
             text = ", ".join(map(str, sizes[:_SHOWN_VALUES])) + "..." * (len(sizes) > _SHOWN_VALUES)
             if sizes:
@@ -235,7 +235,7 @@ def _stored_sizes(nodes: Sequence[Node], refs: Sequence[NodeRef]) -> Table:
     )
 
 
-def _whole_numbers(tensor: Tensor) -> list[int]:
+def _integers(tensor: Tensor) -> list[int]:
     """Return the values of a small stored tensor of integers; none for any other."""
     proto = small_constant(tensor)
     values = load_array(proto, "") if proto is not None else None

@@ -1,4 +1,4 @@
-"""What is in a model file, told without reading a weight."""
+"""The contents of a model file, without reading a weight."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from msgspec import Struct
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto
 
 from graphfix.ir.model import Model
-from graphfix.ir.protos import all_graphs, bodies_of
+from graphfix.ir.protos import all_graphs, subgraphs_of
 from graphfix.ir.storage.reading import (
     Place,
     leaves_folder,
@@ -179,7 +179,7 @@ def _histogram(proto: ModelProto) -> tuple[OpCount, ...]:
         own = _imports(function.opset_import)
         _count(function.node, own, counts)
         for node in function.node:
-            for body in bodies_of(node):
+            for body in subgraphs_of(node):
                 for graph in all_graphs(body):
                     _count(graph.node, own, counts)
     local = {(_domain(f.domain), f.name) for f in proto.functions}

@@ -58,9 +58,9 @@ def unknown(kind: str, name: str, known: Iterable[str], where: str) -> UsageErro
     near = get_close_matches(name, names, SHOWN, 0.5) if len(names) <= 100_000 else []
     if not near:
         near = names[:SHOWN]
-    told = listed(near) if near else "none"
+    reported = listed(near) if near else "none"
     few = len(names) <= SHOWN
-    hint = f"it has: {told}" if few else f"the nearest of {len(names)}: {told}"
+    hint = f"it has: {reported}" if few else f"the nearest of {len(names)}: {reported}"
     return UsageError(f"the model has no {kind} {name!r}", where=where, hint=hint)
 
 

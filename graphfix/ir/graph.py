@@ -270,13 +270,13 @@ class Node:
         self.outputs = []
 
     def replace_input(self, position: int, tensor: Tensor) -> None:
-        """Read another tensor at one place; what it read is not told, the other one is."""
+        """Read another tensor at one position and update the readers of that one alone."""
         CLOCK.count += 1
         self.inputs[position] = tensor
         tensor.outputs.append(self)
 
     def drop_output(self, position: int) -> None:
-        """Give nothing at one place any more; the tensor there is not told."""
+        """Give nothing at one place any more; the tensor there is not updated."""
         CLOCK.count += 1
         self.outputs[position] = Variable("")
 
@@ -315,7 +315,7 @@ class Graph:
     """
 
     __slots__ = (
-        "_bodies", "attribute", "base_dir", "initializers", "inputs", "kept", "known_functions",
+        "_subgraphs", "attribute", "base_dir", "initializers", "inputs", "kept", "known_functions",
         "name", "nodes", "opsets", "outputs", "parent", "producer", "proto", "redeclared",
     )  # fmt: skip
 
@@ -343,7 +343,7 @@ class Graph:
         self.producer = ""
         self.redeclared: dict[str, ValueInfoProto | None] = {}
         self.kept: Kept | None = None
-        self._bodies: tuple[int, tuple[Graph, ...]] = (-1, ())  # since which edit, and what
+        self._subgraphs: tuple[int, tuple[Graph, ...]] = (-1, ())  # since which edit, and what
 
     __setattr__ = set_and_count
 
@@ -391,15 +391,15 @@ class Graph:
                 pending.pop()
             else:
                 yield graph
-                pending.append(graph.bodies())
+                pending.append(graph.subgraphs())
 
-    def bodies(self) -> Iterator[Graph]:
+    def subgraphs(self) -> Iterator[Graph]:
         """Walk the subgraphs of the nodes of this graph, not those below them."""
-        edits, found = self._bodies
+        edits, found = self._subgraphs
         if edits != CLOCK.count:  # most walks follow one in which nothing was edited
             holders = [node for node in self.nodes if node.attrs.own]
             found = tuple(body for node in holders for _, body in node.graphs())
-            _put(self, "_bodies", (CLOCK.count, found))
+            _put(self, "_subgraphs", (CLOCK.count, found))
         return iter(found)
 
 

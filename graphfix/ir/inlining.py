@@ -19,7 +19,7 @@ from collections.abc import Collection, Iterator
 
 from onnx import FunctionProto, ModelProto, NodeProto, TensorShapeProto
 
-from graphfix.ir.protos import all_nodes, bodies_of, copied, nodes_of_model
+from graphfix.ir.protos import all_nodes, copied, nodes_of_model, subgraphs_of
 
 Key = tuple[str, str, str]
 
@@ -66,7 +66,7 @@ def _sizes(function: FunctionProto) -> Iterator[TensorShapeProto.Dimension]:
     """Yield the sizes that a function declares, in the subgraphs of its nodes too."""
     infos = [*function.value_info]
     for node in all_nodes(function.node):
-        for body in bodies_of(node):
+        for body in subgraphs_of(node):
             infos += [*body.input, *body.output, *body.value_info]
     for info in infos:
         if info.type.HasField("tensor_type"):

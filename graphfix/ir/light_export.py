@@ -127,9 +127,9 @@ def _write_light_constant(
 def _light_node(node: Node, light: _Light) -> NodeProto:
     if not node.attrs.own and not light.renamed:
         return export_node(node)
-    bodies = list(node.graphs())
+    subgraphs = list(node.graphs())
     inputs = [light.name(tensor) for tensor in node.inputs] if light.renamed else None
-    if not bodies:
+    if not subgraphs:
         proto = export_node(node)
         if inputs is None or inputs == list(proto.input):
             return proto
@@ -146,7 +146,7 @@ def _light_node(node: Node, light: _Light) -> NodeProto:
         input=[light.name(tensor) for tensor in node.inputs],
         output=[tensor.name for tensor in node.outputs],
     )
-    inner = dict(bodies)
+    inner = dict(subgraphs)
     for name in node.attrs:
         if name in inner:
             attribute = fresh.attribute.add(name=name, type=AttributeProto.GRAPH)

@@ -14,15 +14,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from onnx import FunctionProto, GraphProto, ModelProto, NodeProto
 
-from graphfix.ir.protos import bodies_of
+from graphfix.ir.protos import subgraphs_of
 
 # How a node with a body is written: field 4 of NodeProto, its length, the operator.
-_WITH_BODIES = (b"\x22\x02If", b"\x22\x04Loop", b"\x22\x04Scan", b"\x22\x0bSequenceMap")
+_WITH_SUBGRAPHS = (b"\x22\x02If", b"\x22\x04Loop", b"\x22\x04Scan", b"\x22\x0bSequenceMap")
 
 
-def may_have_bodies(raw: bytes) -> bool:
+def may_have_subgraphs(raw: bytes) -> bool:
     """Say whether a written model may have a node with a body that inference looks into."""
-    return any(mark in raw for mark in _WITH_BODIES)
+    return any(mark in raw for mark in _WITH_SUBGRAPHS)
 
 
 def put_apart(model: ModelProto) -> dict[str, str]:
@@ -37,16 +37,16 @@ def put_apart(model: ModelProto) -> dict[str, str]:
     for root in _roots(model):
         shared, taken = _shared(root)
         if shared:
-            _rename_bodies(root.node, _fresh(shared, taken, old))
+            _rename_subgraphs(root.node, _fresh(shared, taken, old))
     return old
 
 
-def put_back(model: ModelProto, old: Mapping[str, str]) -> None:
+def restored(model: ModelProto, old: Mapping[str, str]) -> None:
     """Give tensors of subgraphs their names back, in place; `old` is what `put_apart` returned."""
     if not old:
         return
     for root in _roots(model):
-        _rename_bodies(root.node, lambda name: old.get(name, name))
+        _rename_subgraphs(root.node, lambda name: old.get(name, name))
 
 
 def _roots(model: ModelProto) -> tuple[GraphProto | FunctionProto, ...]:
@@ -72,19 +72,19 @@ def _shared(root: GraphProto | FunctionProto) -> tuple[set[str], set[str]]:
     """Return the names that a body defines and another scope has too, and all names."""
     scopes: Counter[str] = Counter(_names(root))
     inside: set[str] = set()
-    for body in _bodies(root.node):
+    for body in _subgraphs(root.node):
         inside |= set(_defined(body))
         scopes.update(_names(body))
     return {name for name in inside if scopes[name] > 1}, set(scopes)
 
 
-def _bodies(nodes: Iterable[NodeProto]) -> Iterator[GraphProto]:
+def _subgraphs(nodes: Iterable[NodeProto]) -> Iterator[GraphProto]:
     """Walk the subgraphs of nodes, at any depth."""
-    pending = [body for node in nodes for body in bodies_of(node)]
+    pending = [body for node in nodes for body in subgraphs_of(node)]
     while pending:
         body = pending.pop()
         yield body
-        pending += (inner for node in body.node for inner in bodies_of(node))
+        pending += (inner for node in body.node for inner in subgraphs_of(node))
 
 
 def _defined(body: GraphProto) -> Iterator[str]:
@@ -103,19 +103,19 @@ def _names(scope: GraphProto | FunctionProto) -> set[str]:
     return found | {info.name for info in scope.value_info}
 
 
-def _rename_bodies(nodes: Iterable[NodeProto], chosen: Callable[[str], str]) -> None:
-    """Rename what the bodies of nodes define, at any depth."""
-    pending = [(body, dict[str, str]()) for node in nodes for body in bodies_of(node)]
+def _rename_subgraphs(nodes: Iterable[NodeProto], chosen: Callable[[str], str]) -> None:
+    """Rename what the subgraphs of nodes define, at any depth."""
+    pending = [(body, dict[str, str]()) for node in nodes for body in subgraphs_of(node)]
     while pending:
         body, around = pending.pop()
         known = _rename(body, around, chosen)
-        pending += ((inner, known) for node in body.node for inner in bodies_of(node))
+        pending += ((inner, known) for node in body.node for inner in subgraphs_of(node))
 
 
 def _rename(
     body: GraphProto, around: Mapping[str, str], chosen: Callable[[str], str]
 ) -> dict[str, str]:
-    """Rename what a body defines, bodies in it left out; return what is called otherwise there."""
+    """Rename what a subgraph defines, but for nested ones; return the renamed names."""
     own = {name: chosen(name) for name in dict.fromkeys(_defined(body))}
     # Names that stay hide those of scopes further out, too.
     known = {**around, **own}

@@ -58,7 +58,7 @@ def constant_of_node(node: NodeProto) -> TensorProto | None:
     return numpy_helper.from_array(np.array(getattr(attribute, field), dtype))
 
 
-def bodies_of(node: NodeProto) -> Iterator[GraphProto]:
+def subgraphs_of(node: NodeProto) -> Iterator[GraphProto]:
     """Yield the subgraphs of a node."""
     for attribute in node.attribute or ():  # most have none, and an empty list is slow to walk
         if attribute.type == _GRAPH:
@@ -71,7 +71,7 @@ def all_nodes(nodes: Iterable[NodeProto]) -> Iterator[NodeProto]:
     for node in nodes:
         yield node
         if node.attribute:
-            for body in bodies_of(node):
+            for body in subgraphs_of(node):
                 yield from all_nodes(body.node)
 
 
@@ -90,13 +90,13 @@ def all_graphs(graph: GraphProto) -> Iterator[GraphProto]:
         yield graph
         for node in graph.node:
             if node.attribute:
-                pending.extend(bodies_of(node))
+                pending.extend(subgraphs_of(node))
 
 
 def names_read(node: NodeProto) -> dict[str, None]:
     """Return what a node reads, captured names too, in order."""
     names = dict.fromkeys(name for name in node.input if name)
-    for body in bodies_of(node):
+    for body in subgraphs_of(node):
         names.update(_free(body))
     return names
 

@@ -64,8 +64,8 @@ def stand_in(proto: ModelProto) -> None:
             _call(each, new, "")
 
 
-def take_back(edited: ModelProto, before: ModelProto) -> None:
-    """Put back what stands for something, wherever it is now.
+def roll_back(edited: ModelProto, before: ModelProto) -> None:
+    """Rolled back what stands for something, wherever it is now.
 
     Args:
         edited: What was edited.

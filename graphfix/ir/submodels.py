@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from onnx import FunctionProto, GraphProto, ModelProto, NodeProto
 
-from graphfix.ir.protos import bodies_of, copied, normal_domain
+from graphfix.ir.protos import copied, normal_domain, subgraphs_of
 
 FunctionKey = tuple[str, str, str]
 Functions = Mapping[FunctionKey, FunctionProto]
@@ -30,7 +30,7 @@ def called_functions(nodes: Iterable[NodeProto], functions: Functions) -> list[F
     pending = [*nodes] if functions else []
     while pending:
         node = pending.pop()
-        for body in bodies_of(node):
+        for body in subgraphs_of(node):
             pending += body.node
         key = function_key(node.domain, node.op_type, node.overload)
         if key in functions and key not in found:

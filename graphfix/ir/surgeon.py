@@ -25,7 +25,7 @@ from onnx import (
 from graphfix.errors import GraphfixError, InvalidModel, UsageError
 from graphfix.ir.model import Model
 from graphfix.ir.protos import Message, all_graphs, copied
-from graphfix.ir.stand_ins import stand_in, take_back
+from graphfix.ir.stand_ins import roll_back, stand_in
 from graphfix.ir.storage.weights import is_external, load_array
 
 GsGraph = Any  # an onnx_graphsurgeon.Graph: the library has no types
@@ -80,7 +80,7 @@ def from_graphsurgeon(graph: GsGraph, model: Model, *, typed: bool = True) -> Mo
     except Exception as error:  # its exporter raises whatever comes to hand
         raise InvalidModel(f"onnx-graphsurgeon cannot write this graph: {_said(error)}") from error
     before = model.to_proto()
-    take_back(edited, before)
+    roll_back(edited, before)
     result = copied(before)
     for name in ("functions", "opset_import"):
         result.ClearField(name)
@@ -147,7 +147,7 @@ def _forget_outer(body: GraphProto, before: GraphProto, own: Collection[str]) ->
 
 
 def _restore_unread(graph: GraphProto, before: GraphProto) -> None:
-    """Put back what was stored and read by no one: onnx-graphsurgeon writes what nodes read."""
+    """Rolled back what was stored and read by no one: onnx-graphsurgeon writes what nodes read."""
     graphs = list(all_graphs(before))
     read = {info.name for each in graphs for info in each.output}
     read.update(name for each in graphs for node in each.node for name in node.input)

@@ -53,8 +53,8 @@ def giving_buffers(before: ModelProto, after: ModelProto) -> ModelProto:
         A copy whose accumulators give their sums under the names of their flags; `before` itself
         where the other model gives no such sums, or none that is the original's.
     """
-    told = buffer_outputs(before)
-    wanted = {name: b for name, b in buffer_outputs(after).items() if name not in told}
+    reported = buffer_outputs(before)
+    wanted = {name: b for name, b in buffer_outputs(after).items() if name not in reported}
     if not wanted:
         return before
     copy = ModelProto()

@@ -24,10 +24,10 @@ from graphfix.ir.views import NodeView, Value
 
 def has_body(form: Form) -> bool:
     """Say whether the schema carries a function body for some opset."""
-    return bool(_bodies(form).all_function_opset_versions)
+    return bool(_subgraphs(form).all_function_opset_versions)
 
 
-def _bodies(form: Form) -> Any:
+def _subgraphs(form: Form) -> Any:
     # The stubs of onnx leave out what concerns the subgraphs of older opsets.
     return form.schema
 
@@ -184,7 +184,7 @@ def function_body(node: NodeView, form: Form, opset: int) -> FunctionProto:
     """
     if not normal_domain(node.domain) and node.op == "Bernoulli":
         raise Refuse("the function body of Bernoulli draws 1 with probability 1 - p, not p")
-    schema = _bodies(form)
+    schema = _subgraphs(form)
     versions = [v for v in schema.all_function_opset_versions if v <= opset]
     if not versions:
         raise Refuse(f"the schema of {node.op} has no function body at opset {opset}")

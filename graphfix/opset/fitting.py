@@ -45,7 +45,7 @@ def edits_to_fit(node: NodeView, source: Form, target: Form, verdict: Verdict) -
     return edits
 
 
-def _type_told(node: Node, source: Form, variable: str) -> TypeProto | None:
+def _type_reported(node: Node, source: Form, variable: str) -> TypeProto | None:
     """Return the type that any operand tells of a type variable of the schema (``T``).
 
     Inference gives the outputs of a chain no type after a node that it cannot infer; that Mod
@@ -139,7 +139,7 @@ def _slots(node: Node, source: Form, target: Form, *, outputs: bool) -> None:
             continue
         known = type_of(tensor)
         if known is None and slot.is_homogeneous:
-            known = _type_told(node, source, slot.type_str)
+            known = _type_reported(node, source, slot.type_str)
         if known is None:
             raise Narrow(f"dtype of {tensor.name} is unknown")
         if type_text(known) not in narrow:

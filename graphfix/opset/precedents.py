@@ -21,7 +21,7 @@ ENOUGH = 32  # nodes of one kind that nothing could stand in for
 
 
 class Precedents(Struct):
-    """What stood in for nodes of each kind.
+    """The replacements of nodes of each kind.
 
     Attributes:
         chosen: The id of the pass that did.

@@ -27,7 +27,7 @@ def _fields(thing: object, names: tuple[str, ...]) -> _Fields:
     return names, attrgetter(*names)(thing)
 
 
-def _put_back(thing: object, fields: _Fields) -> None:
+def _restore(thing: object, fields: _Fields) -> None:
     for name, value in zip(*fields, strict=True):
         setattr(thing, name, value)
 
@@ -86,14 +86,14 @@ class Snapshot(Struct):
             opsets.clear()
             opsets.update(content)
         for tensor, fields, producers, consumers in self.tensors.values():
-            _put_back(tensor, fields)
+            _restore(tensor, fields)
             tensor.inputs, tensor.outputs = list(producers), list(consumers)
         for node, fields, inputs, outputs, attributes in self.nodes:
-            _put_back(node, fields)
+            _restore(node, fields)
             node.inputs, node.outputs = list(inputs), list(outputs)
             node.attrs.restore(attributes)
         for graph, fields, lists in self.graphs:
-            _put_back(graph, fields)
+            _restore(graph, fields)
             for name, kept in zip(_LISTS, lists, strict=True):
                 setattr(graph, name, list(kept))
         self.workspace.release(self.mark)

@@ -33,13 +33,13 @@ class StepBlocked(Exception):  # noqa: N818 - an answer, not an error
 
     Attributes:
         version: The opset that could not be reached.
-        blockers: Every node in the way, all at once.
+        blockers: Every node that blocks the step, all at once.
         late: Whether anything was refused because it is computed at run time.
     """
 
     def __init__(self, version: int, blockers: list[Blocker], *, late: bool = False) -> None:
         """Name the opset that could not be reached and all that blocks it."""
-        super().__init__(f"opset {version} cannot be reached: {len(blockers)} nodes are in the way")
+        super().__init__(f"opset {version} cannot be reached: {len(blockers)} nodes block it")
         self.version = version
         self.blockers = blockers
         self.late = late

@@ -9,12 +9,12 @@ from graphfix.ir.model import Model
 from graphfix.pipeline.blame import MOST_RUNS, Attempt, Blame, Stage, Suspect, settled
 from graphfix.pipeline.faults import Kind, Specimen
 from graphfix.pipeline.hooks import Hook
-from graphfix.pipeline.left_in_vain import left_in_vain
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.overgrowth import outgrown
 from graphfix.pipeline.run import Run
 from graphfix.pipeline.running import execute
 from graphfix.pipeline.settings import Settings, without
+from graphfix.pipeline.unfinished_rewrites import unfinished_rewrites
 from graphfix.pipeline.worse_findings import worsened
 from graphfix.report import NodeRef, Outcome, Site, Status
 
@@ -35,7 +35,7 @@ def first_attempt(
     """
     again = attempts(before, hooks)
     attempt = settled(_tried(model, settings, hooks), _raising(before, hooks))
-    attempt = settled(attempt, Stage(again, left_in_vain))
+    attempt = settled(attempt, Stage(again, unfinished_rewrites))
     attempt = settled(attempt, Stage(again, outgrown))
     return settled(attempt, Stage(again, worsened(before)))
 

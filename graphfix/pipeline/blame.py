@@ -33,7 +33,7 @@ class Attempt(Struct, frozen=True):
         settings: What it was made with: blocked sites and passes left out.
         bug: What a pass raised.
         left_out: What became of the passes that were left out.
-        taken_back: The sites that were found to differ, and are blocked.
+        rolled_back: The sites that were found to differ, and are blocked.
         specimens: What reproducers of all these are made of.
         verification: How the result as a whole compared.
         fault: Why the result is not valid; empty where it is.
@@ -44,7 +44,7 @@ class Attempt(Struct, frozen=True):
     settings: Settings
     bug: PassBug | None = None
     left_out: tuple[Outcome, ...] = ()
-    taken_back: tuple[Applied, ...] = ()
+    rolled_back: tuple[Applied, ...] = ()
     specimens: tuple[Specimen, ...] = ()
     verification: Verification = _NOT_YET
     fault: str = ""
@@ -66,7 +66,7 @@ class Suspect(Struct, frozen=True):
 
     settings: Settings
     left_out: tuple[Outcome, ...] = ()
-    taken_back: tuple[Applied, ...] = ()
+    rolled_back: tuple[Applied, ...] = ()
     specimens: tuple[Specimen, ...] = ()
 
 
@@ -128,6 +128,6 @@ def _after(earlier: Attempt, suspect: Suspect, found: Attempt) -> Attempt:
     return replace(
         found,
         left_out=(*earlier.left_out, *suspect.left_out, *found.left_out),
-        taken_back=(*earlier.taken_back, *suspect.taken_back, *found.taken_back),
+        rolled_back=(*earlier.rolled_back, *suspect.rolled_back, *found.rolled_back),
         specimens=(*earlier.specimens, *suspect.specimens, *found.specimens),
     )

@@ -65,12 +65,12 @@ def differing(attempt: Attempt, count: int) -> Blame | None:
     else:
         settings = without(settings, {each.passes[0] for each in wrong})
     specimens = tuple(_specimen(each, attempt.settings) for each in wrong)
-    return Blame((Suspect(settings, taken_back=wrong, specimens=specimens),))
+    return Blame((Suspect(settings, rolled_back=wrong, specimens=specimens),))
 
 
 def outcomes_of(attempt: Attempt) -> tuple[Outcome, ...]:
     """Return what the passes did, with proofs and with the sites that were rolled back."""
-    failures = _failures(attempt.taken_back)
+    failures = _failures(attempt.rolled_back)
     failed = {outcome.pass_id for outcome in failures}
     found = attempt.run.journal.outcomes()
     idle = [o for o in found if o.status is Status.NOT_NEEDED and o.pass_id in failed]
@@ -151,10 +151,10 @@ def _specimen(wrong: Applied, settings: Settings) -> Specimen:
     return Specimen(Kind.DIFFERS, wrong.passes, wrong.site.node, reason, settings, proof, pieces)
 
 
-def _failures(taken_back: Iterable[Applied]) -> list[Outcome]:
+def _failures(rolled_back: Iterable[Applied]) -> list[Outcome]:
     grouped: dict[tuple[str, str], list[Site]] = {}
     first: dict[SiteKey, Applied] = {}
-    for each in taken_back:
+    for each in rolled_back:
         first.setdefault(site_key(each.passes[0], each.site.node), each)
     for each in first.values():
         reason = each.certificate.reason if each.certificate is not None else ""

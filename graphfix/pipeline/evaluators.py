@@ -64,7 +64,7 @@ def place_of(function: Evaluate, declared: Pass) -> str:
     home = sys.modules.get(declared.function.__module__)
     names = vars(home) if home is not None and inspect.ismethod(function) else {}
     name = next((f"{name}." for name, value in names.items() if value is owner), "")
-    told = declared.function if name else function
-    module = told.__module__
-    source = module if module.startswith("graphfix.passes.") else told.__code__.co_filename
+    reported = declared.function if name else function
+    module = reported.__module__
+    source = module if module.startswith("graphfix.passes.") else reported.__code__.co_filename
     return f"{source}:{name}{function.__name__}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphfix.engines.checking import check_model, file_findings
-from graphfix.engines.finding_positions import as_told
+from graphfix.engines.finding_positions import as_reported
 from graphfix.ir.model import Model
 from graphfix.pipeline.binding import bind_shapes
 from graphfix.pipeline.model_types import infer_types
@@ -37,7 +37,7 @@ def findings_for(
     """Check a model that was examined, for whichever target; it is examined once for all."""
     assert settings.target is not None
     of_file = file_findings(complaints, settings.target)
-    engines = as_told(model, check_model(model, settings.target, settings.assumed))
+    engines = as_reported(model, check_model(model, settings.target, settings.assumed))
     found = (*of_file, *engines)
     if settings.installed:
         from graphfix.pipeline.load_findings import findings_of_loading

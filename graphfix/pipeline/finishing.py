@@ -22,7 +22,7 @@ from graphfix.pipeline.certifying import (
 )
 from graphfix.pipeline.faults import Faults, Kind, Specimen
 from graphfix.pipeline.float16 import in_float16
-from graphfix.pipeline.hooks import Hook, node_told, progress_told
+from graphfix.pipeline.hooks import Hook, node_reported, progress_reported
 from graphfix.pipeline.load_findings import engine_asked
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.removers import opsets_of, with_actors, with_removers
@@ -110,7 +110,7 @@ def finish(
         seconds={name: round(spent, 4) for name, spent in run.seconds.items()},
     )
     return Result(
-        code, report, run.model, before.proto, tuple(run.journal.applied), attempt.taken_back
+        code, report, run.model, before.proto, tuple(run.journal.applied), attempt.rolled_back
     )
 
 
@@ -132,7 +132,7 @@ def _proved(
         kept = CertificateCache(asked.certificates, before.evaluators)
     prover = Prover(before.evaluators, memory=memory or Memory(), whole=whole, kept=kept)
     prover.at_own_sizes = asked.verify == "sites"
-    prover.told, prover.at = progress_told(hooks), node_told(hooks)
+    prover.reported, prover.at = progress_reported(hooks), node_reported(hooks)
     again = attempts(before, hooks)
     sites = Stage(again, differing, certified(prover))
     laid_open = contradicted(before)

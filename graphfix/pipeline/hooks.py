@@ -37,7 +37,7 @@ class NodeHook(Protocol):
         ...
 
 
-def progress_told(hooks: Sequence[Hook]) -> Callable[[int, int], None] | None:
+def progress_reported(hooks: Sequence[Hook]) -> Callable[[int, int], None] | None:
     """Return what tells hooks how far a stage has come; None where none of them listens."""
     # What answers to any name, such as a mock, has nothing of its own in its class.
     silent = SilentHook.progress
@@ -50,7 +50,7 @@ def progress_told(hooks: Sequence[Hook]) -> Callable[[int, int], None] | None:
     return tell if listening else None
 
 
-def node_told(hooks: Sequence[Hook]) -> Callable[[str], None] | None:
+def node_reported(hooks: Sequence[Hook]) -> Callable[[str], None] | None:
     """Return what tells hooks at which node a stage is; None where none of them listens."""
     listening = [hook for hook in hooks if isinstance(hook, NodeHook)]
 

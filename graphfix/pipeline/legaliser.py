@@ -107,7 +107,7 @@ class Legaliser(Struct):
         decisions: Where each choice is noted; None where no one asks.
         finishers: The graph passes of last resort, which write whole groups of nodes again.
         leaving: Whether a tree may leave to them what they declare to remove.
-        in_vain: The passes that leave them nothing, because they did not finish it before.
+        unfinished: The passes that leave them nothing, because they did not finish it before.
         leavable: Whether a tree was dropped for nothing else.
     """
 
@@ -120,7 +120,7 @@ class Legaliser(Struct):
     decisions: list[Decision] | None = None
     finishers: Sequence[Pass] = ()
     leaving: bool = False
-    in_vain: Collection[str] = ()
+    unfinished: Collection[str] = ()
     leavable: bool = False
     _off: bool = False
     rejections: list[Rejection] = field(default_factory=list[Rejection])
@@ -195,11 +195,11 @@ class Legaliser(Struct):
             [drafted.note] if drafted.note else [],
             [declared.id],
         )
-        with _results_given_out(tree.draft):
+        with _results_returned(tree.draft):
             legal = self._legalise_nodes(tree, tree.draft.nodes, depth, lineage, body=False)
         if not legal:
             return None
-        if tree.left and declared.id in self.in_vain:
+        if tree.left and declared.id in self.unfinished:
             self.rejections.append(Rejection(declared.id, f"it leaves {', '.join(tree.left)}"))
             return None
         if self._off and tree.accuracy is not EXACT:
@@ -242,7 +242,7 @@ class Legaliser(Struct):
                 self.leavable = self.leavable or left
                 self.rejections.append(Rejection(lineage[-1], blocked))
                 return False
-            if _rounds_anew(node, subtree) and not self.allow_lossy and _is_cut_off(node, nodes):
+            if _rounds_again(node, subtree) and not self.allow_lossy and _is_cut_off(node, nodes):
                 reason = f"it cuts off what {subtree.passes[0]} computes with another rounding"
                 self.rejections.append(Rejection(lineage[-1], reason))
                 return False
@@ -256,7 +256,7 @@ class Legaliser(Struct):
         return True
 
 
-def _rounds_anew(node: Node, tree: Tree) -> bool:
+def _rounds_again(node: Node, tree: Tree) -> bool:
     """Say whether a tree computes floats in other steps than the node that it stands for."""
     return any(
         added.op in ROUNDS
@@ -281,7 +281,7 @@ def _is_cut_off(node: Node, readers: Sequence[Node]) -> bool:
 
 
 @contextmanager
-def _results_given_out(draft: Draft) -> Generator[None]:
+def _results_returned(draft: Draft) -> Generator[None]:
     """Let rules see that a result stands for a graph output, as it will once it is applied."""
     pairs = zip(draft.node.outputs, draft.results, strict=False)
     taken = [new.tensor for old, new in pairs if new is not None and old.output_count]

@@ -72,7 +72,7 @@ def engine_asked(
         return EngineAsked(title)
     if any(each.rule == REFUSED for each in found):
         return EngineAsked(title, Asked.REFUSED)
-    # What it says of a node that a rule has found already is not told again.
+    # What it says of a node that a rule has found already is not reported again.
     blocked = any(each.blocks for each in found)
     return EngineAsked(title, Asked.INCONCLUSIVE if blocked else Asked.LOADED)
 
@@ -104,7 +104,7 @@ def _complaint(
     if not said:
         return None
     op, node_name = engine.blamed(said)
-    if _is_told(said, op, node_name, known):
+    if _is_reported(said, op, node_name, known):
         return None
     view = _found(model, op, node_name)
     message = f"{engine.name} {version}, which is installed here, does not load the model"
@@ -123,7 +123,7 @@ def _asked(engine: Engine, model: Model, file: AbstractContextManager[Path]) -> 
         return ask(TASK, Path(folder), request, Limits(_SECONDS), Loaded)
 
 
-def _is_told(said: str, op: str, name: str, known: Sequence[Finding]) -> bool:
+def _is_reported(said: str, op: str, name: str, known: Sequence[Finding]) -> bool:
     blocking = [finding for finding in known if finding.blocks]
     if any(f"output arg ({given})" in said for each in blocking for given in each.node.outputs):
         return True

@@ -38,13 +38,13 @@ def infer_types(model: Model, passes: Sequence[Pass]) -> None:
     for _ in range(MAX_ROUNDS):
         news = False
         for node, knowing in foreign:
-            told = False
+            reported = False
             if any(t.name and (not t.elem_type or t.shape is None) for t in node.outputs):
                 for declared, given in knowing:  # all of them, not up to a yes
-                    if not (told and declared.last_resort):
-                        told = _ask(declared, given, node) or told
-                told = told or _as_first_written(node)
-            news = told or news
+                    if not (reported and declared.last_resort):
+                        reported = _ask(declared, given, node) or reported
+                reported = reported or _as_first_written(node)
+            news = reported or news
         if not news:
             return
         infer_model(model)

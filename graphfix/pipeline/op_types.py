@@ -187,12 +187,12 @@ def check_op_types(model: Model, given: Sequence[OperatorTypes]) -> None:
                 where=each.where,
                 hint=f"its last input is {last}" if last >= 0 else "it has no inputs",
             ) from None
-        for value, told in zip(node.outputs, types, strict=False):
-            if value is not None and told is not None and not _agree(value, told):
+        for value, reported in zip(node.outputs, types, strict=False):
+            if value is not None and reported is not None and not _agree(value, reported):
                 known = _text(value.elem_type, value.shape)
                 raise UsageError(
                     f"output {value.name} of {_label(node)} is {known} in the model, not "
-                    f"{_text(told.elem_type, told.shape)}",
+                    f"{_text(reported.elem_type, reported.shape)}",
                     where=each.where,
                 )
 
@@ -222,10 +222,13 @@ def _nodes(
                     yield each, view, place
 
 
-def _agree(value: Value, told: InferredType) -> bool:
-    if value.tensor.opaque is not None or (value.elem_type or told.elem_type) != told.elem_type:
+def _agree(value: Value, reported: InferredType) -> bool:
+    if (
+        value.tensor.opaque is not None
+        or (value.elem_type or reported.elem_type) != reported.elem_type
+    ):
         return False
-    return not shapes_contradict(value.shape, told.shape)
+    return not shapes_contradict(value.shape, reported.shape)
 
 
 def _text(elem_type: int, shape: Shape | None) -> str:

@@ -24,7 +24,7 @@ FOLDING = ("fold-constants", "dead-code")
 
 
 def convert(run: Run) -> None:
-    """Move the model to the opset asked for, or say which nodes are in the way."""
+    """Move the model to the opset asked for, or name the nodes that block it."""
     wanted = run.settings.opset
     assert wanted is not None
     before = run.model.opset

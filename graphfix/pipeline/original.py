@@ -39,14 +39,14 @@ class Original(Struct, frozen=True):
 
     @classmethod
     def of(
-        cls, model: Model, passes: tuple[Pass, ...], told: Sequence[OperatorTypes] = ()
+        cls, model: Model, passes: tuple[Pass, ...], reported: Sequence[OperatorTypes] = ()
     ) -> Original:
         """Look at a model that no pass has touched yet.
 
         Args:
             model: The model.
             passes: Passes that may know what its operators compute.
-            told: What the user says of the types of operators that nothing else knows.
+            reported: What the user says of the types of operators that nothing else knows.
         """
         return cls(
             model.proto,
@@ -55,7 +55,7 @@ class Original(Struct, frozen=True):
             facts_of(model),
             validity_of(model),
             misdeclared_outputs(model, passes),
-            {**stand_ins(model, told), **evaluators_for(model, passes)},
+            {**stand_ins(model, reported), **evaluators_for(model, passes)},
         )
 
     def again(self) -> Model:

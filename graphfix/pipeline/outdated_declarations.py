@@ -1,6 +1,6 @@
 """Sizes that a file declares of inner tensors and that its inputs have left free since.
 
-Whoever frees the size of an input by hand leaves behind what an exporter wrote of the tensors
+Whoever frees the size of an input by hand leaves what an exporter declared of the tensors
 inside. onnxruntime runs every size all the same. Such a number is no knowledge: what is declared of
 the inputs decides, and what follows from it by ONNX's own inference.
 """
@@ -18,7 +18,7 @@ from graphfix.ir.model import Model
 
 
 def drop_outdated(model: Model) -> bool:
-    """Drop what is declared of tensors of the main graph in numbers where a free size stands.
+    """Drop what is declared of tensors of the main graph in numbers where a size is free.
 
     Returns:
         Whether there was any.

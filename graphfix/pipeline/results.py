@@ -21,7 +21,7 @@ class Result:
         model: The repaired model.
         original: The model as it came.
         sites: What was changed, with what each proof was made from.
-        taken_back: The same of what was found to compute something else.
+        rolled_back: The same of what was found to compute something else.
     """
 
     exit_code: int
@@ -29,4 +29,4 @@ class Result:
     model: Model
     original: ModelProto
     sites: tuple[Applied, ...] = ()
-    taken_back: tuple[Applied, ...] = ()
+    rolled_back: tuple[Applied, ...] = ()

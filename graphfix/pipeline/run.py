@@ -19,7 +19,7 @@ from graphfix.ir.protos import called
 from graphfix.ir.views import NodeView
 from graphfix.pipeline.faults import Specimen
 from graphfix.pipeline.fingerprints import Fingerprints
-from graphfix.pipeline.hooks import Hook, node_told, progress_told
+from graphfix.pipeline.hooks import Hook, node_reported, progress_reported
 from graphfix.pipeline.journal import Journal
 from graphfix.pipeline.legaliser import Decision, Legaliser
 from graphfix.pipeline.model_types import infer_types
@@ -108,22 +108,22 @@ class Run:
         stage(self)
         self.seconds[name] = self.seconds.get(name, 0.0) + perf_counter() - start
 
-    def _told_nodes(self) -> Callable[[int, NodeView], None] | None:
+    def _reported_nodes(self) -> Callable[[int, NodeView], None] | None:
         """Return what tells the hooks at which node the run is; None where none listens."""
-        tell = progress_told(self.hooks)
+        tell = progress_reported(self.hooks)
         if tell is None:
             return None
         total = self.model.node_count()
-        name = node_told(self.hooks)
+        name = node_reported(self.hooks)
 
-        def told(done: int, view: NodeView) -> None:
+        def reported(done: int, view: NodeView) -> None:
             outputs = (tensor.name for tensor in view.node.outputs)
             node = called(view.op, view.name, outputs)
             if name is not None:
                 name(node)
             tell(done, total)
 
-        return told
+        return reported
 
     @property
     def work(self) -> Workspace:
@@ -206,13 +206,13 @@ class Run:
         self._checked = None
         legaliser = self.legaliser(lossy=lossy)
         legaliser.leaving = leaving
-        legaliser.in_vain = self.settings.in_vain
+        legaliser.unfinished = self.settings.unfinished
         count = sweep_targeted(
             self.model,
             legaliser,
             self.journal,
             checked.is_clean,
-            self._told_nodes(),
+            self._reported_nodes(),
             self.left,
         )
         self.leavable = legaliser.leavable

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphfix.engines.finding_positions import as_told
+from graphfix.engines.finding_positions import as_reported
 from graphfix.pipeline.binding import bind_shapes
 from graphfix.pipeline.canonical_form import canonicalise
 from graphfix.pipeline.consent import note_unconsented
@@ -64,15 +64,15 @@ def _infer_first(run: Run) -> None:
 
 
 def _look_before(run: Run) -> None:
-    found = as_told(run.model, run.findings())
+    found = as_reported(run.model, run.findings())
     run.rule_faults += rule_faults(run.model, found, run.settings)
-    # What was mended first was in the way, too.
+    # The repair made first blocked it, too.
     run.findings_before = (*(f for f in run.mended if f not in found), *found)
     run.opsets_before = opsets_of(run.model)
 
 
 def _look_after(run: Run) -> None:
-    run.findings_after = as_told(run.model, run.findings())
+    run.findings_after = as_reported(run.model, run.findings())
     run.rule_faults += rule_faults(run.model, run.findings_after, run.settings)
     if run.findings_after:
         aside = run.legaliser(lossy=True)

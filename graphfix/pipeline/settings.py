@@ -33,8 +33,8 @@ class Settings:
         allow_lossy: Whether lossy sites are consented to.
         allow_io_change: Whether inputs and outputs may change.
         partial: Whether big decompositions are applied although findings are left.
-        in_vain: Rewrites that may leave nothing to the graph passes of last resort, because these
-            did not finish it in an earlier run.
+        unfinished: Rewrites that may leave nothing to the graph passes of last resort, which did
+            not finish it in an earlier run.
         verify: ``auto``, ``sites``, ``full``, ``engine`` or ``off``.
         capability: What the engine is to build for; empty for what it builds for by itself.
         inputs: Inputs of the user for the comparison.
@@ -58,7 +58,7 @@ class Settings:
     allow_lossy: bool = False
     allow_io_change: bool = False
     partial: bool = False
-    in_vain: frozenset[str] = frozenset()
+    unfinished: frozenset[str] = frozenset()
     verify: str = "auto"
     capability: str = ""
     inputs: Path | None = None
@@ -76,8 +76,8 @@ class Settings:
         """Every pass that knows types, whether it may be used or not; the user knows best."""
         if not self.op_types and not self.left_out:
             return Catalogue.of(self.available)
-        told = (each.as_pass() for each in self.op_types)
-        return Catalogue((*told, *self.available, *self.left_out))
+        reported = (each.as_pass() for each in self.op_types)
+        return Catalogue((*reported, *self.available, *self.left_out))
 
     @property
     def proves_sites(self) -> bool:

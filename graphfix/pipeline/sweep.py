@@ -37,7 +37,7 @@ def sweep_targeted(
     legaliser: Legaliser,
     journal: Journal,
     is_clean: Callable[[Node], bool],
-    told: Callable[[int, NodeView], None] | None = None,
+    reported: Callable[[int, NodeView], None] | None = None,
     left: list[Left] | None = None,
 ) -> int:
     """Rewrite every node that has a finding which some pass removes; return how many.
@@ -47,7 +47,7 @@ def sweep_targeted(
         legaliser: Finds the rewrites.
         journal: Where sites and refusals go.
         is_clean: Says of a node of the model as it is that nothing was found there.
-        told: Is given each node with a finding, and how many nodes came before it.
+        reported: Is given each node with a finding, and how many nodes came before it.
         left: Is given what each tree leaves to graph passes of last resort.
     """
     editor = Editor(model, legaliser.workspace, {}, EXACT)
@@ -60,8 +60,8 @@ def sweep_targeted(
             findings = legaliser.blocking(view)
             if not findings:
                 continue
-            if told is not None:
-                told(seen - 1, view)
+            if reported is not None:
+                reported(seen - 1, view)
             tree = legaliser.solve(view, findings)
             if tree is None:
                 blocked = any(finding.blocks for finding in findings)

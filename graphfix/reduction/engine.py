@@ -16,14 +16,14 @@ from graphfix.pipeline.hooks import Hook
 from graphfix.pipeline.model_files import as_model
 from graphfix.pipeline.validation import validity_of
 from graphfix.pipeline.verifying import on_disk
-from graphfix.reduction.bodies import simpler, without_a_body
 from graphfix.reduction.command import OPTION, Command, End
-from graphfix.reduction.inner import thinner_bodies
+from graphfix.reduction.inner import thinner_subgraphs
 from graphfix.reduction.leftovers import stamped, tidied, trivial
 from graphfix.reduction.nodes import fewer_nodes
 from graphfix.reduction.oracle import Oracle, RunsUsedUp, check_folder
 from graphfix.reduction.reduction import Extent, Reduction
 from graphfix.reduction.sizes import smaller_sizes
+from graphfix.reduction.subgraphs import simpler, without_a_body
 from graphfix.reduction.tensor_types import Typist
 from graphfix.reduction.weights import plainer_weights, stored_size
 
@@ -112,7 +112,7 @@ def _search(start: ModelProto, oracle: Oracle) -> tuple[bool, list[str]]:
         smallest = fewer_nodes(simpler(start, oracle), oracle)
         while (hoisted := without_a_body(smallest, oracle)) is not None:
             smallest = fewer_nodes(hoisted, oracle)
-        thinner = thinner_bodies(smallest, oracle)
+        thinner = thinner_subgraphs(smallest, oracle)
         if thinner is not smallest:  # what the subgraphs read no more can go, too
             smallest = fewer_nodes(thinner, oracle)
         oracle.stage("sizes")

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 
 from onnx import GraphProto, ModelProto
 
-from graphfix.difference.scopes import Scope, bodies_of
+from graphfix.difference.scopes import Scope, subgraphs_of
 from graphfix.ir.submodels import with_graph
 from graphfix.reduction.oracle import Oracle
 from graphfix.reduction.search import shortened
@@ -17,7 +17,7 @@ from graphfix.reduction.tensor_types import Types, declaration
 Way = tuple[tuple[int, int], ...]
 
 
-def thinner_bodies(proto: ModelProto, oracle: Oracle) -> ModelProto:
+def thinner_subgraphs(proto: ModelProto, oracle: Oracle) -> ModelProto:
     """Return the model with as few nodes in its subgraphs as were found to fail.
 
     What a body reads of a node that is gone becomes an input of the model, captured by the body;
@@ -27,7 +27,9 @@ def thinner_bodies(proto: ModelProto, oracle: Oracle) -> ModelProto:
     best = proto
     done: set[Way] = set()
     while True:
-        way = next((w for w, body in _bodies(best.graph, ()) if w not in done and body.node), None)
+        way = next(
+            (w for w, body in _subgraphs(best.graph, ()) if w not in done and body.node), None
+        )
         if way is None:
             return best
         done.add(way)
@@ -49,21 +51,21 @@ def _thinned(proto: ModelProto, way: Way, types: Types, oracle: Oracle) -> Model
     return found if found is not None and oracle.accepts(found) else proto
 
 
-def _bodies(graph: GraphProto, way: Way) -> Iterator[tuple[Way, GraphProto]]:
+def _subgraphs(graph: GraphProto, way: Way) -> Iterator[tuple[Way, GraphProto]]:
     """Walk all subgraphs, the outermost first."""
     inner = [
         ((*way, (index, number)), body)
         for index, node in enumerate(graph.node)
-        for number, (_, body) in enumerate(bodies_of(node))
+        for number, (_, body) in enumerate(subgraphs_of(node))
     ]
     yield from inner
     for further, body in inner:
-        yield from _bodies(body, further)
+        yield from _subgraphs(body, further)
 
 
 def _at(graph: GraphProto, way: Way) -> GraphProto:
     for index, number in way:
-        graph = list(bodies_of(graph.node[index]))[number][1]
+        graph = list(subgraphs_of(graph.node[index]))[number][1]
     return graph
 
 
@@ -110,7 +112,7 @@ def _definitions(graph: GraphProto) -> Counter[str]:
     found = Counter(info.name for info in graph.input)
     found.update(tensor.name for tensor in graph.initializer)
     found.update(name for node in graph.node for name in node.output if name)
-    for _, body in _bodies(graph, ()):
+    for _, body in _subgraphs(graph, ()):
         found.update(info.name for info in body.input)
         found.update(tensor.name for tensor in body.initializer)
         found.update(name for node in body.node for name in node.output if name)

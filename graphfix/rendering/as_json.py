@@ -42,15 +42,15 @@ def picked(value: object, *names: str, **views: object) -> Json:
     return found
 
 
-def _finite(told: Any) -> Any:
-    if isinstance(told, dict):
-        fields = cast("Json", told)
+def _finite(reported: Any) -> Any:
+    if isinstance(reported, dict):
+        fields = cast("Json", reported)
         found: Json = {name: _finite(value) for name, value in fields.items()}
         lost = any(found[name] is None and fields[name] is not None for name in fields)
         return {**found, "nonfinite": True} if lost else found
-    if isinstance(told, list | tuple):
-        return [_finite(item) for item in cast("Sequence[object]", told)]
-    return None if isinstance(told, float) and not isfinite(told) else told
+    if isinstance(reported, list | tuple):
+        return [_finite(item) for item in cast("Sequence[object]", reported)]
+    return None if isinstance(reported, float) and not isfinite(reported) else reported
 
 
 def report_json(report: Report) -> Json:

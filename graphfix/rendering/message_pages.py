@@ -39,13 +39,13 @@ def pages() -> Mapping[str, str]:
 
 
 def _by_message(rules: Iterable[Rule]) -> Iterator[list[Rule]]:
-    told: dict[str, list[Rule]] = {}
+    reported: dict[str, list[Rule]] = {}
     for rule in rules:
         if rule.text:
-            told.setdefault(rule.text, []).append(rule)
+            reported.setdefault(rule.text, []).append(rule)
         else:
-            told.setdefault(f"\0{rule.id}\0{rule.message}", []).append(rule)
-    yield from told.values()
+            reported.setdefault(f"\0{rule.id}\0{rule.message}", []).append(rule)
+    yield from reported.values()
 
 
 def _named(groups: Iterable[list[Rule]]) -> Iterator[tuple[str, list[Rule]]]:

@@ -65,8 +65,10 @@ def _sizes(report: Report) -> str:
         options.append(f"--shape {shell_word(f'{name}=' + 'x'.join(map(str, dims)))}")
         sizes = ", ".join("?" if dim is None else str(dim) for dim in shape)
         declared.append(f"{in_code(name)} is [{in_code(sizes)}]")
-    told = f"`{' '.join(options)}` with your own sizes fixes what is open ({'; '.join(declared)})"
-    return f"{told}; passes that refused for want of a size may act then."
+    reported = (
+        f"`{' '.join(options)}` with your own sizes fixes what is open ({'; '.join(declared)})"
+    )
+    return f"{reported}; passes that refused for want of a size may act then."
 
 
 def _consents(report: Report) -> list[str]:

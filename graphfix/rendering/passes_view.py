@@ -27,8 +27,8 @@ def families_text(passes: Iterable[Pass], *, style: Style = PLAIN) -> str:
     families = by_family(passes)
     total = sum(map(len, families.values()))
     title = f"{count(total, 'pass', 'passes')} in {count(len(families), 'family', 'families')}"
-    told = ", ".join(f"{name} {len(members)}" for name, members in families.items())
-    lines = [style.paint(title, "bold"), *wrap(told, "  "), ""]
+    reported = ", ".join(f"{name} {len(members)}" for name, members in families.items())
+    lines = [style.paint(title, "bold"), *wrap(reported, "  "), ""]
     rows = (
         ("graphfix passes NAME", "what one pass does, what it refuses, its options"),
         ("graphfix passes --family NAME", "the passes of a family"),
@@ -40,8 +40,8 @@ def families_text(passes: Iterable[Pass], *, style: Style = PLAIN) -> str:
 
 def matches(known: Pass, text: str) -> bool:
     """Say whether a text is in the name, the summary, the operators or the features of a pass."""
-    told = (known.id, known.summary, *_operators(known), *known.removes)
-    return any(text.lower() in each.lower() for each in told)
+    reported = (known.id, known.summary, *_operators(known), *known.removes)
+    return any(text.lower() in each.lower() for each in reported)
 
 
 def passes_text(passes: Iterable[Pass], *, style: Style = PLAIN) -> str:

@@ -45,8 +45,8 @@ def _row(rule: Rule) -> str:
 def _targets(rule: Rule) -> str:
     """Return for which targets a rule holds."""
     held = "all" if rule.versions == "*" else rule.versions
-    told = (engine.own_words[rule.id] for engine in engines() if rule.id in engine.own_words)
-    own = list(dict.fromkeys(told))  # families that share rules say the same
+    reported = (engine.own_words[rule.id] for engine in engines() if rule.id in engine.own_words)
+    own = list(dict.fromkeys(reported))  # families that share rules say the same
     return f"{held} but {', '.join(own)}" if own else held
 
 

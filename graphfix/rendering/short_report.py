@@ -53,9 +53,9 @@ def verdict_line(report: Report, exit_code: int, *, dry_run: bool = False) -> st
         judge = f"left in {name}{to or ' (ONNX checker)'}"
         said = f"{len(after)} of {count(max(len(before), len(after)), 'problem')} {judge}"
     elif exit_code:
-        told = report.verification.status in (Verdict.INCONCLUSIVE, Verdict.SKIPPED)
+        reported = report.verification.status in (Verdict.INCONCLUSIVE, Verdict.SKIPPED)
         why = undone(report).rstrip(".")
-        why = "equality could not be shown" if told else f"{why[0].lower()}{why[1:]}"
+        why = "equality could not be shown" if reported else f"{why[0].lower()}{why[1:]}"
         said = one_line(f"{name}{to}: {why}", width=_FIRST)
     elif not changed:
         said = f"{name}{to} needs no repair"
@@ -152,8 +152,8 @@ def _alone(report: Report) -> str:
         if site.certificate is not None
     ]
     other = Counter[Verdict](status for status in proofs if status is not Verdict.EQUAL)
-    told = [f"{other[verdict]} {verdict}" for verdict in Verdict if other[verdict]]
-    return f"of {len(proofs)} repairs compared alone {', '.join(told)}" if told else ""
+    reported = [f"{other[verdict]} {verdict}" for verdict in Verdict if other[verdict]]
+    return f"of {len(proofs)} repairs compared alone {', '.join(reported)}" if reported else ""
 
 
 def problem_line(group: Group) -> str:
@@ -196,16 +196,16 @@ def repair_lines(report: Report) -> list[list[str]]:
         kinds = {site.accuracy for site in outcome.sites}
         label = " and ".join(kind for kind in Accuracy if kind in kinds)
         places = count(len(outcome.sites), "place")
-        told = ", ".join(filter(None, (places, label, *proof_texts(outcome))))
+        reported = ", ".join(filter(None, (places, label, *proof_texts(outcome))))
         name = printable(outcome.pass_id)
-        line = f"  {name.ljust(width)}  {told}"
-        lines.append([line] if len(line) <= WIDTH else wrap(f"{name}: {told}", "    ", "  "))
+        line = f"  {name.ljust(width)}  {reported}"
+        lines.append([line] if len(line) <= WIDTH else wrap(f"{name}: {reported}", "    ", "  "))
     return lines
 
 
 def proof_texts(outcome: Outcome) -> list[str]:
     """Say how the places of a repair compared on their own; unlike results are not added up."""
-    told: list[str] = []
+    reported: list[str] = []
     proofs = [site.certificate for site in outcome.sites if site.certificate is not None]
     run = [proof for proof in proofs if proof.status is Verdict.EQUAL and proof.samples]
     same = sum(proof.status is Verdict.EQUAL and not proof.samples for proof in proofs)
@@ -213,13 +213,13 @@ def proof_texts(outcome: Outcome) -> list[str]:
     if run:
         least, most = min(p.samples for p in run), max(p.samples for p in run)
         on = count(least, "input") if least == most else f"{least} to {most} inputs"
-        told.append(f"{'' if alone else f'{len(run)} '}equal on {on}")
+        reported.append(f"{'' if alone else f'{len(run)} '}equal on {on}")
     if same:
-        told.append(f"{same} unchanged (not run)")
+        reported.append(f"{same} unchanged (not run)")
     other = Counter[Verdict](p.status for p in proofs if p.status is not Verdict.EQUAL)
-    told += [f"{other[verdict]} {verdict}" for verdict in Verdict if other[verdict]]
+    reported += [f"{other[verdict]} {verdict}" for verdict in Verdict if other[verdict]]
     without = len(outcome.sites) - len(proofs)
-    return [*told, *([f"{without} not compared"] if without else [])]
+    return [*reported, *([f"{without} not compared"] if without else [])]
 
 
 def _only_unrun(outcome: Outcome) -> bool:
@@ -347,8 +347,8 @@ def _next(report: Report, exit_code: int, step: NextStep | None) -> Listed:
     entries = [wrap(printable(text), "    ", "  - ") for text in next_steps(report, exit_code)]
     if step is None:
         return Listed("Next", entries)
-    told = [f"  {step.command}", *([one_line(step.note, "  ")] if step.note else [])]
+    reported = [f"  {step.command}", *([one_line(step.note, "  ")] if step.note else [])]
     intent = intent_of(step, report)
     if not entries:
-        return Listed(f"Next: {intent[0].lower()}{intent[1:]}", [told])
-    return Listed("Next", [*entries, [f"  - {intent}:", f"  {told[0]}", *told[1:]]])
+        return Listed(f"Next: {intent[0].lower()}{intent[1:]}", [reported])
+    return Listed("Next", [*entries, [f"  - {intent}:", f"  {reported[0]}", *reported[1:]]])

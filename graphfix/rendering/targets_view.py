@@ -80,12 +80,12 @@ def families_text(targets: Sequence[Target], *, style: Style = PLAIN) -> str:
 
 def _knowledge(targets: Sequence[Target]) -> list[str]:
     """Return how the targets are known, family by family, and which engines are here."""
-    told: dict[str, dict[str, None]] = {}
+    reported: dict[str, dict[str, None]] = {}
     for target in targets:
-        told.setdefault(known_text(target), {})[target.family] = None
+        reported.setdefault(known_text(target), {})[target.family] = None
     here = [t.name for t in targets if engine_of(t.family).is_run_here(t)]
     lines = [
-        line for text, names in told.items() for line in labelled(text, ", ".join(names), 2, 23)
+        line for text, names in reported.items() for line in labelled(text, ", ".join(names), 2, 23)
     ]
     return lines + labelled("run here", ", ".join(here), 2, 23)
 
@@ -133,8 +133,8 @@ def target_text(
         elif text and label not in _LONG:
             lines.append(one_line(text, f"  {label.ljust(12)}"))
     if not whole:
-        told = [f"{r.title} {r.version}" for r in releases]
-        lines += [one_line(", ".join(told), "  held by     ")] if told else []
+        reported = [f"{r.title} {r.version}" for r in releases]
+        lines += [one_line(", ".join(reported), "  held by     ")] if reported else []
         entries = [wrap(printable(note), "    ", "  - ") for note in notes]
         entries += [[one_line(note, "  - ")] for note in target.notes]
         return join(fitted(lines, [Listed("Notes", entries)], style))

@@ -54,10 +54,10 @@ def check_text(
     lines = [style.paint(word, colour, "bold"), *wrap(sentence)]
     if found:
         lines += ["", *finding_blocks(found, style, every_node=explain), "", *legend(found)]
-    if told := explanation_lines(explanations, style):
-        lines += ["", style.paint("What a run would do", "bold"), *told]
-    if told := named_pattern_lines(named):
-        lines += ["", style.paint("Passes by name", "bold"), *told]
+    if reported := explanation_lines(explanations, style):
+        lines += ["", style.paint("What a run would do", "bold"), *reported]
+    if reported := named_pattern_lines(named):
+        lines += ["", style.paint("Passes by name", "bold"), *reported]
     for title, texts in (("Passes that help", remedies), ("Notes", notes)):
         if texts:
             lines += ["", style.paint(title, "bold")]

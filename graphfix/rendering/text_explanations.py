@@ -78,5 +78,5 @@ def _words(candidate: Candidate) -> str:
         facts.append(count(candidate.nodes, "node"))
     if candidate.helped_by:
         facts.append(f"with {', '.join(candidate.helped_by)}")
-    told = f" ({', '.join(facts)})" if facts else ""
-    return f"{candidate.pass_id}{told}" + (f": {candidate.reason}" if candidate.reason else "")
+    reported = f" ({', '.join(facts)})" if facts else ""
+    return f"{candidate.pass_id}{reported}" + (f": {candidate.reason}" if candidate.reason else "")

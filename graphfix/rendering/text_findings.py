@@ -25,7 +25,7 @@ def finding_blocks(
     remark: Callable[[Group], str] | None = None,
     *,
     every_node: bool = False,
-    told: Container[tuple[str, str, Severity]] = (),
+    reported: Container[tuple[str, str, Severity]] = (),
 ) -> list[str]:
     """Return the lines of all groups, worst first, an empty line between them.
 
@@ -34,7 +34,7 @@ def finding_blocks(
         style: Colours or none.
         remark: What to say behind the number of nodes, ``all fixed`` for one.
         every_node: List all nodes and the source of each fact, not only the first few.
-        told: Keys of groups that have been shown in full before.
+        reported: Keys of groups that have been shown in full before.
     """
     lines: list[str] = []
     for group in group_findings(findings):
@@ -45,7 +45,7 @@ def finding_blocks(
             style,
             remark(group) if remark else "",
             every_node=every_node,
-            brief=group.key in told,
+            brief=group.key in reported,
         )
     return lines
 

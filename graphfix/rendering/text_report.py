@@ -145,8 +145,8 @@ def _left(report: Report, style: Style) -> list[str]:
     left = problems(report.findings_after)
     if not left:
         return ["  none"] if problems(report.findings_before) else []
-    told = {(f.rule, f.feature, f.severity) for f in report.findings_before}
-    lines = finding_blocks(left, style, told=told)
+    reported = {(f.rule, f.feature, f.severity) for f in report.findings_before}
+    lines = finding_blocks(left, style, reported=reported)
     helpers = {name for f in left for name in f.removed_by}
     reasons = distinct(
         f"{o.pass_id}: {o.reason}"

@@ -95,7 +95,7 @@ class _Pages:
             return self._refused(403, "the request comes from a page of another site")
         length = request.headers.get("content-length", "")
         if not length.isdigit():
-            return self._refused(411, "the length of the file is not told")
+            return self._refused(411, "the length of the file is missing")
         if int(length) > self.desk.limits.size + _FORM:
             most = self.desk.limits.size >> 20
             return self._refused(413, f"the file is larger than the {most} MiB that are taken here")

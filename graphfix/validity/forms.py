@@ -19,7 +19,7 @@ from graphfix.ir.views import NodeView
 from graphfix.validity.complaint import Complaint, called
 
 _ANY_NUMBER = 1 << 30  # of a variadic input
-_BODIES = (AttributeProto.GRAPH, AttributeProto.GRAPHS)
+_SUBGRAPHS = (AttributeProto.GRAPH, AttributeProto.GRAPHS)
 
 
 def form_complaints(node: Node, form: Form) -> list[Complaint]:
@@ -112,7 +112,7 @@ def _attributes(node: Node, asked: _Demands, opset: int) -> Iterator[tuple[str, 
             continue
         proto = node.attrs.proto(name)
         kind = proto.type if proto is not None and not proto.ref_attr_name else known
-        if kind and kind != known and not (kind in _BODIES and known in _BODIES):
+        if kind and kind != known and not (kind in _SUBGRAPHS and known in _SUBGRAPHS):
             yield "attribute-type", f"has {name} as {_kind(kind)}; it is {_kind(known)}"
     for name in asked.required:
         if name not in node.attrs:

@@ -65,10 +65,10 @@ def prepare_type(kind: Any) -> None:
     Decoder(kind)
 
 
-def _of_kind(told: object, kind: type[T]) -> T:
+def _of_kind(reported: object, kind: type[T]) -> T:
     from msgspec import convert
 
-    return convert(told, kind, dec_hook=lambda path, text: path(text))
+    return convert(reported, kind, dec_hook=lambda path, text: path(text))
 
 
 class Host(Struct, frozen=True):
@@ -157,8 +157,8 @@ def write_error(folder: Path, error: GraphfixError) -> None:
     """Answer a request with an error of ours."""
     found = (name for name, kind in _KINDS.items() if isinstance(error, kind))
     message = out_of_memory(error.message) if "bad_alloc" in error.message else error.message
-    told = _Error(next(found, "engine"), message, error.where, error.hint)
-    (folder / ANSWER).write_text(packed(_Answer(error=told)), encoding="utf-8")
+    reported = _Error(next(found, "engine"), message, error.where, error.hint)
+    (folder / ANSWER).write_text(packed(_Answer(error=reported)), encoding="utf-8")
 
 
 def write_fault(folder: Path, error: Exception) -> None:
@@ -167,8 +167,8 @@ def write_fault(folder: Path, error: Exception) -> None:
     if "bad_alloc" in trace:  # of C++, as what its bindings made of it
         write_error(folder, EngineFailed(out_of_memory(str(error))))
         return
-    told = _Error(_FAULT, f"{type(error).__name__}: {error}", trace=trace)
-    (folder / ANSWER).write_text(packed(_Answer(error=told)), encoding="utf-8")
+    reported = _Error(_FAULT, f"{type(error).__name__}: {error}", trace=trace)
+    (folder / ANSWER).write_text(packed(_Answer(error=reported)), encoding="utf-8")
 
 
 def write_work(folder: Path, seconds: float) -> None:
@@ -191,7 +191,7 @@ def is_out_of_memory(said: str) -> bool:
 
 
 def out_of_memory(said: str) -> str:
-    """Say that memory ran out, and at which node where the engine told."""
+    """Say that memory ran out, and at which node where the engine named it."""
     found = _RUNNING.search(said)
     if found is None:
         return _SHORT_OF_MEMORY

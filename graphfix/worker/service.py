@@ -114,7 +114,7 @@ def ask(
         if not _CAN_FORK:
             code = _spawned(folder, limits)
         else:
-            code = _stood(child, task, folder, limits) if child else _forked(task, folder, limits)
+            code = _earlier(child, task, folder, limits) if child else _forked(task, folder, limits)
         # Else it is a timer of the task's.
         if is_overworked(code) or (is_late(code) and time.monotonic() - start >= limits.timeout):
             raise _late(limits)
@@ -230,7 +230,7 @@ def _forked(task: str, folder: Path, limits: Limits) -> int:
     raise EngineFailed(_LOST)
 
 
-def _stood(child: Standing, task: str, folder: Path, limits: Limits) -> int:
+def _earlier(child: Standing, task: str, folder: Path, limits: Limits) -> int:
     for _ in range(_TRIES + 1):
         known = child.is_ready()
         if not known:
@@ -245,8 +245,8 @@ def _stood(child: Standing, task: str, folder: Path, limits: Limits) -> int:
             if isinstance(error, TimeoutError):
                 raise _late(limits) from None
             raise
-        told = _waited(child.released(), limits)
-        code = None if known else _exit_code(told)
+        reported = _waited(child.released(), limits)
+        code = None if known else _exit_code(reported)
         if code is not None:
             return code
     raise EngineFailed(_LOST)
@@ -260,15 +260,15 @@ def _started() -> Generator[None]:
         raise EngineFailed(f"no process can be started: {error.strerror}") from None
 
 
-def _exit_code(told: bytes) -> int | None:
+def _exit_code(reported: bytes) -> int | None:
     """Return the exit code that a template tells; None where it was killed before it had begun.
 
     Raises:
         EngineFailed: It could start no child, or was killed after that.
     """
-    if told and (not told.strip() or told.strip() == b"null"):
+    if reported and (not reported.strip() or reported.strip() == b"null"):
         raise EngineFailed(_LOST)
-    return json.loads(told) if told else None
+    return json.loads(reported) if reported else None
 
 
 def _waited(channel: socket.socket, limits: Limits) -> bytes:

@@ -122,9 +122,9 @@ class Template:
             if not part:
                 raise EOFError
             payload += part
-        told = json.loads(payload)
+        reported = json.loads(payload)
         channel, *lines = [socket.socket(fileno=number) for number in descriptors]
-        prepare(told["task"])
+        prepare(reported["task"])
         sys.stderr.flush()
         try:
             with warnings.catch_warnings():
@@ -134,7 +134,7 @@ class Template:
         except OSError:
             pid = None
         if pid == 0:
-            self._become_child(channel, lines, Path(told["folder"]))
+            self._become_child(channel, lines, Path(reported["folder"]))
         for line in lines:
             line.close()
         if pid is None:
@@ -144,7 +144,7 @@ class Template:
             os.setpgid(pid, pid)
         with contextlib.suppress(OSError):
             channel.sendall(BEGUN)
-        self._children[pid] = _Child(pid, channel, Path(told["folder"]))
+        self._children[pid] = _Child(pid, channel, Path(reported["folder"]))
         self._selector.register(channel, selectors.EVENT_READ)
 
     def _reap(self) -> None:

@@ -24,14 +24,14 @@ def taken_apart(
         moved: Makes, of what is known of an exponent, what is known of one that is larger by so
             much.
     """
-    mantissa, told = size, start
+    mantissa, reported = size, start
     for power in _DOWN:
         least = float(np.nextafter(np.float32(2.0 ** (power - 1)), np.float32(0)))
         far = build.Less(np.float32(least), mantissa)
-        told = build.Where(far, moved(told, power), told)
+        reported = build.Where(far, moved(reported, power), reported)
         mantissa = build.Where(far, build.Mul(mantissa, 2.0**-power), mantissa)
     for power in _UP:
         far = build.Less(mantissa, np.float32(2.0**-power))
-        told = build.Where(far, moved(told, -power), told)
+        reported = build.Where(far, moved(reported, -power), reported)
         mantissa = build.Where(far, build.Mul(mantissa, 2.0**power), mantissa)
-    return mantissa, told
+    return mantissa, reported

@@ -1,4 +1,4 @@
-"""Functions of one number as polynomials that are fitted to their numpy models, piece by piece."""
+"""Functions of one variable as polynomials fitted to their numpy models, piece by piece."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -132,7 +132,7 @@ def _one(like: Value) -> Array:
 def only_row(build: Builder, masked: Value, axis: int) -> Value:
     """Return the one row of `masked` that is not all zeros, the axis kept.
 
-    The sum of one number and zeros is exact. ReduceSum takes its axes as an input from opset 13
+    The sum of one value and zeros is exact. ReduceSum takes its axes as an input from opset 13
     on, which parsers up to TensorRT 7.2 do not read; the largest and the least entry add up to
     the same number, and their axes are attributes up to opset 17.
     """

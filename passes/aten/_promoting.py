@@ -97,7 +97,7 @@ def common_dtype(operands: Sequence[Value | Array], *, to_float: bool = False) -
 
     Raises:
         Refuse: A type is unknown or no number, a rank is unknown where types differ, or it cannot
-            be told whether a tensor without axes is a number.
+            be known whether a tensor without axes is a number.
     """
     types = [_dtype_of(operand) for operand in operands]
     found = types[0] if len({*types}) == 1 else _decided(operands, types)

@@ -189,9 +189,9 @@ def _alike(build: Builder, call: Call, v: list[Any]) -> Value:
     cosine = build.Div(both, build.Sqrt(build.Mul(*sides)))
     zero, one = held(build, a, 0), held(build, a, 1)
     apart = larger(build, build.Sub(cosine, held(build, a, call.number("margin", 0))), zero)
-    alike, unlike = (build.Equal(target, held(build, a, side)) for side in (1, -1))
+    alike, different = (build.Equal(target, held(build, a, side)) for side in (1, -1))
     chosen = build.Where(alike, build.Sub(one, cosine), zero)
-    return build.Add(chosen, build.Where(unlike, apart, zero))
+    return build.Add(chosen, build.Where(different, apart, zero))
 
 
 def _alike_model(call: ArrayCall, v: list[Any]) -> Any:

@@ -12,7 +12,7 @@ When it refuses: The mode, the padding or the alignment is computed at run time 
     the mode is bicubic or (below opset 11, which brought Round) nearest, a size of x is unknown, or
     both its batches and its channels are.
 Accuracy: Exact up to the order of summation. Without GridSample, float16 and bfloat16 are computed
-    in float32. Coordinates that are not numbers give what the engine makes of them.
+    in float32. Coordinates that are not numbers give results that depend on the engine.
 References: pytorch/pytorch aten/src/ATen/native/GridSampler.cpp and GridSamplerUtils.h;
     https://onnx.ai/onnx/operators/onnx__GridSample.html
 """

@@ -70,11 +70,11 @@ def _norm(build: Builder, call: Call) -> Value:
         found = over(build, kind, sums, (second,), keep=True)
     elif order in ("nuc", 2.0):
         build.declare(APPROXIMATE, "within 1e-4 of the norm, of finite matrices")
-        behind = [*(axis for axis in range(rank) if axis not in (down, across)), down, across]
-        moved = x if behind == list(range(rank)) else build.Transpose(x, perm=behind)
+        after = [*(axis for axis in range(rank) if axis not in (down, across)), down, across]
+        moved = x if after == list(range(rank)) else build.Transpose(x, perm=after)
         found = _nuclear(build, moved) if order == "nuc" else _spectral(build, moved)
-        if behind != list(range(rank)):
-            back = [behind.index(axis) for axis in range(rank)]
+        if after != list(range(rank)):
+            back = [after.index(axis) for axis in range(rank)]
             found = build.Transpose(found, perm=back)
     else:
         raise Refuse(f"the order must be nuc, fro, 1, 2, inf or the least of sums; it is {order}")

@@ -12,7 +12,7 @@ After:
     ...                             # as the inverse of a matrix, see aten-linalg-inv
     y                                                                  # [2, 1]
 When it refuses: A rank or dtype is unknown, the matrices are not square, the type is not float16,
-    float32 or float64, it cannot be told whether B is a vector, the error counts are used of a B
+    float32 or float64, it is unknown whether B is a vector, the error counts are used of a B
     that is shared by several matrices, or the size is open below opset 11.
 Accuracy: Exact up to rounding, as the elimination of LAPACK that PyTorch uses; a singular matrix,
     for which PyTorch raises an error, gives infinities or NaN. float16 is computed in float32.

@@ -57,10 +57,10 @@ def _split(call: Call) -> tuple[Value, int, int]:
 
 def _order(given: tuple[int, ...] | None, rank: int) -> list[int]:
     """Return the axes with those that are given after the others."""
-    behind = [axis % rank for axis in given or () if -rank <= axis < rank]
-    if len(set(behind)) != len(given or ()):
+    after = [axis % rank for axis in given or () if -rank <= axis < rank]
+    if len(set(after)) != len(given or ()):
         raise Refuse(f"dims must be different axes of rank {rank}; they are {list(given or ())}")
-    return [*(axis for axis in range(rank) if axis not in behind), *behind]
+    return [*(axis for axis in range(rank) if axis not in after), *after]
 
 
 def _solve(build: Builder, call: Call) -> Value:

@@ -70,8 +70,8 @@ def _hinge(build: Builder, call: Call, v: list[Any]) -> Value:
     x, target = v
     zero = held(build, x, 0)
     away = larger(build, build.Sub(held(build, x, call.number("margin", 1)), x), zero)
-    alike, unlike = (build.Equal(target, held(build, x, side)) for side in (1, -1))
-    return build.Add(build.Where(alike, zero, away), build.Where(unlike, zero, x))
+    alike, different = (build.Equal(target, held(build, x, side)) for side in (1, -1))
+    return build.Add(build.Where(alike, zero, away), build.Where(different, zero, x))
 
 
 def _hinge_model(call: ArrayCall, v: list[Any]) -> Any:

@@ -40,7 +40,9 @@ def _write(build: Builder, _: Call, v: list[Any]) -> Value:
     size = build.Abs(x)
     # The mantissa has 24 bits.
     start = build.constant(np.array(2.0**-24, np.float32))
-    mantissa, unit = taken_apart(build, size, start, lambda told, by: build.Mul(told, 2.0**by))
+    mantissa, unit = taken_apart(
+        build, size, start, lambda reported, by: build.Mul(reported, 2.0**by)
+    )
     unit = build.Max(unit, np.float32(_SMALLEST))
     # Below a power of two floats are twice as dense, unless they are the densest already.
     border = build.And(build.Less(mantissa, 0.50000006), build.Less(np.float32(_NORMAL), size))

@@ -1,6 +1,6 @@
 """Replace one_hot by comparing numbers of classes with all of them.
 
-What it does: Compares each number with 0, 1, ... up to the number of classes; where PyTorch is told
+What it does: Compares each number with 0, 1, ... up to the number of classes; where PyTorch is set
     to find that out, up to the largest number that is there.
 Why engines need it: Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN)
     write this too, and no engine has an importer for it.

@@ -139,7 +139,7 @@ def _window_pads(
     return x, pads
 
 
-def _hang_over(windows: Sequence[Windows]) -> bool:
+def _overhang(windows: Sequence[Windows]) -> bool:
     """Say whether windows have different numbers of elements, and not known how many."""
     return any(w.size is None for w in windows) and any(_pads(windows))
 
@@ -153,7 +153,7 @@ def _mean(build: Builder, call: Call, axes: int) -> Value:
         total = parts[0]
         for part in parts[1:]:
             total = build.Add(total, part)
-        if given is None and _hang_over(windows):
+        if given is None and _overhang(windows):
             counts = _shares(build, x, total, windows, padded=padded)
             return build.Div(total, build.Cast(counts, to=x.elem_type))
         if given is None and any(w.size is None for w in windows):
@@ -168,7 +168,7 @@ def _mean(build: Builder, call: Call, axes: int) -> Value:
         how |= {"pads": pads} if any(pads) else {}
         how |= {"count_include_pad": 1} if padded and any(pads) else {}
         return batched(build, x, axes, lambda v: build.AveragePool(v, **how))
-    if given is None and _hang_over(windows):
+    if given is None and _overhang(windows):
         # What is padded counts, what hangs over does not.
         if padded:
             own = [w.pad for w in windows]

@@ -1,4 +1,4 @@
-"""Replace changes of type and tensors of one number: to, type_as, full_like, zeros_like, and such.
+"""Replace changes of type and tensors of one element: to, type_as, full_like, zeros_like, and such.
 
 What it does: Writes to, type_as, _to_copy and the casts of one type with Cast; full_like,
     zeros_like, ones_like, new_full, new_zeros, new_ones, full, zeros and ones with Expand of one

@@ -67,10 +67,10 @@ def _write(build: Builder, call: Call) -> Value:
     if place is None:
         raise Refuse("the data must have an axis; they have none")
     flat = build.Reshape(x, [-1])
-    behind = build.Reshape(build.Shape(flat), np.zeros(0, np.int64))
+    after = build.Reshape(build.Shape(flat), np.zeros(0, np.int64))
     fill = build.constant(np.array([call.number("fill")]).astype(x.dtype))
     return build.Gather(
-        build.Concat(flat, fill, axis=0), build.Where(call.need("mask"), place, behind), axis=0
+        build.Concat(flat, fill, axis=0), build.Where(call.need("mask"), place, after), axis=0
     )
 
 

@@ -53,7 +53,7 @@ def _walk(graph: Graph, proto: GraphProto) -> Iterator[Inferred]:
             known = found.get(tensor.name) if tensor.name else None
             if isinstance(tensor, Variable) and known is not None and known.WhichOneof("value"):
                 yield graph, tensor, known
-        bodies = {a.name: a.g for a in written.attribute if a.HasField("g")}
+        subgraphs = {a.name: a.g for a in written.attribute if a.HasField("g")}
         for name, body in node.graphs():
-            if name in bodies:
-                yield from _walk(body, bodies[name])
+            if name in subgraphs:
+                yield from _walk(body, subgraphs[name])

@@ -32,10 +32,16 @@ def accumulated(node: NodeView, build: Builder) -> Value:
         Refuse: As `check_operands`, and where it is not known that one truth value says how.
     """
     check_operands(node)
-    buffer, new, told = node.need(0), node.need(1), node.input(2)
+    buffer, new, reported = node.need(0), node.need(1), node.input(2)
     both = build.Add(buffer, new)
-    if told is None:
+    if reported is None:
         return both
-    if told.static_shape != () and (told.static_shape != (1,) or not buffer.rank):
-        raise Refuse(f"{told.name} must be known to be one truth value; its shape is {told.shape}")
-    return build.Where(told, both, buffer) if node.op == FIRST else build.Where(told, new, both)
+    if reported.static_shape != () and (reported.static_shape != (1,) or not buffer.rank):
+        raise Refuse(
+            f"{reported.name} must be known to be one truth value; its shape is {reported.shape}"
+        )
+    return (
+        build.Where(reported, both, buffer)
+        if node.op == FIRST
+        else build.Where(reported, new, both)
+    )

@@ -58,13 +58,13 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
 def numbers(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
     """Compute it label by label, in float64."""
     given = [*inputs, *[None] * (_BIAS + 1 - len(inputs))]
-    dy, chances, labels, weights, told, bias = given[: _BIAS + 1]
+    dy, chances, labels, weights, reported, bias = given[: _BIAS + 1]
     assert dy is not None, "its page wants it"
     assert chances is not None, "its page wants it"
     assert labels is not None, "its page wants it"
     if labels.shape != (chances.shape[0], *chances.shape[2:]):
         raise ValueError(f"{labels.shape} labels for chances of {chances.shape}")
-    ignored = int(attributes.get("ignore_index", IGNORED)) if told is None else int(told)
+    ignored = int(attributes.get("ignore_index", IGNORED)) if reported is None else int(reported)
     reduction = attributes.get("reduction", "mean")
     rows = np.moveaxis(chances.astype(np.float64), 1, -1).reshape(-1, chances.shape[1])
     flat = labels.reshape(-1)
@@ -72,14 +72,14 @@ def numbers(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Arr
         0.0 if at == ignored else 1.0 if weights is None else float(weights[at]) for at in flat
     ]
     total = float(np.sum(share))
-    behind = np.broadcast_to(dy.reshape(-1).astype(np.float64), flat.shape)
+    after = np.broadcast_to(dy.reshape(-1).astype(np.float64), flat.shape)
     if reduction == "mean" and total:
-        behind = behind / total
+        after = after / total
     result = np.zeros_like(rows)
     for row, (label, part) in enumerate(zip(flat, share, strict=True)):
         if label != ignored:
             hit = np.arange(rows.shape[1]) == label  # of none where it is no class
-            result[row] = (np.exp(rows[row]) - hit) * part * behind[row]
+            result[row] = (np.exp(rows[row]) - hit) * part * after[row]
     moved = result.reshape(*np.moveaxis(chances, 1, -1).shape)
     kind = np.float32 if attributes.get("output_type", 0) == TensorProto.FLOAT else chances.dtype
     found = np.moveaxis(moved, -1, 1)
@@ -105,12 +105,12 @@ def cross_entropy_gradient_to_arithmetic(node: NodeView, build: Builder) -> Valu
     kind = labels.dtype
     ignored = ignored_label(node, build, _IGNORE)
     part = shares(build, labels, ignored, node.input(_WEIGHT))
-    behind = wide(build, dy)
+    after = wide(build, dy)
     if reduction != "none" and dy.rank:
-        behind = build.Reshape(behind, np.array([], np.int64))
+        after = build.Reshape(after, np.array([], np.int64))
     if reduction == "mean":
-        behind = build.Div(behind, divisor(build, part, labels.rank))
-    each = build.Unsqueeze(build.Mul(part, behind), axes=[1])
+        after = build.Div(after, divisor(build, part, labels.rank))
+    each = build.Unsqueeze(build.Mul(part, after), axes=[1])
     shape = [1, classes, *[1] * (labels.rank - 1)]
     numbered = build.constant(np.arange(classes, dtype=kind).reshape(shape))
     hits = build.Cast(

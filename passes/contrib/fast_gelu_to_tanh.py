@@ -1,7 +1,7 @@
 """Take FastGelu apart.
 
-What it does: Writes com.microsoft::FastGelu, with or without bias, as the arithmetic that it stands
-    for: 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
+What it does: Writes com.microsoft::FastGelu, with or without bias, as the arithmetic that it is
+    short for: 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
 Why engines need it: FastGelu is an operator of onnxruntime's optimiser; other engines do not know
     it.
 Before: y = com.microsoft.FastGelu (x, bias)

@@ -46,14 +46,14 @@ def numbers(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Arr
     buffer, new = inputs[0], inputs[1]
     assert buffer is not None, "its page wants it"
     assert new is not None, "its page wants it"
-    told = inputs[2] if len(inputs) > 2 else None
+    reported = inputs[2] if len(inputs) > 2 else None
     op = attributes["operator"]
     if op == _ZERO:  # what it waits for, `new`, says nothing of it
         return (np.zeros_like(buffer),)
     if op == FIRST:
-        kept = told is not None and not told.reshape(-1)[0]
+        kept = reported is not None and not reported.reshape(-1)[0]
         return (buffer if kept else buffer + new,)
-    alone = told is not None and bool(told.reshape(-1)[0])
+    alone = reported is not None and bool(reported.reshape(-1)[0])
     return np.array([True]), new if alone else buffer + new
 
 

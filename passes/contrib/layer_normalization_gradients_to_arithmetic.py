@@ -82,16 +82,16 @@ def layer_normalization_gradients_to_arithmetic(
     for value in (dy, x, scale, *sides):
         need_float(value)
     axes = _axes(node, x, scale, sides)
-    behind = wide(build, dy)
+    after = wide(build, dy)
     inverse = wide(build, sides[-1])
     away = wide(build, x) if simple else build.Sub(wide(build, x), wide(build, sides[0]))
     norm = build.Mul(away, inverse)
-    back = build.Mul(build.Mul(behind, wide(build, scale)), inverse)
+    back = build.Mul(build.Mul(after, wide(build, scale)), inverse)
     result = build.Sub(back, build.Mul(norm, mean(build, build.Mul(back, norm), axes)))
     if not simple:
         result = build.Sub(result, mean(build, back, axes))
     outer = list(range(axes[0]))
-    along = [build.Mul(behind, norm), *([] if simple else [behind])]
+    along = [build.Mul(after, norm), *([] if simple else [after])]
     sums = [build.ReduceSum(each, axes=outer, keepdims=0) if outer else each for each in along]
     found = [like(build, x, result), *(like(build, scale, each) for each in sums)]
     return tuple(

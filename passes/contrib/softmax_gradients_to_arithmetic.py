@@ -46,11 +46,11 @@ def numbers(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Arr
     assert y is not None, "its page wants it"
     op = str(attributes["operator"])
     axes = tuple(_axes(op, attributes.get("axis"), y.ndim))
-    behind, found = dy.astype(np.float64), y.astype(np.float64)
+    after, found = dy.astype(np.float64), y.astype(np.float64)
     if op.startswith("Log"):
-        result = behind - np.exp(found) * behind.sum(axes, keepdims=True)
+        result = after - np.exp(found) * after.sum(axes, keepdims=True)
     else:
-        result = found * (behind - (found * behind).sum(axes, keepdims=True))
+        result = found * (after - (found * after).sum(axes, keepdims=True))
     return (np.asarray(result).astype(dy.dtype),)
 
 
@@ -66,9 +66,9 @@ def softmax_gradients_to_arithmetic(node: NodeView, build: Builder) -> Value:
     axes = _axes(node.op, node.attr("axis", None), rank)
     if not axes:
         raise Refuse(f"the axis must be one of {rank}; it is {node.attr('axis', _OLD_AXIS)}")
-    behind, found = wide(build, dy), wide(build, y)
+    after, found = wide(build, dy), wide(build, y)
     if node.op.startswith("Log"):
-        total = build.ReduceSum(behind, axes=axes, keepdims=1)
-        return like(build, dy, build.Sub(behind, build.Mul(build.Exp(found), total)))
-    total = build.ReduceSum(build.Mul(found, behind), axes=axes, keepdims=1)
-    return like(build, dy, build.Mul(found, build.Sub(behind, total)))
+        total = build.ReduceSum(after, axes=axes, keepdims=1)
+        return like(build, dy, build.Sub(after, build.Mul(build.Exp(found), total)))
+    total = build.ReduceSum(build.Mul(found, after), axes=axes, keepdims=1)
+    return like(build, dy, build.Mul(found, build.Sub(after, total)))

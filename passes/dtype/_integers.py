@@ -15,7 +15,7 @@ from graphfix.authoring import (
     in_halves,
 )
 
-from ._retyping import Operands, Written, filled, told, unchanged, with_type
+from ._retyping import Operands, Written, filled, reported, unchanged, with_type
 
 # Operators that give elements that they got; engines pool and rectify floats alone.
 MOVES = tuple(sorted(GIVES_ELEMENTS - {"MaxPool", "Relu", "Unique"}))
@@ -37,13 +37,13 @@ _BYTES: dict[int, int] = {
 def refused(view: NodeView, narrow: frozenset[int], taken: tuple[str, ...]) -> str:
     """Return why a node cannot be computed on wider integers; empty where it can."""
     if view.domain or view.op not in (*taken, *FORMED):
-        return told(view, narrow)
+        return reported(view, narrow)
     if view.attr("reduction", "none") != "none":
-        return told(view, narrow, f"{view.op} with a reduction")
+        return reported(view, narrow, f"{view.op} with a reduction")
     if view.op == "MaxPool" and (len(view.outputs) > 1 or view.attr("ceil_mode", 0)):
-        return told(view, narrow, "MaxPool with indices or windows outside of the data")
+        return reported(view, narrow, "MaxPool with indices or windows outside of the data")
     if view.op == "Resize" and not (samples_linearly(view) or takes_nearest(view)):
-        return told(view, narrow, "Resize with integer weights or beyond the range")
+        return reported(view, narrow, "Resize with integer weights or beyond the range")
     return ""
 
 

@@ -49,10 +49,10 @@ def constant_outputs_hung_on_inputs(editor: Editor) -> None:
     for end in [Value(tensor) for tensor in graph.outputs if isinstance(tensor, Variable)]:
         maker = end.producer
         if maker is not None and _is_known(end):
-            editor.replace(maker, partial(_hung, maker, end, fed))
+            editor.replace(maker, partial(_attached, maker, end, fed))
 
 
-def _hung(
+def _attached(
     maker: NodeView, end: Value, fed: Value | None, build: Builder
 ) -> tuple[Value | None, ...]:
     """Return what a node gave, with what is false of an input added to one of it."""

@@ -54,7 +54,7 @@ class _Texts(Struct):
 
     Attributes:
         inputs: The inputs that give them.
-        moved: What nodes make of them.
+        moved: The outputs of nodes that read them.
         movers: The nodes that move them.
         readers: The nodes that distinguishes them.
         labels: The texts that these know, in the order in which they were met.

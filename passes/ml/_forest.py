@@ -112,17 +112,17 @@ def with_leaves(branches: Branches, leaves: int) -> Branches:
     """Let leaves are over the branches, each leading to itself."""
     own = np.arange(leaves, dtype=np.int32) + np.int32(len(branches.columns))
 
-    def behind(array: Array, filled: Any) -> Array:
+    def after(array: Array, filled: Any) -> Array:
         return np.concatenate([array, np.full(leaves, filled, array.dtype)])
 
     return Branches(
-        behind(branches.columns, 0),
-        behind(branches.thresholds, 0),
+        after(branches.columns, 0),
+        after(branches.thresholds, 0),
         np.concatenate([branches.yes, own]),
         np.concatenate([branches.no, own]),
-        behind(branches.less, branches.less.all()),
-        behind(branches.equal, branches.equal.all()),
-        behind(branches.missing, branches.missing.all()),
+        after(branches.less, branches.less.all()),
+        after(branches.equal, branches.equal.all()),
+        after(branches.missing, branches.missing.all()),
     )
 
 

@@ -1,4 +1,4 @@
-"""Replace Imputer by a choice between what is there and what stands in for it.
+"""Replace Imputer by a choice between the value and its substitute.
 
 What it does: Takes the number that is imputed, one for all columns or one for each, wherever the
     number that stands for nothing is found; NaN is found too where it is that number.

@@ -68,5 +68,5 @@ def _default(node: NodeView, values: Array) -> Array:
     given = node.attr("default_tensor")
     if given is not None:
         return np.asarray(given).reshape(()).astype(values.dtype)
-    name, otherwise = _DEFAULTS.get(str(values.dtype), ("", 0))
-    return np.array(node.attr(name, otherwise) if name else otherwise, values.dtype)
+    name, instead = _DEFAULTS.get(str(values.dtype), ("", 0))
+    return np.array(node.attr(name, instead) if name else instead, values.dtype)

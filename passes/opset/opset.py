@@ -5,7 +5,7 @@ What it does: Walks from the model's opset to the one asked for, one version at 
     node whose schema does not change stays; where both forms mean the same it stays, with defaults
     that differ written out; where the form changed it is written in the other form; an operator
     that the other opset lacks is replaced by an equal expression. If one node cannot follow, the
-    model keeps its opset and every node in the way is named.
+    model keeps its opset and every node that blocks it is named.
 Why engines need it: An engine takes opsets up to a number, and reads newer forms wrongly or not at
     all.
 Before: opset 18: y = ReduceMean(x, axes)

@@ -36,18 +36,18 @@ def concat_constant_to_sum(node: NodeView, build: Builder) -> Value:
     axis = int(node.attr("axis")) % rank
     if not axis:
         raise Refuse("the axis must not be the first; it is 0")
-    front, behind = _batch(operands[0], build), _batch(operands[-1], build)
-    rest = operands[front is not None : len(operands) - (behind is not None)]
-    if (front is None and behind is None) or not rest:
+    front, after = _batch(operands[0], build), _batch(operands[-1], build)
+    rest = operands[front is not None : len(operands) - (after is not None)]
+    if (front is None and after is None) or not rest:
         raise Refuse("the first or last operand, and not all, must be a constant; that is not so")
     length = sum(_size(value, axis) for value in rest)
     y = rest[0] if len(rest) == 1 else build.Concat(*rest, axis=axis)
     pads = np.zeros(2 * rank, np.int64)
     pads[axis] = 0 if front is None else front.shape[axis]
-    pads[rank + axis] = 0 if behind is None else behind.shape[axis]
+    pads[rank + axis] = 0 if after is None else after.shape[axis]
     zero = build.constant(np.zeros((), x.dtype))
     y = build.Pad(y, build.constant(pads), zero, mode="constant")
-    return build.Add(y, build.constant(_beside_zeros(front, behind, axis, length)))
+    return build.Add(y, build.constant(_next_to_zeros(front, after, axis, length)))
 
 
 def _batch(value: Value, build: Builder) -> Array | None:
@@ -72,11 +72,11 @@ def _size(value: Value, axis: int) -> int:
     return sizes[axis]
 
 
-def _beside_zeros(front: Array | None, behind: Array | None, axis: int, length: int) -> Array:
+def _next_to_zeros(front: Array | None, after: Array | None, axis: int, length: int) -> Array:
     """Return constants of one batch with zeros between or next to them."""
-    given = front if front is not None else behind
+    given = front if front is not None else after
     assert given is not None
     shape = [*given.shape]
     shape[axis] = length
-    parts = [front, np.zeros(shape, given.dtype), behind]
+    parts = [front, np.zeros(shape, given.dtype), after]
     return np.concatenate([part for part in parts if part is not None], axis)

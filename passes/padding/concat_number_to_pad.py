@@ -32,14 +32,14 @@ def concat_number_to_pad(node: NodeView, build: Builder) -> Value:
     if not rank or len(operands) != len(node.inputs):
         raise Refuse("the rank of the operands must be known")
     axis = int(node.attr("axis")) % rank
-    front, behind = _number(operands[0], build), _number(operands[-1], build)
-    rest = operands[front is not None : len(operands) - (behind is not None)]
-    if (front is None and behind is None) or not rest:
+    front, after = _number(operands[0], build), _number(operands[-1], build)
+    rest = operands[front is not None : len(operands) - (after is not None)]
+    if (front is None and after is None) or not rest:
         raise Refuse(
             "the first or last operand, and not all, must repeat one value; that is not so"
         )
     y = rest[0] if len(rest) == 1 else build.Concat(*rest, axis=axis)
-    for place, constant in ((axis, front), (rank + axis, behind)):
+    for place, constant in ((axis, front), (rank + axis, after)):
         if constant is not None:
             pads = np.zeros(2 * rank, np.int64)
             pads[place] = constant.shape[axis]

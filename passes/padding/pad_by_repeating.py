@@ -38,7 +38,7 @@ def pad_by_repeating(node: NodeView, build: Builder) -> Value:
             parts.append(_ahead(build, x, axis, before, mode))
         parts.append(x)
         if after > 0:
-            parts.append(_behind(build, x, axis, after, mode))
+            parts.append(_after(build, x, axis, after, mode))
         x = build.Concat(*parts, axis=axis) if len(parts) > 1 else x
     return x
 
@@ -68,7 +68,7 @@ def _ahead(build: Builder, x: Value, axis: int, count: int, mode: str) -> Value:
     return build.Gather(x, np.array(first, np.int64), axis=axis)
 
 
-def _behind(build: Builder, x: Value, axis: int, count: int, mode: str) -> Value:
+def _after(build: Builder, x: Value, axis: int, count: int, mode: str) -> Value:
     if mode == "wrap":
         size = x.dim(axis)
         if size is not None and size >= count:

@@ -47,7 +47,7 @@ def window_pads_explicit(node: NodeView, build: Builder) -> tuple[Value | None, 
     if sums is None:
         raise Refuse("the pads must be automatic (auto_pad or output_shape); they are not")
     if not shaped:
-        _need_nothing_beside(node)
+        _need_nothing_next_to(node)
     known = [total for total in sums if total is not None]
     if len(known) < len(sums):
         raise Refuse("the sizes in space must be known that the pads depend on; one is not")
@@ -58,7 +58,7 @@ def window_pads_explicit(node: NodeView, build: Builder) -> tuple[Value | None, 
     return respell(node, build, pads=split_pads(node, known), drop=drop)
 
 
-def _need_nothing_beside(node: NodeView) -> None:
+def _need_nothing_next_to(node: NodeView) -> None:
     if any(node.attr("pads", ())):
         raise Refuse(
             "there must be no pads next to auto_pad; onnxruntime drops them, ONNX adds them"
@@ -74,7 +74,7 @@ def _need_nothing_beside(node: NodeView) -> None:
 
 def _none(node: NodeView) -> list[int]:
     """Return pads of 0 for both ends of each axis."""
-    _need_nothing_beside(node)
+    _need_nothing_next_to(node)
     windows, weights = node.attr("kernel_shape", None), node.input(1)
     rank = weights.rank if windows is None and weights is not None else None
     if windows is None and rank is None:

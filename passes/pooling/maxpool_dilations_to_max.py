@@ -125,7 +125,7 @@ def _windows(node: NodeView, x: Value) -> list[Window]:
         raise Refuse(
             "there must be no pads next to auto_pad; onnxruntime drops them, ONNX adds them"
         )
-    hangs = bool(node.attr("ceil_mode", 0))
+    sticks_out = bool(node.attr("ceil_mode", 0))
     if any(p < 0 for p in pads):
         raise Refuse("the pads must not be negative; one is")
     found: list[Window] = []
@@ -133,18 +133,18 @@ def _windows(node: NodeView, x: Value) -> list[Window]:
         window = Window(
             kernel[place], strides[place], dilations[place], None, pads[place], pads[count + place]
         )
-        found.append(_sized(window, x.dim(2 + place), hangs=hangs))
+        found.append(_sized(window, x.dim(2 + place), sticks_out=sticks_out))
     return found
 
 
-def _sized(window: Window, length: int | None, *, hangs: bool) -> Window:
+def _sized(window: Window, length: int | None, *, sticks_out: bool) -> Window:
     """Return the window with the size of its output, if no part of it reads padding alone.
 
     Where the last one may hang over the edge, the padding reaches as far as it does.
     """
     span = (window.kernel - 1) * window.dilation + 1
     if length is None:
-        if hangs:
+        if sticks_out:
             raise Refuse("the sizes must be known where windows hang over the edge (ceil_mode)")
         if max(window.before, window.after) > span // 2:
             raise Refuse(
@@ -155,7 +155,7 @@ def _sized(window: Window, length: int | None, *, hangs: bool) -> Window:
     room = length + window.before + window.after - span
     size = room // window.stride + 1
     if (
-        hangs
+        sticks_out
         and room >= 0
         and room % window.stride
         and size * window.stride < length + window.before

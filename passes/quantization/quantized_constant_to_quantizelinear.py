@@ -87,7 +87,7 @@ def _in_body(build: Builder, node: NodeView, read: list[Value | None]) -> Sequen
 
 
 def _changed(values: Iterable[Value | None], build: Builder) -> list[tuple[Value, Value]]:
-    """Return each constant of int8, and what QuantizeLinear makes of it."""
+    """Return each constant of int8, and its value before QuantizeLinear."""
     bytes_ = dict.fromkeys(v for v in values if v is not None and v.elem_type == TensorProto.INT8)
     arrays = [(value, build.const(value)) for value in bytes_]
     return [(value, _quantized(array, build)) for value, array in arrays if array is not None]

@@ -1,6 +1,6 @@
 """Replace OptionalGetElement by the value that the optional is known to hold.
 
-What it does: OptionalGetElement of a tensor or sequence, or of what Optional makes of a value, is
+What it does: OptionalGetElement of a tensor or sequence, or of the output of Optional, is
     that value.
 Why engines need it: Engines of tensors have no optionals; onnxruntime has, from 1.10 on.
 Before:

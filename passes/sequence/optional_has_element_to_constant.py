@@ -1,6 +1,6 @@
 """Replace OptionalHasElement by its answer, where that is known.
 
-What it does: OptionalHasElement of a tensor, of a sequence or of what Optional makes of a value is
+What it does: OptionalHasElement of a tensor, of a sequence or of the output of Optional is
     true, and of nothing false.
 Why engines need it: Engines of tensors have no optionals; onnxruntime has, from 1.10 on.
 Before:

@@ -123,17 +123,17 @@ def _forget(graph: Graph, proto: GraphProto, untaken: Untaken, single: frozenset
     del proto.value_info[:]
     _drop_shapes(proto.output)
     for node, written in zip(graph.nodes, proto.node, strict=True):
-        bodies = {a.name: a.g for a in written.attribute if a.HasField("g")}
+        subgraphs = {a.name: a.g for a in written.attribute if a.HasField("g")}
         for name, body in node.graphs():
-            if name in bodies:
-                _drop_shapes(bodies[name].input)
-                _forget(body, bodies[name], untaken, single)
+            if name in subgraphs:
+                _drop_shapes(subgraphs[name].input)
+                _forget(body, subgraphs[name], untaken, single)
         if id(node) in single:
             del written.input[1:]  # without a length, inference heeds keepdims
         never = untaken.get(id(node))
         if never is not None:
             runs = _BRANCHES[1 - _BRANCHES.index(never)]
-            bodies[never].CopyFrom(bodies[runs])
+            subgraphs[never].CopyFrom(subgraphs[runs])
 
 
 def _drop_shapes(infos: Iterable[ValueInfoProto]) -> None:
@@ -151,7 +151,7 @@ def _proved(graph: Graph, proto: GraphProto, untaken: Untaken) -> Iterator[tuple
             shape = shape_of_type(found[tensor.name])[1] if tensor.name in found else None
             if isinstance(tensor, Variable) and tensor.name and shape is not None:
                 yield tensor, shape
-        bodies = {a.name: a.g for a in written.attribute if a.HasField("g")}
+        subgraphs = {a.name: a.g for a in written.attribute if a.HasField("g")}
         for name, body in node.graphs():
-            if name in bodies and untaken.get(id(node)) != name:
-                yield from _proved(body, bodies[name], untaken)
+            if name in subgraphs and untaken.get(id(node)) != name:
+                yield from _proved(body, subgraphs[name], untaken)

@@ -5,8 +5,8 @@ What it does: Puts a Conv of one channel each after the Reshape, whose windows a
 Why engines need it: TFLite's converter onnx2tf tells from sizes whether the channels of a tensor
     are last. Of an image whose sizes after the first are equal it cannot, and pools and padded
     convolutions read it by other axes. A Conv without pads is the one operator whose axes it finds
-    by trying, and what a Conv gives lies as it is taken to. Windows of one number each would be the
-    same by any axes, and nothing is found.
+    by trying, and the output of a Conv has the layout that is assumed. Kernels of one value would
+    be the same by any axes, and nothing is found.
 Before: y = Reshape (x, [1, 4, 4, 4])
 After:
     a = Reshape (x, [1, 4, 4, 4])

@@ -266,7 +266,7 @@ def transpose_between_unsqueeze_and_squeeze(node: NodeView, build: Builder) -> V
     """Transpose without the axes of size 1 that are put in before and taken out after.
 
     What it does: Where the axes that an Unsqueeze puts in are those that a Squeeze takes out of
-        what a Transpose makes of them, the others are transposed alone.
+        the output of a Transpose of them, the others are transposed alone.
     Why engines need it: ncnn has tensors of four axes next to the batch, and the exporter of
         PyTorch takes the queries, keys and values of nn.MultiheadAttention apart with five.
     Before:
@@ -275,7 +275,7 @@ def transpose_between_unsqueeze_and_squeeze(node: NodeView, build: Builder) -> V
         y = Squeeze <axes = [3]> (t)
     After: y = Transpose <perm = [2, 0, 1, 3]> (x)
     When it refuses: The axes are computed or left out, others go than came, the order is not
-        written down, a rank is unknown, or something else reads what lies between.
+        explicit, a rank is unknown, or something else reads what lies between.
     """
     turn = _made_by(node.need(0), "Transpose")
     wide = _made_by(turn.need(0), "Unsqueeze")

@@ -77,8 +77,8 @@ def if_branch_by_contradiction(editor: Editor) -> None:
 
 def _differs(view: NodeView) -> bool:
     """Say whether the branches are known to give an output different ranks."""
-    bodies = dict(view.node.graphs())
-    both = [bodies.get(name) for name in _BRANCHES]
+    subgraphs = dict(view.node.graphs())
+    both = [subgraphs.get(name) for name in _BRANCHES]
     if not isinstance(both[0], Graph) or not isinstance(both[1], Graph):
         return False
     pairs = zip(both[0].outputs, both[1].outputs, strict=False)
@@ -178,13 +178,13 @@ def _nodes(graph: GraphProto) -> Iterator[NodeProto]:
 def _leave_out(graph: GraphProto, around: set[str]) -> None:
     """Leave out every body that may not be run: what fails in there proves nothing."""
     for node in graph.node:
-        bodies = [a.g for a in node.attribute if a.HasField("g")]
-        settled = len(bodies) == len(_BRANCHES) and bodies[0] == bodies[1]
-        if bodies and not settled and node.output[0] not in around:
+        subgraphs = [a.g for a in node.attribute if a.HasField("g")]
+        settled = len(subgraphs) == len(_BRANCHES) and subgraphs[0] == subgraphs[1]
+        if subgraphs and not settled and node.output[0] not in around:
             node.op_type, node.domain = "Unknown", _UNKNOWN
             del node.attribute[:]
             continue
-        for body in bodies:
+        for body in subgraphs:
             _leave_out(body, around)
 
 
@@ -209,9 +209,9 @@ def _follow(model: ModelProto, typed: ModelProto) -> bool:
 
 def _settle(node: NodeProto, name: str) -> bool:
     """Write one branch in the place of the other one too; say whether they differed."""
-    bodies = {a.name: a.g for a in node.attribute if a.HasField("g")}
-    if set(bodies) != set(_BRANCHES) or bodies[_BRANCHES[0]] == bodies[_BRANCHES[1]]:
+    subgraphs = {a.name: a.g for a in node.attribute if a.HasField("g")}
+    if set(subgraphs) != set(_BRANCHES) or subgraphs[_BRANCHES[0]] == subgraphs[_BRANCHES[1]]:
         return False
     other = _BRANCHES[1 - _BRANCHES.index(name)]
-    bodies[other].CopyFrom(bodies[name])
+    subgraphs[other].CopyFrom(subgraphs[name])
     return True

@@ -58,8 +58,8 @@ def if_to_where(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Compute both and choose, see the module."""
     condition = node.need(0)
     rank = need_rank(condition)
-    bodies = dict(node.node.graphs())
-    branches = [bodies[name] for name in ("then_branch", "else_branch")]
+    subgraphs = dict(node.node.graphs())
+    branches = [subgraphs[name] for name in ("then_branch", "else_branch")]
     for branch in branches:
         _must_be_total(branch)
     places = range(len(node.node.outputs))

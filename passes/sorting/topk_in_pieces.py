@@ -114,8 +114,8 @@ class _Taking(Struct, frozen=True):
         others = build.Cast(others, to=TensorProto.INT64)
         # Positions as keys: the lowest comes first, and what is no candidate after all of them.
         sign = -1 if self.largest else 1
-        behind = np.int64(sign * 2 * _LARGEST_WHOLE)
-        key = build.Where(is_last, sign * self._counted(size, rank), behind)
+        after = np.int64(sign * 2 * _LARGEST_WHOLE)
+        key = build.Where(is_last, sign * self._counted(size, rank), after)
         _, positions = self.pieces(build.Cast(key, to=TensorProto.FLOAT))
         slots = self._counted(self.wanted, rank)
         is_other = build.Less(slots, others)

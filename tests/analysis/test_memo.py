@@ -201,7 +201,7 @@ def test_a_way_of_any_length_is_walked_once() -> None:
     assert _depth(Value(middle)) == 10_000
 
 
-def test_a_loop_of_tensors_ends_and_leaves_no_answer_behind() -> None:
+def test_a_loop_of_tensors_ends_and_leaves_no_answer_after() -> None:
     graph = _chain(4)
     graph.nodes[0].replace_input(1, graph.nodes[2].outputs[0])
     assert _depth(Value(graph.outputs[0])) == 4

@@ -10,7 +10,7 @@ import pytest
 from onnx import ModelProto, TypeProto
 
 from graphfix.analysis import piecewise_inference
-from graphfix.analysis.piecewise_inference import has_many_bodies, infer_in_pieces
+from graphfix.analysis.piecewise_inference import has_many_subgraphs, infer_in_pieces
 from graphfix.analysis.shape_inference import infer_shapes
 
 _INFER = partial(onnx.shape_inference.infer_shapes, data_prop=True)
@@ -68,7 +68,7 @@ def test_no_symbol_stands_for_sizes_of_two_pieces(monkeypatch: pytest.MonkeyPatc
     assert len({*counts}) == 10
 
 
-def test_hundreds_of_bodies_are_inferred_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hundreds_of_subgraphs_are_inferred_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
     infer = onnx.shape_inference.infer_shapes
 
@@ -79,7 +79,7 @@ def test_hundreds_of_bodies_are_inferred_in_pieces(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(onnx.shape_inference, "infer_shapes", counted)
     model = _ifs(300)
-    assert has_many_bodies(model.SerializeToString())
+    assert has_many_subgraphs(model.SerializeToString())
     assert len(infer_shapes(model).graph.node) == len(model.graph.node)
     assert max(sizes) < 260
     sizes.clear()

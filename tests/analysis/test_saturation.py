@@ -90,7 +90,7 @@ def test_the_first_operand_is_made_inside() -> None:
     np.testing.assert_allclose(found, SUMS, rtol=1e-6)
 
 
-def test_bodies_and_functions() -> None:
+def test_subgraphs_and_functions() -> None:
     text = """g (bool c, uint8[2,40] a, int8[40,3] b) => (int32[2,3] y)
       { y = If (c) <
           then_branch = t () => (int32[2,3] p) { p = local.product (a, b) },
@@ -125,7 +125,7 @@ def test_the_probe_agrees_with_a_sum(monkeypatch: pytest.MonkeyPatch) -> None:
     assert saturates() == (found != 4 * 255 * 127)
 
 
-def test_behind_an_operator_whose_type_is_not_inferred() -> None:
+def test_after_an_operator_whose_type_is_not_inferred() -> None:
     text = """g (uint8[2,40] a, int8[40,3] b) => (uint8[2,3] y)
       <float one = {1}, uint8 z = {0}, int8 bz = {0}, float s = {8192}, uint8 h = {128}>
       {

@@ -69,7 +69,7 @@ def test_consumers_in_nested_scopes_and_body_outputs_follow() -> None:
         assert np.array_equal(outputs_of(done.before, feed)["y"], outputs_of(done.after, feed)["y"])
 
 
-def test_a_rewrite_reaches_bodies_and_functions() -> None:
+def test_a_rewrite_reaches_subgraphs_and_functions() -> None:
     text = """<ir_version: 8, opset_import: ["": 17, "d": 1]>
     g (bool c, float[1,3] x) => (float[1,3] y, float[1,3] z) {
       y = If (c) <

@@ -70,7 +70,7 @@ def test_a_plugin_is_proved_by_its_numpy_model(tmp_path: Path) -> None:
     assert str(site.certificate.status) == "equal"
 
 
-def test_a_plugin_that_computes_something_else_is_taken_back(tmp_path: Path) -> None:
+def test_a_plugin_that_computes_something_else_is_rolled_back(tmp_path: Path) -> None:
     result = run(tmp_path, "np.float32(1.01)")
     assert [node.op_type for node in result.model.to_proto().graph.node] == [
         "Mul",

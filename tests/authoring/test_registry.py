@@ -52,7 +52,7 @@ def test_only_modules_and_packages_are_looked_into(tmp_path: Path) -> None:
     assert names == ["p.family.inner.three", "p.family.two", "p.one"]
 
 
-def test_nothing_is_left_beside_a_pass_file(
+def test_nothing_is_left_next_to_a_pass_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "dont_write_bytecode", False)

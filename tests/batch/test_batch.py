@@ -62,9 +62,9 @@ def request_of_nets(tmp_path: Path) -> Request:
 
 
 def _run(request: Request, crew: Crew) -> Fleet:
-    def told(_row: Row, _made: int, _of: int) -> None: ...
+    def reported(_row: Row, _made: int, _of: int) -> None: ...
 
-    return run_fleet(request, crew, told)
+    return run_fleet(request, crew, reported)
 
 
 def test_killed_again_and_again_nothing_is_done_twice_and_nothing_is_lost(
@@ -85,7 +85,7 @@ def test_killed_again_and_again_nothing_is_done_twice_and_nothing_is_lost(
     assert [row.target for row in fleet.rows[:2]] == ["trt8.6", "ort-1.10"]
 
 
-def test_big_models_are_done_first_and_told_in_their_own_order(tmp_path: Path) -> None:
+def test_big_models_are_done_first_and_reported_in_their_own_order(tmp_path: Path) -> None:
     sizes = {"a": 5, "b": 70, "c": 5, "d": 300}
     for name, size in sizes.items():
         (tmp_path / f"{name}.onnx").write_bytes(name.encode() * size)
@@ -173,14 +173,14 @@ JOB = Job("k", "net", "net.onnx", "trt8.6", "out/net.onnx")
         (5, "[1]", "graphfix: a fault", 5, "graphfix: a fault"),
     ],
 )
-def test_a_process_that_told_nothing_has_a_row_too(
+def test_a_process_that_reported_nothing_has_a_row_too(
     code: int, said: str, complaint: str, exit_code: int, message: str
 ) -> None:
     row = row_of(JOB, code, said, complaint, 1.234)
     assert (row.exit, row.message, row.seconds) == (exit_code, message, 1.23)
 
 
-def test_what_alone_stands_in_the_way_is_counted() -> None:
+def test_what_alone_blocks_is_counted() -> None:
     rows = [
         Row(key=str(n), name=str(n), model="", target="t", exit=1, left=left)
         for n, left in enumerate(({"op:A": 3}, {"op:A": 1, "op:B": 1}, {"op:A": 2}, {"op:B": 1}))

@@ -71,21 +71,21 @@ def test_a_worker_that_dies_loses_no_model(
     out = tmp_path / "out"
     url = f"file://{out}" if find_spec("fsspec") else str(out)
     request = Request(sources([str(tmp_path / "nets")]), ("ort-1.10",), url, tmp_path)
-    told: list[str] = []
+    reported: list[str] = []
 
     def note(row: Row, made: int, _of: int) -> None:
-        told.append(row.name)
+        reported.append(row.name)
         if made == 2:
             os.kill(workers[0].pid, signal.SIGKILL)
 
     fleet = run_fleet(request, DaskCrew(address), note)
-    assert sorted(told) == [f"net{number}" for number in range(MODELS)]
+    assert sorted(reported) == [f"net{number}" for number in range(MODELS)]
     assert [(row.name, row.exit) for row in fleet.rows] == [(f"net{n}", 0) for n in range(MODELS)]
     assert sorted(path.name for path in out.glob("*.onnx")) == [
         f"net{number}.ort-1.10.onnx" for number in range(MODELS)
     ]
 
 
-def test_nobody_at_the_address_is_said() -> None:
+def test_no_one_at_the_address_is_said() -> None:
     with pytest.raises(UsageError, match="no scheduler answers there"):
         DaskCrew("tcp://127.0.0.1:9")

@@ -56,7 +56,7 @@ def test_results_are_no_models_of_a_run() -> None:
         ("x*.onnx", "there is no such file, folder or match"),
         ("@gone.txt", "the list cannot be read"),
         ("empty", "the folder holds no .onnx file"),
-        ("nobody://x/a.onnx", "the URL cannot be opened"),
+        ("noone://x/a.onnx", "the URL cannot be opened"),
     ],
 )
 def test_what_is_not_there_is_said(folder: Path, place: str, said: str) -> None:

@@ -57,7 +57,7 @@ def test_another_interface_is_a_consent() -> None:
     assert answered(case(byte, X), "trt8.4").answer == CONSENT
 
 
-def test_rows_go_on_where_they_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_continue_where_they_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     several = [case(NEG, -X), case(NEG, -X, "second")]
     monkeypatch.setattr(listed("onnx_operators"), "cases", lambda: iter(several))
     assert cases.store("onnx_operators", tmp_path / "cases") == 2
@@ -198,7 +198,7 @@ def test_a_fault_says_what_the_model_gives_as_it_is() -> None:
     assert answered(case(NEG, X), "trt8.6").why.endswith(f"; {UNREPAIRED}")
 
 
-def test_what_an_older_release_can_be_given_is_told_by_the_type_of_what_was_stored(
+def test_what_an_older_release_can_be_given_is_reported_by_the_type_of_what_was_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wide = case("g (bfloat16[2] x) => (bfloat16[2] y) { y = Identity (x) }", X, "wide")

@@ -200,7 +200,7 @@ def test_a_seed_gives_the_same_model_each_time() -> None:
             np.testing.assert_equal(dataclasses.asdict(first), dataclasses.asdict(second))
 
 
-def test_graphs_have_free_sizes_bodies_functions_and_touched_operators() -> None:
+def test_graphs_have_free_sizes_subgraphs_functions_and_touched_operators() -> None:
     touched = differential.touched_operators()
     nodes: list[str] = []
     functions = symbols = 0

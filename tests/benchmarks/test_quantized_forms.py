@@ -7,7 +7,7 @@ import numpy as np
 from benchmarks.engines.quantized_forms import quantized
 
 
-def test_each_operator_stands_between_bytes_of_three_kinds() -> None:
+def test_each_operator_is_between_bytes_of_three_kinds() -> None:
     found = list(quantized())
     ops = [op for op, *_ in found]
     assert {op: ops.count(op) for op in ops} == {

@@ -44,10 +44,10 @@ def test_what_became_of_a_file_is_held_to_the_list() -> None:
 
 
 def test_the_page_has_a_line_for_each_file() -> None:
-    told = Both(Entry("a.onnx", "plugin", ("--assume-op", "X")), LEFT, DONE)
+    reported = Both(Entry("a.onnx", "plugin", ("--assume-op", "X")), LEFT, DONE)
     refused = Both(Entry("b.onnx", "refused", why="a search"), LEFT, LEFT)
     wrong = Both(Entry("c.onnx", "exact"), LEFT, LEFT)
-    text = page([told, refused, wrong], "command")
+    text = page([reported, refused, wrong], "command")
     assert "Done: 1 of 3." in text
     line = "| a.onnx | 1 left, exit 1 skipped | `--assume-op X` | done, equal | plugin |  |"
     assert line in text.splitlines()

@@ -90,7 +90,7 @@ def test_the_page_shows_what_raised() -> None:
 
 
 @pytest.mark.parametrize(
-    ("codes", "otherwise", "ends"),
+    ("codes", "instead", "ends"),
     [
         ([0, 1, 4], 0, 0),
         ([0, 5, 1], 0, 1),
@@ -101,6 +101,6 @@ def test_the_page_shows_what_raised() -> None:
     ],
 )
 def test_a_row_of_a_fault_is_no_success(
-    codes: list[int | str | None], otherwise: int, ends: int
+    codes: list[int | str | None], instead: int, ends: int
 ) -> None:
-    assert code_with(codes, otherwise) == ends
+    assert code_with(codes, instead) == ends

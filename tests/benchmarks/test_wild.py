@@ -42,7 +42,7 @@ def test_without_the_models_nothing_is_measured(tmp_path: Path, capsys: Any) -> 
     assert not (tmp_path / "r").exists()
 
 
-def test_of_the_half_that_is_not_looked_into_only_numbers_are_told(tmp_path: Path) -> None:
+def test_of_the_half_that_is_not_looked_into_only_numbers_are_reported(tmp_path: Path) -> None:
     rows = Rows(tmp_path / "rows.jsonl")
     why = {"left_because": ["reject op:Foo: no pass removes it"], "reason": "", "code": 1}
     left = {"before": ["reject op:Foo"], "after": ["reject op:Foo"], "done": False, **why}
@@ -52,12 +52,12 @@ def test_of_the_half_that_is_not_looked_into_only_numbers_are_told(tmp_path: Pat
     text = page([network(SEEN), network(UNSEEN)], Rows(tmp_path / "rows.jsonl"))
     assert "| o/0: a b.onnx | yes | reject op:Foo: no pass removes it |" in text
     assert "o/1" not in text
-    told = "| 1 | 0 of 1 (0.0%) | {} | 0 |"
-    assert "| seen | rejected, that run " + told.format("0 of 1 (0.0%)") in text
-    assert "| unseen | rejected, that run " + told.format("1 of 1 (100.0%)") in text
+    reported = "| 1 | 0 of 1 (0.0%) | {} | 0 |"
+    assert "| seen | rejected, that run " + reported.format("0 of 1 (0.0%)") in text
+    assert "| unseen | rejected, that run " + reported.format("1 of 1 (100.0%)") in text
 
 
-def test_other_tools_are_told_of_where_they_were_asked(tmp_path: Path) -> None:
+def test_other_tools_are_reported_of_where_they_were_asked(tmp_path: Path) -> None:
     rows = Rows(tmp_path / "rows.jsonl")
     for target in ("trt8.6", "trt7.2"):
         rows.keep(f"{target} found", SEEN, found=["op:Foo"] if target == "trt7.2" else [])
@@ -75,7 +75,7 @@ def test_other_tools_are_told_of_where_they_were_asked(tmp_path: Path) -> None:
     assert "| trt8.6 | unseen | all | 0 | 0 | 0 | 0 | 0 |" in lines
 
 
-def test_what_the_page_says_of_targets_that_are_not_measured_anew_is_kept(tmp_path: Path) -> None:
+def test_what_the_page_says_of_targets_that_are_not_measured_again_is_kept(tmp_path: Path) -> None:
     rows = Rows(tmp_path / "rows.jsonl")
     rows.keep("runs", SEEN, runs=True)
     left: dict[str, Any] = {"before": [], "after": [], "left_because": [], "verification": "equal"}
@@ -90,7 +90,7 @@ def test_what_the_page_says_of_targets_that_are_not_measured_anew_is_kept(tmp_pa
     assert page([network(SEEN)], newer, second) == second
 
 
-def test_what_is_rejected_is_told_for_each_target_and_for_any_of_them(tmp_path: Path) -> None:
+def test_what_is_rejected_is_reported_for_each_target_and_for_any_of_them(tmp_path: Path) -> None:
     rows = Rows(tmp_path / "rows.jsonl")
     rows.keep("trt7.2 found", SEEN, found=["op:Foo"])
     rows.keep("trt7.2 found", UNSEEN, found=[])
@@ -117,12 +117,12 @@ def test_a_rejected_network_whose_run_ended_early_is_no_less_rejected(tmp_path: 
     assert "| seen | rejected, that run | 1 | 0 of 1 (0.0%) | 0 of 1 (0.0%) | 0 |" in text
 
 
-def test_the_revisions_that_were_measured_are_told_where_any_is_known(tmp_path: Path) -> None:
+def test_the_revisions_that_were_measured_are_reported_where_any_is_known(tmp_path: Path) -> None:
     rows = Rows(tmp_path / "rows.jsonl")
     left: dict[str, Any] = {"before": [], "after": [], "left_because": []}
     for sha256, of in ((SEEN, {"revision": "abc1234"}), (UNSEEN, {})):
         rows.keep("runs", sha256, runs=True)
         rows.keep("trt8.6", sha256, done=True, consent=True, verification="equal", **left, **of)
-    told = page([network(SEEN), network(UNSEEN)], rows)
+    reported = page([network(SEEN), network(UNSEEN)], rows)
     line = "Measured with these revisions of graphfix: 1 of abc1234, 1 of an earlier one."
-    assert line in told.splitlines()
+    assert line in reported.splitlines()

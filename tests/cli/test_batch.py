@@ -44,13 +44,13 @@ def nets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_each_model_has_a_row_and_the_same_command_goes_on(
+def test_each_model_has_a_row_and_the_same_command_continues(
     nets: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["batch", "nets", "--target", "trt7", "--out", "out", "--json", "--jobs", "2"]
     assert main([*words, "--report", "fleet.html"]) == 1
-    told = json.loads(capsys.readouterr().out)
-    by_name = {row["name"]: row for row in told["rows"]}
+    reported = json.loads(capsys.readouterr().out)
+    by_name = {row["name"]: row for row in reported["rows"]}
     assert {name: row["word"] for name, row in by_name.items()} == {
         "bad": "unreadable",
         "fine": "fine",
@@ -59,14 +59,14 @@ def test_each_model_has_a_row_and_the_same_command_goes_on(
     assert by_name["bad"]["message"] == "not an ONNX model"
     assert by_name["fixed"]["verdict"] == "equal"
     assert by_name["fixed"]["repairs"]
-    assert told["targets"] == {"trt7.2": {"unreadable": 1, "fine": 1, "fixed": 1}}
+    assert reported["targets"] == {"trt7.2": {"unreadable": 1, "fine": 1, "fixed": 1}}
     assert Path("out/fixed.trt7.2.onnx").is_file()
     page = Path("fleet.html").read_text(encoding="utf-8")
     assert "2 of 3 ready" in page
     assert main(words) == 1
     again = json.loads(capsys.readouterr().out)
     assert again["made"] == 0
-    assert again["rows"] == told["rows"]
+    assert again["rows"] == reported["rows"]
 
 
 def test_a_proof_of_one_model_serves_another_and_changes_no_row(
@@ -109,8 +109,8 @@ def test_what_takes_too_long_ends_its_own_process_alone(
     assert {row["word"] for row in late} == {"unreadable"}
     assert "took longer than 0.01 s" in {row["message"].partition(",")[0] for row in late}
     assert main(words) == 1  # other options: done anew
-    told = json.loads(capsys.readouterr().out)
-    assert {row["name"]: row["word"] for row in told["rows"]} == {
+    reported = json.loads(capsys.readouterr().out)
+    assert {row["name"]: row["word"] for row in reported["rows"]} == {
         "fixed": "fixed",
         "bad": "unreadable",
     }
@@ -154,7 +154,7 @@ def test_wrong_usage_is_said_before_anything_is_done(
     assert not Path("out").exists()
 
 
-def test_killed_it_leaves_no_process_behind_and_goes_on(nets: Path) -> None:
+def test_killed_it_leaves_no_process_after_and_continues(nets: Path) -> None:
     if sys.platform != "linux":
         pytest.skip("only Linux ends children with a parent that is killed")
     slow = onnx.parser.parse_model(HEAD + SLOW)

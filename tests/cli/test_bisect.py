@@ -159,7 +159,7 @@ def test_inside_a_function() -> None:
     assert where.layer.depth < 2
 
 
-def test_what_the_second_model_lacks_is_told() -> None:
+def test_what_the_second_model_lacks_is_reported() -> None:
     head = '<ir_version: 8, opset_import: ["" : 17]> g (float[2,3] x) => (float[2,3] y) '
     one = onnx.parser.parse_model(f"{head} {{ a = Abs(x) b = Exp(a) c = Neg(b) y = Tanh(c) }}")
     two = onnx.parser.parse_model(f"{head} {{ a = Abs(x) q = Sigmoid(a) y = Tanh(q) }}")

@@ -40,18 +40,18 @@ def test_check_explains_why_a_fusion_is_none(tmp_path: Path, capsys: Capture) ->
     assert "gelu-fusion the nearest, gelu, is no match: input 1 of Mul 'gelu' must be" in out
     assert "the number 0.5; it is 'w', an input - swish-fusion refuses swish: Swish needs" in out
     assert main(["check", str(written), "--target", "trt10", "--explain", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    reported = json.loads(capsys.readouterr().out)
     page = tmp_path / "page.html"
     words = ["check", str(written), "--target", "trt10", "--explain", "--report", str(page)]
     assert main(words) == 0
     assert "Passes by name" in page.read_text(encoding="utf-8")
-    jsonschema.validate(told, REPORT_SCHEMA)
-    found = {each["pass"]: each for each in told["named"]}
+    jsonschema.validate(reported, REPORT_SCHEMA)
+    found = {each["pass"]: each for each in reported["named"]}
     assert found["gelu-fusion"]["nearest"]["name"] == "gelu"
     assert found["swish-fusion"]["refused"][0]["node"]["name"] == "swish"
 
 
-def test_a_place_that_would_be_replaced_is_told() -> None:
+def test_a_place_that_would_be_replaced_is_reported() -> None:
     text = NEARLY_GELU.replace("Mul (d, w)", "Mul (d, half)").replace('"": 20', '"": 24')
     model = Model(parser.parse_model(text.replace("ir_version: 8", "ir_version: 11")))
     known = {each.pass_id: each for each in named_patterns(model, shipped_passes())}

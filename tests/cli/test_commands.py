@@ -314,8 +314,8 @@ def test_check_explains_in_both_views(pipeline: Pipeline, capsys: Capture) -> No
     assert main(["check", "m.onnx", "--target", "trt8", "--explain"]) == 1
     assert "    refused     some-pass: the rank is unknown\n" in capsys.readouterr().out
     assert main(["check", "m.onnx", "--target", "trt8", "--explain", "--json"]) == 1
-    (told,) = json.loads(capsys.readouterr().out)["explanations"]
-    assert told["candidates"][0]["reason"] == "the rank is unknown"
+    (reported,) = json.loads(capsys.readouterr().out)["explanations"]
+    assert reported["candidates"][0]["reason"] == "the rank is unknown"
     assert all(request.explain for request in pipeline.checks)
 
 

@@ -89,7 +89,7 @@ def test_bad_input(tower: str, tmp_path: Path, capsys: Capture) -> None:
 
 def test_a_result_that_goes_to_standard_output(tower: str, capfdbinary: Any) -> None:
     assert main(["edit", tower, "--rename", "x=a", "-o", "-"]) == 0
-    told = capfdbinary.readouterr()
-    assert onnx.ModelProto.FromString(told.out).graph.input[0].name == "a"
-    assert b"CHANGED: tower.onnx edited" in told.err
+    reported = capfdbinary.readouterr()
+    assert onnx.ModelProto.FromString(reported.out).graph.input[0].name == "a"
+    assert b"CHANGED: tower.onnx edited" in reported.err
     assert main(["edit", tower, "--rename", "x=a", "-o", "-", "--json"]) == 2

@@ -25,7 +25,7 @@ MOD = (
 )
 
 
-def told(capsys: Capture) -> dict[str, Any]:
+def reported(capsys: Capture) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
     jsonschema.validate(found, SCHEMA)
     return found
@@ -50,7 +50,7 @@ def test_with_a_model_the_node_and_the_cure_are_named(tmp_path: Path, capsys: Ca
 
 def test_without_a_model_passes_are_those_for_the_feature(tmp_path: Path, capsys: Capture) -> None:
     assert main(["explain", written(tmp_path, MOD), "--json"]) == 0
-    (answer,) = told(capsys)["answers"]
+    (answer,) = reported(capsys)["answers"]
     assert answer["rule"] == "operator-not-supported"
     assert (answer["op"], answer["node"], answer["line"]) == ("Mod", "m", 3)
     assert "mod-elimination" in answer["passes"]
@@ -70,7 +70,7 @@ def test_a_model_without_the_problem(tmp_path: Path, capsys: Capture) -> None:
     path.write_bytes(model().SerializeToString())
     log = MOD.replace("Mod", "NonMaxSuppression")
     assert main(["explain", written(tmp_path, log), str(path), "--json"]) == 0
-    (answer,) = told(capsys)["answers"]
+    (answer,) = reported(capsys)["answers"]
     assert answer["nodes"] == []
     assert answer["command"] is None
     assert "finds this in MODEL" in answer["advice"]
@@ -79,14 +79,14 @@ def test_a_model_without_the_problem(tmp_path: Path, capsys: Capture) -> None:
 def test_what_names_only_a_node_leads_to_check(tmp_path: Path, capsys: Capture) -> None:
     log = "OpenCV(4.10.0)\n> Node [Slice@ai.onnx]:(onnx_node!/s) parse error"
     assert main(["explain", written(tmp_path, log), "--json"]) == 0
-    (answer,) = told(capsys)["answers"]
+    (answer,) = reported(capsys)["answers"]
     assert (answer["op"], answer["node"], answer["passes"]) == ("Slice", "/s", [])
     assert answer["advice"].startswith("`graphfix check MODEL.onnx --target opencv4.10` says")
 
 
 def test_an_unknown_log(tmp_path: Path, capsys: Capture) -> None:
     assert main(["explain", written(tmp_path, "all is well"), "--json"]) == 1
-    assert told(capsys)["answers"] == []
+    assert reported(capsys)["answers"] == []
     assert main(["explain", written(tmp_path, "all is well")]) == 1
     said = capsys.readouterr().out
     assert said.startswith("NOT DONE: no message of this log ")

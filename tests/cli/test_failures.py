@@ -91,7 +91,7 @@ def test_a_fault_names_the_reproducer(monkeypatch: pytest.MonkeyPatch, capsys: C
     )
 
 
-def test_an_unexpected_exception_is_written_down(
+def test_an_unexpected_exception_is_explicit(
     monkeypatch: pytest.MonkeyPatch, capsys: Capture, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))

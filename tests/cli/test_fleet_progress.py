@@ -25,10 +25,10 @@ def row(name: str, target: str, code: int, message: str = "") -> Row:
 
 
 def tell_all() -> None:
-    with telling(("trt8.6", "ort-1.10"), 4, quiet=False) as told:
-        told(row("a", "trt8.6", 0), 1, 4)
-        told(row("b", "trt8.6", 3, "not an ONNX model"), 2, 4)
-        told(row("[red]c", "ort-1.10", 0), 3, 4)
+    with telling(("trt8.6", "ort-1.10"), 4, quiet=False) as reported:
+        reported(row("a", "trt8.6", 0), 1, 4)
+        reported(row("b", "trt8.6", 3, "not an ONNX model"), 2, 4)
+        reported(row("[red]c", "ort-1.10", 0), 3, 4)
 
 
 def test_a_terminal_shows_a_table_by_target_and_how_far_it_is(
@@ -59,7 +59,7 @@ def test_elsewhere_each_row_is_a_line(capsys: pytest.CaptureFixture[str]) -> Non
     ]
 
 
-def test_programs_are_told_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    with telling(("trt8.6",), 1, quiet=True) as told:
-        told(row("a", "trt8.6", 0), 1, 1)
+def test_programs_are_reported_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    with telling(("trt8.6",), 1, quiet=True) as reported:
+        reported(row("a", "trt8.6", 0), 1, 1)
     assert capsys.readouterr().err == ""

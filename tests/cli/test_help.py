@@ -10,7 +10,7 @@ from graphfix.cli.help_groups import GroupedCommand, long_name
 from graphfix.cli.program import program
 
 
-def test_examples_stand_on_lines_of_their_own(capsys: pytest.CaptureFixture[str]) -> None:
+def test_examples_are_on_lines_of_their_own(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     said = capsys.readouterr().out
     assert "\\b" not in said

@@ -40,13 +40,13 @@ SCHEMA = json.loads(
 )
 
 
-def told(capsys: pytest.CaptureFixture[str]) -> Any:
+def reported(capsys: pytest.CaptureFixture[str]) -> Any:
     return json.loads(capsys.readouterr().out)
 
 
 def test_a_folder_is_checked_to_its_depth(nets: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "nets", "--target", "trt7", "--json"]) == 1
-    found = told(capsys)
+    found = reported(capsys)
     jsonschema.validate(found, SCHEMA)
     models = found["models"]
     assert {each["model"]: each["exit"] for each in models} == {
@@ -68,9 +68,9 @@ def test_what_is_said_of_a_model_is_what_it_alone_gets(
 ) -> None:
     words = ["--target", "trt7", "--json"]
     assert main(["check", "nets/mod.onnx", *words]) == 1
-    alone = told(capsys)
+    alone = reported(capsys)
     assert main(["check", "nets/mod.onnx", "nets/good.onnx", *words]) == 1
-    model, code, *rest = told(capsys)["models"][0].items()
+    model, code, *rest = reported(capsys)["models"][0].items()
     assert (model, code, dict(rest)) == (("model", "nets/mod.onnx"), ("exit", 1), alone)
 
 
@@ -122,7 +122,7 @@ def test_a_page_shows_one_model(nets: Path, capsys: pytest.CaptureFixture[str]) 
 
 def test_many_are_inspected(nets: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["inspect", "nets", "--json"]) == 1
-    models = told(capsys)["models"]
+    models = reported(capsys)["models"]
     assert [(Path(each["model"]).stem, each["exit"]) for each in models] == [
         ("det", 0),
         ("good", 0),
@@ -179,8 +179,8 @@ def test_each_has_the_time_that_is_given(nets: Path) -> None:
         check=False,
     )
     assert done.returncode == 3
-    told = json.loads(done.stdout)["models"]
-    assert [each["error"]["message"].partition(",")[0] for each in told] == [
+    reported = json.loads(done.stdout)["models"]
+    assert [each["error"]["message"].partition(",")[0] for each in reported] == [
         "took longer than 0.01 s",
         "took longer than 0.01 s",
     ]

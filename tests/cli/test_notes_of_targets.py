@@ -20,16 +20,16 @@ def _said(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     return " ".join(capsys.readouterr().out.split())
 
 
-def test_the_jetson_note_is_told_where_it_is_asked_for_and_not_by_every_run(
+def test_the_jetson_note_is_reported_where_it_is_asked_for_and_not_by_every_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(MODEL.SerializeToString())
     short = "trt8 is taken as trt8.6 (TensorRT 8.6); see `graphfix targets trt8`"
     for words in (["run", str(path)], ["check", str(path)]):
-        told = _said([*words, "--target", "trt8"], capsys)
-        assert short in told
-        assert "Jetson" not in told
+        reported = _said([*words, "--target", "trt8"], capsys)
+        assert short in reported
+        assert "Jetson" not in reported
     for words in (["targets", "trt8"], ["check", str(path), "--target", "trt8", "--explain"]):
         assert "on a Jetson type what it holds: trt8.0 for JetPack 4.6" in _said(words, capsys)
 

@@ -15,7 +15,7 @@ import graphfix
 from graphfix.cli.console import style_for
 from graphfix.cli.progress import ProgressHook, progress_hooks
 from graphfix.pipeline import hooks
-from graphfix.pipeline.hooks import Hook, SilentHook, TimingHook, progress_told
+from graphfix.pipeline.hooks import Hook, SilentHook, TimingHook, progress_reported
 from graphfix.proving.sites.cases import WATCHING, Log
 from graphfix.proving.sites.counting import Counted, watched
 from graphfix.rendering.style import PLAIN
@@ -146,7 +146,7 @@ def test_the_bar_names_the_node_and_the_time_left() -> None:
 
 
 def test_hooks_that_ask_for_nothing_cost_nothing() -> None:
-    assert progress_told([SilentHook(), TimingHook()]) is None
+    assert progress_reported([SilentHook(), TimingHook()]) is None
     with watched(Path("absent"), None, []):
         pass
 

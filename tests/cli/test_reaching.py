@@ -26,7 +26,7 @@ def saved(folder: Path, body: str, opset: int = 17) -> Path:
     return path
 
 
-def test_the_node_in_the_way_is_named(tmp_path: Path) -> None:
+def test_the_node_blocking_is_named(tmp_path: Path) -> None:
     path = saved(tmp_path, DIAGONAL)
     before = path.read_bytes()
     found = reach_of(path)
@@ -35,7 +35,7 @@ def test_the_node_in_the_way_is_named(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_nothing_in_the_way(tmp_path: Path) -> None:
+def test_nothing_blocking(tmp_path: Path) -> None:
     found = reach_of(saved(tmp_path, "a = HardSwish(x) y = ReduceMax<axes = [1], keepdims = 0>(a)"))
     assert (found.lowest, found.blockers) == (7, ())
 

@@ -72,10 +72,10 @@ def test_standard_input_to_a_file(
     feed(SWISH.SerializeToString())
     out = tmp_path / "out.onnx"
     assert main([*RUN, "-o", str(out), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["input"]["path"] == "standard input"
-    assert told["input"]["bytes"] == len(SWISH.SerializeToString())
-    assert told["output"]["path"] == str(out)
+    reported = json.loads(capsys.readouterr().out)
+    assert reported["input"]["path"] == "standard input"
+    assert reported["input"]["bytes"] == len(SWISH.SerializeToString())
+    assert reported["output"]["path"] == str(out)
     assert len(onnx.load_model_from_string(out.read_bytes()).graph.node) == 3
     feed(SWISH.SerializeToString())
     assert main([*RUN, "-o", str(out)]) == 0  # graphfix wrote that file, so it may do so again
@@ -87,9 +87,9 @@ def test_a_file_to_standard_output(
     path = tmp_path / "in.onnx"
     path.write_bytes(FINE.SerializeToString())
     assert main(["run", str(path), "--target", "trt7.2", "-o", "-", "--no-provenance"]) == 0
-    told = capfdbinary.readouterr()
-    assert onnx.load_model_from_string(told.out) == FINE
-    assert b"OK: in.onnx for trt7.2 needs no repair" in told.err
+    reported = capfdbinary.readouterr()
+    assert onnx.load_model_from_string(reported.out) == FINE
+    assert b"OK: in.onnx for trt7.2 needs no repair" in reported.err
 
 
 @pytest.mark.parametrize(
@@ -105,9 +105,9 @@ def test_wrong_usage_of_the_streams(
 ) -> None:
     feed(SWISH.SerializeToString())
     assert main([*RUN, *words]) == 2
-    told = capsys.readouterr()
-    assert said in told.err
-    assert told.err.count("\n") == 1
+    reported = capsys.readouterr()
+    assert said in reported.err
+    assert reported.err.count("\n") == 1
 
 
 def test_check_and_inspect_read_standard_input(
@@ -115,14 +115,14 @@ def test_check_and_inspect_read_standard_input(
 ) -> None:
     feed(SWISH.SerializeToString())
     assert main(["check", "-", "--target", "trt7.2"]) == 1
-    told = capsys.readouterr().out
-    assert told.startswith("PROBLEMS: 1 in standard input for trt7.2\n")
-    assert "\n  graphfix run - --target trt7.2 -o OUT.onnx\n" in told
+    reported = capsys.readouterr().out
+    assert reported.startswith("PROBLEMS: 1 in standard input for trt7.2\n")
+    assert "\n  graphfix run - --target trt7.2 -o OUT.onnx\n" in reported
     feed(SWISH.SerializeToString())
     assert main(["inspect", "-", "--reach"]) == 0
-    told = capsys.readouterr().out
-    assert "standard input: " in told
-    assert "HardSwish" in told
+    reported = capsys.readouterr().out
+    assert "standard input: " in reported
+    assert "HardSwish" in reported
 
 
 @pytest.mark.parametrize("command", ["compare", "diff"])
@@ -147,9 +147,9 @@ def test_what_is_no_model_on_standard_input(
 ) -> None:
     feed(raw)
     assert main([*RUN, "-o", "-"]) == 3
-    told = capsys.readouterr()
-    assert told.err.startswith("graphfix: error: standard input: ")
-    assert told.out == ""
+    reported = capsys.readouterr()
+    assert reported.err.startswith("graphfix: error: standard input: ")
+    assert reported.out == ""
 
 
 def test_weights_in_a_data_file_are_refused_on_the_streams(
@@ -163,8 +163,8 @@ def test_weights_in_a_data_file_are_refused_on_the_streams(
     path.write_bytes(raw)
     words = ["run", str(path), "--target", "trt7.2", "-o", "-"]
     assert main(words) == 2
-    told = capfdbinary.readouterr()
-    assert (b"--data inline" in told.err, told.out) == (True, b"")
+    reported = capfdbinary.readouterr()
+    assert (b"--data inline" in reported.err, reported.out) == (True, b"")
     assert main([*words, "--data", "inline"]) == 0
     inline = onnx.load_model_from_string(capfdbinary.readouterr().out)
     assert not inline.graph.initializer[0].external_data

@@ -210,7 +210,7 @@ def test_a_signal_ends_it_in_mid_run_and_leaves_no_process_and_no_file(
 
 
 @pytest.mark.parametrize("ignored", [signal.SIGINT, signal.SIGHUP])
-def test_what_was_started_to_ignore_a_signal_goes_on(
+def test_what_was_started_to_ignore_a_signal_continues(
     tmp_path: Path, ignored: signal.Signals
 ) -> None:
     process = start(tmp_path, "hang", ignored=(ignored,))

@@ -54,19 +54,19 @@ def test_the_page_goes_into_the_cache_and_is_opened(
     assert opened == [path.as_uri()]
     assert capsys.readouterr().out == f"{path}\n"
     page = Elements(path.read_text(encoding="utf-8"))
-    assert [told for _, told in page.of("h1")] == ["m.onnx"]
-    answers = [told for _, told in page.of("article")]
+    assert [reported for _, reported in page.of("h1")] == ["m.onnx"]
+    answers = [reported for _, reported in page.of("article")]
     assert answers[0] == "What goes in and out? 2 inputs, 1 output 1 input of open size."
     assert answers[1].startswith("What is in it? 3 nodes")
-    assert "Mod" in next(told for _, told in page.of("section", id="operators"))
+    assert "Mod" in next(reported for _, reported in page.of("section", id="operators"))
 
 
 def test_a_node_is_shown_first(tmp_path: Path, capsys: Capture, opened: list[str]) -> None:
     out = tmp_path / "r.html"
     words = ["view", str(written(tmp_path)), "--at", "modulo", "-o", str(out), "--json"]
     assert main(words) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told == {
+    reported = json.loads(capsys.readouterr().out)
+    assert reported == {
         "schema": 1,
         "page": str(out),
         "address": f"{out.as_uri()}#n1",
@@ -98,7 +98,7 @@ def test_with_a_target_the_findings_are_shown(
     assert capsys.readouterr().out == f"{out}: open it in a browser\n"
     assert opened == []
     page = Elements(out.read_text(encoding="utf-8"))
-    assert "op:Mod: 1 node" in next(told for _, told in page.of("details", id="f1"))
+    assert "op:Mod: 1 node" in next(reported for _, reported in page.of("details", id="f1"))
     assert len(list(page.of("script"))) == 1
 
 
@@ -124,7 +124,7 @@ def test_what_is_no_model(tmp_path: Path, capsys: Capture) -> None:
     assert "m.onnx" in capsys.readouterr().err
 
 
-def test_netron_serves_the_model_and_is_told_of_the_node(
+def test_netron_serves_the_model_and_is_reported_of_the_node(
     tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, opened: list[str]
 ) -> None:
     netron, started = ModuleType("netron"), list[tuple[str, Any]]()

@@ -10,7 +10,7 @@ from typing import Any
 from onnx import GraphProto, ModelProto
 
 from graphfix.difference.renaming import rename_tensors
-from graphfix.difference.scopes import Scope, bodies_of
+from graphfix.difference.scopes import Scope, subgraphs_of
 
 
 def disguised(model: ModelProto, seed: int, *, keep_interface: bool = False) -> ModelProto:
@@ -42,7 +42,7 @@ def _shuffle(graph: GraphProto, rng: random.Random) -> None:
         rng.shuffle(attributes)
         del node.attribute[:]
         node.attribute.extend(attributes)
-        for _, body in bodies_of(node):
+        for _, body in subgraphs_of(node):
             _shuffle(body, rng)
     _reorder(graph.node, [graph.node[i] for i in _order(Scope.of_graph(graph, "main"), rng)])
     for field in (graph.initializer, graph.value_info, graph.sparse_initializer):

@@ -130,14 +130,14 @@ def test_metadata_types_and_interface() -> None:
     other = convolution()
     other.producer_name = "me"
     other.opset_import[0].version = 18
-    other.metadata_props[0].value = "nobody"
+    other.metadata_props[0].value = "no one"
     other.graph.value_info[0].type.tensor_type.shape.dim[0].dim_param = "n"
     other.graph.output[0].type.tensor_type.elem_type = onnx.TensorProto.DOUBLE
     found = diff(convolution(), other)
     assert set(found.metadata) == {
         FieldChange("model", "producer_name", None, "me"),
         FieldChange("model", "opset ai.onnx", "17", "18"),
-        FieldChange("model", "metadata author", "somebody", "nobody"),
+        FieldChange("model", "metadata author", "somebody", "no one"),
     }
     old, new = "float32[1, 4, 8, 8]", "float32[n, 4, 8, 8]"
     assert found.types == (FieldChange("main: a", "type", old, new),)
@@ -145,7 +145,7 @@ def test_metadata_types_and_interface() -> None:
     assert found.interface == (double,)
 
 
-def test_inside_bodies_and_functions() -> None:
+def test_inside_subgraphs_and_functions() -> None:
     other = disguised(MODELS["branches"](), 5)
     (choice,) = [n for n in other.graph.node if n.op_type == "If"]
     orelse = next(a.g for a in choice.attribute if a.name == "else_branch")

@@ -22,8 +22,10 @@ def titles() -> dict[str, str]:
 
 
 def test_every_rule_is_on_one_page() -> None:
-    told = [rule for text in made().values() for rule in re.findall(r"\| rule \| `(.+?)` \|", text)]
-    assert sorted(told) == sorted(rule.id for rule in all_rules())
+    reported = [
+        rule for text in made().values() for rule in re.findall(r"\| rule \| `(.+?)` \|", text)
+    ]
+    assert sorted(reported) == sorted(rule.id for rule in all_rules())
 
 
 def test_every_text_of_an_engine_is_there_as_it_is() -> None:

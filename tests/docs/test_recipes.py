@@ -63,7 +63,7 @@ def test_there_is_an_example_of_each_recipe() -> None:
     }
 
 
-def test_what_is_quoted_stands_in_the_tree() -> None:
+def test_what_is_quoted_is_in_the_tree() -> None:
     quoted = [name for name in BLOCKS if (ROOT / name).exists() and name != COMMANDS]
     assert quoted == ["graphfix/opset/adapters/opset_18.py"]
     for name in quoted:

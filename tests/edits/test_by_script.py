@@ -51,7 +51,7 @@ def shape(model: graphfix.Model, name: str) -> list[int | str]:
 
 
 @pytest.mark.parametrize("name", sorted(MAKERS))
-def test_what_nobody_touches_comes_back_as_it_was(name: str) -> None:
+def test_what_no_one_touches_comes_back_as_it_was(name: str) -> None:
     model = graphfix.load(MAKERS[name]())
     before = model.to_proto()
     with graphfix.edit(model) as graph:
@@ -124,7 +124,7 @@ def refused(change: Callable[[Any], None], error: type[Exception], match: str) -
     assert model.to_proto() == before
 
 
-def test_what_is_invalid_is_told_with_the_node_and_changes_nothing() -> None:
+def test_what_is_invalid_is_reported_with_the_node_and_changes_nothing() -> None:
     def five_sides(graph: Any) -> None:
         graph.nodes[0].attrs["kernel_shape"] = [1, 1, 1, 1, 1]
 
@@ -135,7 +135,7 @@ def test_what_is_invalid_is_told_with_the_node_and_changes_nothing() -> None:
     refused(without_reshape, InvalidModel, r"'last'.*'f'")
 
 
-def test_an_output_of_unknown_type_is_told_with_its_maker() -> None:
+def test_an_output_of_unknown_type_is_reported_with_its_maker() -> None:
     def foreign(graph: Any) -> None:
         out = gs.Variable("z")
         node = gs.Node("Thing", "own", inputs=graph.outputs, outputs=[out], domain="acme")

@@ -42,7 +42,7 @@ def test_a_part_from_an_input_on() -> None:
     assert [info.name for info in after.graph.output] == ["s"]
 
 
-def test_what_bodies_capture_comes_along() -> None:
+def test_what_subgraphs_capture_comes_along() -> None:
     before = parsed(BRANCHES)
     after = checked(edits.extract(before, ["h", "c", "x"], ["y"]))
     assert [node.name for node in after.graph.node] == ["choose"]

@@ -62,20 +62,20 @@ def test_a_name_is_shown_by_the_nodes(text: str) -> None:
     assert found.exit_code == 0
 
 
-def test_an_unknown_operator_beside_the_edit_is_no_hindrance() -> None:
+def test_an_unknown_operator_next_to_the_edit_is_no_hindrance() -> None:
     found = edits.edit(parsed(UNKNOWN), [Delete("a")])
     assert found.exit_code == 0
     assert "where they differ" in found.proofs[0].verification.method
 
 
-def test_what_nobody_can_run_is_not_shown_where_it_differs() -> None:
+def test_what_no_one_can_run_is_not_shown_where_it_differs() -> None:
     known = parsed(UNKNOWN)
     other = parsed(UNKNOWN.replace("acme.Norm", "acme.Other"))
     proof = prove(Equal("equal", known, other), "", HowToProve())
     assert proof.verification.status is Verdict.SKIPPED
 
 
-def test_other_numbers_are_not_shown() -> None:
+def test_other_values_are_not_shown() -> None:
     other = parsed(VANISHING.replace("tiny = {1e-30}", "tiny = {2e-30}"))
     proof = prove(Equal("equal", parsed(VANISHING), other), "", HowToProve())
     assert proof.verification.status is Verdict.INCONCLUSIVE
@@ -109,7 +109,7 @@ def test_a_body_that_captures_something_else_differs() -> None:
     assert left is None or left.before is not None
 
 
-def test_other_names_of_outputs_cannot_be_told() -> None:
+def test_other_names_of_outputs_cannot_be_reported() -> None:
     assert differing(parsed(TOWER), parsed(TOWER.replace("y", "other")), "") is None
 
 

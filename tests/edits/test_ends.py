@@ -52,7 +52,7 @@ def test_what_only_other_outputs_need_is_gone() -> None:
     assert ends(after)[1] == ["c", "b"]
 
 
-def test_an_output_is_dropped_and_the_idle_input_told() -> None:
+def test_an_output_is_dropped_and_the_idle_input_reported() -> None:
     found = edits.drop_output(parsed(HEADS), "a")
     assert ends(checked(found))[1] == ["b", "c"]
     assert found.steps[0].said[-1] == ("nothing reads scale any more; --drop-input scale drops it")

@@ -35,7 +35,7 @@ def written(tmp_path: Path, text: str, name: str = "other.onnx") -> Path:
     return path
 
 
-def test_behind_with_names_and_opsets_of_its_own(tmp_path: Path) -> None:
+def test_after_with_names_and_opsets_of_its_own(tmp_path: Path) -> None:
     before = parsed(TOWER)
     other = written(tmp_path, NEXT)
     found = edits.join(before, other, [("y", "x")])

@@ -62,7 +62,7 @@ def test_weights_annotations_and_recorded_types_follow() -> None:
     assert [info.name for info in after.value_info] == ["dot"]
 
 
-def test_bodies_capture_the_new_name() -> None:
+def test_subgraphs_capture_the_new_name() -> None:
     before = parsed(BRANCHES)
     after = checked(edits.rename(before, "h", "scaled"))
     body = after.graph.node[1].attribute[0].g
@@ -72,10 +72,10 @@ def test_bodies_capture_the_new_name() -> None:
         assert (ran(after, **feed)["y"] == ran(before, **feed)["y"]).all()
 
 
-def test_a_tensor_of_bodies_alone_and_of_a_function() -> None:
+def test_a_tensor_of_subgraphs_alone_and_of_a_function() -> None:
     after = checked(edits.rename(parsed(BRANCHES), "i", "inner"))
-    bodies = [attribute.g for attribute in after.graph.node[1].attribute]
-    assert [list(body.node[0].output) for body in bodies] == [["inner"], ["inner"]]
+    subgraphs = [attribute.g for attribute in after.graph.node[1].attribute]
+    assert [list(body.node[0].output) for body in subgraphs] == [["inner"], ["inner"]]
     found = edits.rename(parsed(CALLS), "t", "doubled")
     function = checked(found).functions[0]
     assert list(function.node[1].input) == ["doubled"]
@@ -125,8 +125,8 @@ def test_nodes_by_name_operator_place_and_pattern() -> None:
     after = checked(edits.edit(parsed(TOWER), steps))
     assert [node.name for node in after.graph.node] == ["d", "bias", "act", "minus"]
     after = checked(edits.rename_node(parsed(BRANCHES), "inner*", "body*"))
-    bodies = [attribute.g for attribute in after.graph.node[1].attribute]
-    assert [body.node[0].name for body in bodies] == ["body", "body_e"]
+    subgraphs = [attribute.g for attribute in after.graph.node[1].attribute]
+    assert [body.node[0].name for body in subgraphs] == ["body", "body_e"]
     assert checked(edits.rename_node(parsed(CALLS), "sum", "s")).functions[0].node[0].name == "s"
 
 

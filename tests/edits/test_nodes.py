@@ -74,7 +74,7 @@ def test_many_at_once() -> None:
     assert (ran(after, x=x)["y"] == x).all()
 
 
-def test_in_bodies_and_functions() -> None:
+def test_in_subgraphs_and_functions() -> None:
     before = parsed(BRANCHES)
     after = checked(edits.delete(before, "inner"))
     x = samples(2, 4)
@@ -84,7 +84,7 @@ def test_in_bodies_and_functions() -> None:
         edits.delete(parsed(CALLS), "root")
 
 
-def test_nodes_of_operators_that_nobody_knows() -> None:
+def test_nodes_of_operators_that_no_one_knows() -> None:
     before = parsed(ACME + "g (float[2, 3] x) => (float[2, 3] y) { f = acme.Fake (x) y = Neg (f) }")
     after = checked(edits.delete(before, "op:Fake"))
     assert (ran(after, x=samples(2, 3))["y"] == -samples(2, 3)).all()
@@ -100,7 +100,7 @@ def test_nodes_of_operators_that_nobody_knows() -> None:
         edits.delete(wide, "op:Fake")
 
 
-def test_a_model_behind_a_tensor(tmp_path: Path) -> None:
+def test_a_model_after_a_tensor(tmp_path: Path) -> None:
     before = parsed(TOWER)
     path = written(tmp_path, HALF)
     x = samples(2, 4)

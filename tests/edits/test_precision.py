@@ -48,7 +48,7 @@ def computed_in(proto: ModelProto, kind: int) -> list[str]:
     ]
 
 
-def test_everything_that_stands_it_is_float16_between_inputs_and_outputs() -> None:
+def test_everything_that_is_it_is_float16_between_inputs_and_outputs() -> None:
     found = edits.to(parsed(NET), "float16")
     proto = checked(found)
     assert computed_in(proto, TensorProto.FLOAT16) == ["dot", "plus", "act"]
@@ -122,7 +122,7 @@ def test_operators_that_lose_too_much_stay() -> None:
     assert computed_in(checked(found), TensorProto.FLOAT16) == ["act"]
 
 
-def test_bodies_and_foreign_operators_stay() -> None:
+def test_subgraphs_and_foreign_operators_stay() -> None:
     branch = HEAD + (
         "g (float[N, 4] x, bool c) => (float[N, 4] y) { [a] h = Tanh (x) [choose] y = If (c) <"
         "then_branch = t () => (float[N, 4] p) { p = Neg (h) },"

@@ -97,7 +97,7 @@ def test_channels_are_found_where_they_are_last_and_one_number_is_for_all() -> N
     assert (ran(after, x=x)["z"] == expected).all()
 
 
-def test_bodies_read_what_was_put_in() -> None:
+def test_subgraphs_read_what_was_put_in() -> None:
     before = parsed(BRANCHES)
     after = checked(edits.input_type(before, "x", "int8"))
     x = np.array([[1, -2, 3, 4]], np.int8)

@@ -162,7 +162,7 @@ def test_of_a_tensor_of_unknown_type() -> None:
         edits.add_output(parsed(ACME), "h")
 
 
-def test_of_an_edit_behind_a_split(tmp_path: Path) -> None:
+def test_of_an_edit_after_a_split(tmp_path: Path) -> None:
     split = edits.Split(("s",), tmp_path / "a.onnx", tmp_path / "b.onnx")
     with pytest.raises(UsageError, match="--rename: comes after the model was split"):
         edits.edit(parsed(TOWER), [split, edits.Rename("x", "a")])

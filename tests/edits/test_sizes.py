@@ -43,7 +43,7 @@ def test_a_symbol_is_bound_wherever_it_is_declared() -> None:
     assert type_text(body.output[0].type) == "float32[3, 4]"
 
 
-def test_a_shape_is_fixed_in_part_and_its_symbols_called_otherwise() -> None:
+def test_a_shape_is_fixed_in_part_and_its_symbols_called_differently() -> None:
     found = edits.shape(parsed(IMAGES), "x", (1, 3, "rows", None))
     assert types(found)["x"] == "float32[1, 3, rows, width]"
     assert types(found)["k"] == "float32[1, 1]"

@@ -36,7 +36,7 @@ def disagreements(known: dict[str, dict[str, str]], target: str) -> list[tuple[s
         for text, verdict in graphs.items():
             found = check(model_of(text, int(opset)), target)
             severities = {str(finding.severity) for finding in found}
-            told = not _FOUND.get(verdict) or severities & _FOUND[verdict]
-            if not told or severities & _NONE.get(verdict, set[str]()):
+            reported = not _FOUND.get(verdict) or severities & _FOUND[verdict]
+            if not reported or severities & _NONE.get(verdict, set[str]()):
                 other.append((opset, text, verdict, *(finding.rule for finding in found)))
     return other

@@ -56,7 +56,7 @@ def _found(graph: str, target: Target, opset: int = 17, functions: str = "") -> 
     return [finding for finding in found if finding.blocks]
 
 
-def _told(
+def _reported(
     graph: str, target: Target, opset: int = 17, functions: str = ""
 ) -> list[tuple[str, str]]:
     return [(f.rule, f.feature) for f in _found(graph, target, opset, functions)]
@@ -75,7 +75,7 @@ def test_an_element_type_that_is_not_listed(pebble: Target) -> None:
     graph = (
         "(float[2] x) => (bool[2] y) { d = Cast <to = 11> (x) e = Relu (d) y = Cast <to = 9> (e) }"
     )
-    assert _told(graph, pebble) == [("stated-types", "dtype:Relu.float64")]
+    assert _reported(graph, pebble) == [("stated-types", "dtype:Relu.float64")]
 
 
 def test_indices_and_conditions_have_types_of_their_own(pebble: Target) -> None:
@@ -83,17 +83,17 @@ def test_indices_and_conditions_have_types_of_their_own(pebble: Target) -> None:
         "(float[2] x, int32[1] i, bool[1] c) => (float[1] y) "
         "{ g = Gather (x, i) y = Where (c, g, g) }"
     )
-    assert _told(graph, pebble) == []
+    assert _reported(graph, pebble) == []
 
 
 def test_a_type_that_the_engine_turns_into_a_listed_one_is_taken(pebble: Target) -> None:
     graph = "(int32[2] x) => (int32[2] y) { a = Identity (x) y = Add (a, a) }"
-    assert _told(graph, pebble) == []
+    assert _reported(graph, pebble) == []
     wide = (
         "(int32[2] x) => (int32[2] y) <int64[2] k = {1, 2}> "
         "{ a = Add (k, k) y = Cast <to = 6> (a) }"
     )
-    assert _told(wide, pebble) == []
+    assert _reported(wide, pebble) == []
 
 
 def test_an_unknown_type_is_no_clean_bill(pebble: Target) -> None:
@@ -104,9 +104,9 @@ def test_an_unknown_type_is_no_clean_bill(pebble: Target) -> None:
 
 def test_an_opset_above_the_highest(pebble: Target) -> None:
     graph = "(float[2] x) => (float[2] y) { y = Relu (x) }"
-    assert _told(graph, pebble, 18) == [("stated-opset", "opset:too-high")]
-    assert _told(graph, pebble, 8) == [("stated-oldest-opset", "opset:too-low")]
-    assert _told(graph, pebble, 9) == []
+    assert _reported(graph, pebble, 18) == [("stated-opset", "opset:too-high")]
+    assert _reported(graph, pebble, 8) == [("stated-oldest-opset", "opset:too-low")]
+    assert _reported(graph, pebble, 9) == []
 
 
 def test_an_opset_above_the_highest_of_an_engine_that_reads_it_is_a_note(tmp_path: Path) -> None:
@@ -144,12 +144,12 @@ def test_a_domain_in_a_version_above_the_highest(pebble: Target) -> None:
 def test_local_functions_that_the_engine_does_not_read(pebble: Target) -> None:
     call = "(float[2] x) => (float[2] y) { y = local.Twice (x) }"
     body = '<domain: "local", opset_import: ["" : 17]> Twice (a) => (b) { b = Add (a, a) }'
-    assert _told(call, pebble, functions=body) == [("stated-function", "scope:local-function")]
+    assert _reported(call, pebble, functions=body) == [("stated-function", "scope:local-function")]
 
 
 def test_inputs_and_outputs_of_types_that_the_engine_does_not_bind(pebble: Target) -> None:
     graph = "(float16[2] x) => (double[2] y) { r = Relu (x) y = Cast <to = 11> (r) }"
-    found = _told(graph, pebble)
+    found = _reported(graph, pebble)
     assert found[:2] == [
         ("stated-io-types", "io:float16-input"),
         ("stated-io-types", "io:float64-output"),
@@ -158,12 +158,12 @@ def test_inputs_and_outputs_of_types_that_the_engine_does_not_bind(pebble: Targe
 
 def test_a_form_or_a_type_that_is_lacking(pebble: Target) -> None:
     graph = "(float[2,2] x) => (float[2,2] y) { y = Softmax (x) }"
-    assert _told(graph, pebble) == [("stated-form", "form:Softmax.13")]
-    assert _told(graph, pebble, 11) == []
+    assert _reported(graph, pebble) == [("stated-form", "form:Softmax.13")]
+    assert _reported(graph, pebble, 11) == []
     exp = (
         "(float[2] x) => (float[2] y) { d = Cast <to = 11> (x) e = Exp (d) y = Cast <to = 1> (e) }"
     )
-    assert _told(exp, pebble) == [("stated-types", "dtype:Exp.float64")]
+    assert _reported(exp, pebble) == [("stated-types", "dtype:Exp.float64")]
 
 
 def test_what_a_made_up_engine_lacks_is_repaired(pebble: Target) -> None:

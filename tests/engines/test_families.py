@@ -55,10 +55,10 @@ def test_families_are_found_in_the_order_of_lists() -> None:
     assert placed[-len(tabled) :] == tabled
 
 
-def test_a_family_that_nobody_knows_is_as_onnx_says() -> None:
-    unknown = engine_of("nobody")
+def test_a_family_that_no_one_knows_is_as_onnx_says() -> None:
+    unknown = engine_of("noone")
     assert type(unknown) is Engine
-    assert (unknown.family, unknown.names(), unknown.aliases()) == ("nobody", (), {})
+    assert (unknown.family, unknown.names(), unknown.aliases()) == ("noone", (), {})
     assert not unknown.install
     assert engine_of("trt").install
     assert load_target("trt8").name == "trt8.6"

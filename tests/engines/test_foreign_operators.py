@@ -30,7 +30,7 @@ def test_the_library_of_an_operator(domain: str, op: str, name: str) -> None:
     assert found.name == name
 
 
-def test_nobody_is_named_for_what_is_not_known() -> None:
+def test_no_one_is_named_for_what_is_not_known() -> None:
     assert library_of("my.ops", "Inverse") is None
     assert library_of("", "RequantShift2") is None
 
@@ -50,7 +50,7 @@ def test_a_finding_names_the_library_and_what_its_users_do(target: str) -> None:
     assert "; mmcv writes it (open-mmlab/mmcv, mmcv/ops): export with mmdeploy" in found.message
 
 
-def test_an_operator_of_onnx_is_nobody_elses() -> None:
+def test_an_operator_of_onnx_is_no_one_elses() -> None:
     text = HEAD.replace("{domain}", "mmcv") + "{ y = mmcv.Relu (x) }"
     found = graphfix.check(parser.parse_model(text), "trt8.6")
     assert [f.feature for f in found] == ["domain:mmcv::Relu"]

@@ -116,7 +116,7 @@ def test_what_is_there_and_no_environment_is_left_alone(target: Target) -> None:
     assert (home / "mine").exists()
 
 
-def test_what_cannot_be_installed_is_told(target: Target) -> None:
+def test_what_cannot_be_installed_is_reported(target: Target) -> None:
     with pytest.raises(UsageError, match=r"^--install: Made Up 1.2 is not installed by graphfix"):
         install(engine(), target, lambda _: None)
     with pytest.raises(UsageError, match=r"Made Up 1.2 needs Python 2.7 or older"):

@@ -99,7 +99,7 @@ def test_tests_see_what_a_rule_raises(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("error", [MemoryError(), graphfix.InvalidModel("no weights")])
-def test_what_is_no_fault_of_a_rule_goes_on_as_it_is(
+def test_what_is_no_fault_of_a_rule_continues_as_it_is(
     monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     def raising(node: NodeView, target: Target) -> Answer:
@@ -110,7 +110,7 @@ def test_what_is_no_fault_of_a_rule_goes_on_as_it_is(
         graphfix.check(model_of(GRAPH), TARGET)
 
 
-def test_a_run_goes_on_is_not_called_fixed_and_leaves_a_reproducer(
+def test_a_run_continues_is_not_called_fixed_and_leaves_a_reproducer(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     assert graphfix.run(model_of(GRAPH), TARGET).exit_code == 0
@@ -203,10 +203,10 @@ def test_the_command_line_says_so_and_the_json_is_as_described(
     assert main(["check", str(tmp_path / "m.onnx"), "--target", TARGET, "--json"]) == 1
     said = capsys.readouterr()
     schema = json.loads((ROOT / "docs" / "report.schema.json").read_text(encoding="utf-8"))
-    told = json.loads(said.out)
-    jsonschema.validate(told, schema)
-    assert told["ok"] is False
-    (odd,) = [f for f in told["findings"] if f["rule"] == "odd-one"]
+    reported = json.loads(said.out)
+    jsonschema.validate(reported, schema)
+    assert reported["ok"] is False
+    (odd,) = [f for f in reported["findings"] if f["rule"] == "odd-one"]
     assert (odd["certain"], odd["missing"]) == (False, FAILED)
     (line,) = [each for each in said.err.splitlines() if "odd-one" in each]
     assert line.startswith("graphfix: note: the rule odd-one failed at ")
@@ -215,9 +215,9 @@ def test_the_command_line_says_so_and_the_json_is_as_described(
     out = tmp_path / "out.onnx"
     words = ["run", str(tmp_path / "m.onnx"), "--target", TARGET, "-o", str(out), "--json"]
     assert main(words) == 1
-    told = json.loads(capsys.readouterr().out)
-    jsonschema.validate(told, schema)
-    assert [made["kind"] for made in told["reproducers"]] == ["rule"]
+    reported = json.loads(capsys.readouterr().out)
+    jsonschema.validate(reported, schema)
+    assert [made["kind"] for made in reported["reproducers"]] == ["rule"]
 
 
 def test_a_note_that_fails_blocks_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

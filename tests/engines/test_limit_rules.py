@@ -48,7 +48,7 @@ def target_of(folder: Path, more: str = "") -> Target:
     return load_target(path)
 
 
-def told(graph: str, target: Target) -> list[tuple[str, str, Severity]]:
+def reported(graph: str, target: Target) -> list[tuple[str, str, Severity]]:
     found = graphfix.check(model_of(graph), target)
     return [(f.rule, f.feature, f.severity) for f in found]
 
@@ -105,21 +105,21 @@ def test_what_a_limit_forbids_is_refused(
     graph: str, rule: str, feature: str, tmp_path: Path
 ) -> None:
     target = target_of(tmp_path)
-    assert (rule, feature, Severity.REJECT) in told(graph, target)
+    assert (rule, feature, Severity.REJECT) in reported(graph, target)
 
 
 def test_what_keeps_the_limits_passes(tmp_path: Path) -> None:
     target = target_of(tmp_path)
     kernel = ",".join("1" for _ in range(144))
     constant = f"(float[1,4,8,8] x) => (float[1,4,6,6] y) <float[4,4,3,3] w = {{{kernel}}}>"
-    assert told(constant + "{ y = Conv <group = 1> (x, w) }", target) == []
+    assert reported(constant + "{ y = Conv <group = 1> (x, w) }", target) == []
     unused = "{ y, i = MaxPool <kernel_shape = [2, 2]> (x) }"
-    assert told(f"(float[1,1,4,4] x) => (float[1,1,3,3] y) {unused}", target) == []
+    assert reported(f"(float[1,1,4,4] x) => (float[1,1,3,3] y) {unused}", target) == []
     plain = "{ y = DepthToSpace <blocksize = 2> (x) }"
-    assert told(f"(float[1,4,2,2] x) => (float[1,1,4,4] y) {plain}", target) == []
+    assert reported(f"(float[1,4,2,2] x) => (float[1,1,4,4] y) {plain}", target) == []
 
 
-def test_a_rank_that_nobody_knows_is_told(tmp_path: Path) -> None:
+def test_a_rank_that_no_one_knows_is_reported(tmp_path: Path) -> None:
     graph = (
         "(float[4] x, int64[k] s) => (float[n,m,l] y) <float[1,1,1] w = {1}>"
         "{ a = Reshape (x, s) y = Conv (a, w) }"
@@ -131,13 +131,13 @@ def test_a_rank_that_nobody_knows_is_told(tmp_path: Path) -> None:
 
 def test_open_sizes_of_inputs_where_shapes_have_to_be_static(tmp_path: Path) -> None:
     graph = "(float[N, 2] x, float[1, 2] z) => (float[N, 2] y) { y = Add (x, z) }"
-    assert told(graph, target_of(tmp_path)) == []
+    assert reported(graph, target_of(tmp_path)) == []
     (found,) = graphfix.check(model_of(graph), target_of(tmp_path, "static_shapes = true"))
     assert (found.rule, found.feature) == ("stated-static-shapes", "io:dynamic-input")
     assert found.severity is Severity.REJECT
     assert found.message.endswith("fix those of input x: --shape x=?x2")
-    behind = target_of(tmp_path, 'static_shapes = true\nfallback = "ort-1.17"')
-    (found,) = graphfix.check(model_of(graph), behind)
+    after = target_of(tmp_path, 'static_shapes = true\nfallback = "ort-1.17"')
+    (found,) = graphfix.check(model_of(graph), after)
     assert found.severity is Severity.FALLBACK
 
 
@@ -151,7 +151,7 @@ def only(graph: str, target: Target) -> Finding:
     return found
 
 
-def test_what_the_engine_behind_runs_does_not_stand_in_the_way(reef: Target) -> None:
+def test_nodes_of_the_fallback_engine_do_not_block(reef: Target) -> None:
     found = only("(float[2] x) => (float[2] y) { y = Acosh (x) }", reef)
     assert (found.rule, found.severity, found.blocks) == (
         "stated-operator",
@@ -164,13 +164,13 @@ def test_what_the_engine_behind_runs_does_not_stand_in_the_way(reef: Target) -> 
     )
 
 
-def test_what_the_engine_behind_refuses_as_well_is_refused_in_its_words(reef: Target) -> None:
+def test_what_the_engine_after_refuses_as_well_is_refused_in_its_words(reef: Target) -> None:
     found = only("(float[2] x) => (float[2] y) { y = com.microsoft.Nowhere (x) }", reef)
     assert (found.severity, found.feature) == (Severity.REJECT, "op:com.microsoft::Nowhere")
     assert "Reef" not in found.message
 
 
-def test_what_only_the_first_engine_has_needs_nothing_behind_it(reef: Target) -> None:
+def test_what_only_the_first_engine_has_needs_nothing_after_it(reef: Target) -> None:
     found = graphfix.check(model_of("(bfloat16[2] x) => (bfloat16[2] y) { y = Relu (x) }"), reef)
     assert found == ()
 

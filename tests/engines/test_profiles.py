@@ -78,8 +78,10 @@ def test_every_profile_follows_the_schema() -> None:
 
 
 def test_aliases_name_profiles_that_know_of_them() -> None:
-    told = {alias: name for name in target_names() for alias in load_target(name).aliases}
-    assert told == {alias: name for engine in engines() for alias, name in engine.aliases().items()}
+    reported = {alias: name for name in target_names() for alias in load_target(name).aliases}
+    assert reported == {
+        alias: name for engine in engines() for alias, name in engine.aliases().items()
+    }
 
 
 @pytest.mark.parametrize(
@@ -262,7 +264,7 @@ def test_plugins_are_those_of_the_version() -> None:
     assert "ROIAlign_TRT" not in shipped["trt8.4"]
 
 
-def test_the_choice_for_7_2_is_told() -> None:
+def test_the_choice_for_7_2_is_reported() -> None:
     assert any(note.startswith("Made of 7.2.1") for note in load_target("trt7.2").notes)
 
 

@@ -72,7 +72,7 @@ COMMANDS = {
 }
 
 
-def beside_the_others(folder: Path) -> None:
+def next_to_the_others(folder: Path) -> None:
     """Make a graphfix of copied files and linked folders that has one more folder of engines."""
     package = folder / "graphfix"
     (package / "engines").mkdir(parents=True)
@@ -101,7 +101,7 @@ def copied(target: Path) -> None:
     shutil.copytree(TESSERA, target, ignore=shutil.ignore_patterns("__pycache__"))
 
 
-@pytest.fixture(scope="module", params=[beside_the_others, from_elsewhere])
+@pytest.fixture(scope="module", params=[next_to_the_others, from_elsewhere])
 def said(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """What each command said, with Tessera among the engines."""
     folder = tmp_path_factory.mktemp("stranger")

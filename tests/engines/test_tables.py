@@ -144,9 +144,9 @@ def test_what_a_table_has_is_no_finding(target: str) -> None:
 def test_an_opset_that_is_too_new(target: str) -> None:
     known = load_target(target)
     found = graphfix.check(model_of(TAKEN[target], known.opset_max + 1), target)
-    told = [(f.rule, f.severity) for f in found if f.feature == "opset:too-high"]
+    reported = [(f.rule, f.severity) for f in found if f.feature == "opset:too-high"]
     wanted = ("stated-opset", REJECT) if known.fallback else ("stated-opset-unknown", NOTE)
-    assert told == [wanted]
+    assert reported == [wanted]
 
 
 def test_what_neither_the_provider_nor_the_cpu_has_is_refused() -> None:
@@ -186,7 +186,7 @@ def test_a_run_moves_nodes_to_the_provider() -> None:
         ("AMDMIGraphX", "migraphx2.16"),
     ],
 )
-def test_names_that_people_use_and_what_they_are_told(name: str, known: str) -> None:
+def test_names_that_people_use_and_what_they_are_reported(name: str, known: str) -> None:
     target, notes = resolve(name)
     assert target.name == known
     assert notes[-1] == (

@@ -26,14 +26,14 @@ def test_an_unknown_operator_gives_one_finding() -> None:
     (found,) = _blocking(CHAIN)
     assert (found.rule, found.node.op, found.certain) == ("operator-not-supported", "MyNorm", True)
     assert found.message.endswith("8 nodes after it whose types are unknown are not judged")
-    assert {f.node.op for f in found.behind} == {
+    assert {f.node.op for f in found.follow_ups} == {
         *("Relu", "Conv", "Sigmoid", "Add", "Exp", "Neg", "Sqrt", "Softmax")
     }
-    assert not any(f.certain for f in found.behind)
+    assert not any(f.certain for f in found.follow_ups)
     assert [f.node.op for f in _blocking(CHAIN, "ort")] == ["MyNorm"]
 
 
-def test_what_is_certain_behind_an_unknown_operator_stays_a_finding() -> None:
+def test_what_is_certain_after_an_unknown_operator_stays_a_finding() -> None:
     proto = parse(
         f"{HEAD} (float[2,3] x) => (float[A,B] y) "
         "{ a = acme.MyNorm (x) b = Relu (a) c = Det (b) y = Add (c, c) }"
@@ -50,22 +50,22 @@ def test_what_is_unknown_for_another_reason_stays_a_finding() -> None:
     proto.graph.input[1].type.tensor_type.ClearField("shape")
     found = _blocking(proto)
     assert [(f.node.op, f.certain) for f in found] == [("MyNorm", True), ("Conv", False)]
-    assert [f.node.op for f in found[0].behind] == ["Relu"]
+    assert [f.node.op for f in found[0].follow_ups] == ["Relu"]
 
 
 def test_an_assumed_operator_of_unknown_types_gives_one_possible_finding() -> None:
     (found,) = _blocking(CHAIN, assume_ops=["acme::MyNorm"])
     assert (found.rule, found.node.op, found.certain) == ("types-unknown", "MyNorm", False)
     assert (found.severity, found.missing) == (Severity.REJECT, "type of a")
-    assert len({f.node.index for f in found.behind}) == 8
+    assert len({f.node.index for f in found.follow_ups}) == 8
 
 
-def test_an_operator_with_nothing_to_judge_behind_it_is_not_reported() -> None:
+def test_an_operator_with_nothing_to_judge_after_it_is_not_reported() -> None:
     proto = parse(f"{HEAD} (float[2] x) => (float[2] y) {{ y = acme.MyNorm (x) }}")
     assert _blocking(proto, assume_ops=["acme::MyNorm"]) == []
 
 
-def test_bodies_and_functions_behind_an_unknown_operator_are_counted() -> None:
+def test_subgraphs_and_functions_after_an_unknown_operator_are_counted() -> None:
     proto = parse(
         '<ir_version: 8, opset_import: ["" : 17, "acme" : 1, "local" : 1]> '
         "g (float[2,3] x, bool c, int64 n) => (float[A,B] y, float[C,D] z) { "
@@ -82,7 +82,7 @@ def test_bodies_and_functions_behind_an_unknown_operator_are_counted() -> None:
     found = _blocking(proto, "trt10.1")
     assert [f.node.op for f in found if f.rule == "operator-not-supported"] == ["MyNorm"]
     assert not [f for f in found if not f.certain]
-    assert {f.node.scope for f in found[0].behind} == {
+    assert {f.node.scope for f in found[0].follow_ups} == {
         "main/If.then_branch",
         "main/If.else_branch",
         "main/Loop.body",
@@ -94,4 +94,4 @@ def test_findings_are_compared_by_all_that_is_counted_in_them() -> None:
     (found,) = _blocking(CHAIN)
     assert blocking_by_severity([found])[Severity.REJECT] > 5
     (possible,) = _blocking(CHAIN, assume_ops=["acme::MyNorm"])
-    assert blocking_by_severity([possible]) == blocking_by_severity(found.behind)
+    assert blocking_by_severity([possible]) == blocking_by_severity(found.follow_ups)

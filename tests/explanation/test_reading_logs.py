@@ -131,7 +131,7 @@ def test_a_message_of_another_importer_is_not_taken_for_the_one_that_complains()
     assert in_order(read_log(log % "GlobalAveragePool").matches) == ("global-pool-rank",)
 
 
-def test_what_a_log_calls_a_warning_comes_behind_its_errors() -> None:
+def test_what_a_log_calls_a_warning_comes_after_its_errors() -> None:
     warning = "[W] [TRT] One or more weights outside the range of INT32 was clamped"
     error = (
         "[E] [TRT] Concat_393: concat input tensors 0 and 2 have incompatible types Float and Int32"
@@ -147,7 +147,7 @@ def test_a_message_is_read_where_the_log_does_not_only_note_it() -> None:
     assert (first.message.rule, first.line) == ("operator-not-supported", 2)
 
 
-def test_what_is_general_is_no_answer_beside_what_says_more() -> None:
+def test_what_is_general_is_no_answer_next_to_what_says_more() -> None:
     general = "ERROR: ModelImporter.cpp:195 In function parseGraph:\n[6] Invalid Node - /If\n"
     more = (
         "/If_OutputLayer: IIfConditionalOutputLayer inputs must have the same shape. "
@@ -182,7 +182,7 @@ def test_a_rule_on_other_operators_is_no_answer_for_a_node_that_is_named() -> No
     assert rules == {"Mul": ("",), "QLinearAveragePool": ("int8-means",)}
 
 
-def test_a_short_text_of_a_rule_is_no_answer_in_a_log_of_nobody_knows_what() -> None:
+def test_a_short_text_of_a_rule_is_no_answer_in_a_log_of_no_one_knows_what() -> None:
     assert "constants-of-the-outer-graph" not in in_order(read_log("KeyError: 'out'").matches)
 
 
@@ -234,7 +234,7 @@ def test_the_target_is_the_users_where_it_is_named() -> None:
     assert (found.family, found.target) == ("trt", "trt10.1")
 
 
-def test_what_only_follows_stands_last() -> None:
+def test_what_only_follows_is_last() -> None:
     found = read_log(
         "[TRT] Network must have at least one output\n[TRT] No importer registered for op: Foo"
     )
@@ -299,7 +299,7 @@ def test_an_unknown_message_of_an_engine_is_near_known_ones(log: str, rule: str,
     assert all(match.message.family in ("", found.family) for match in found.nearest)
 
 
-def test_a_message_without_a_node_is_told_by_the_one_that_names_it() -> None:
+def test_a_message_without_a_node_is_reported_by_the_one_that_names_it() -> None:
     log = (
         '[8] Assertion failed: creator && "Plugin not found, are the plugin name, version, and '
         'namespace correct?"\n[I] No importer registered for op: Mod. Attempting to import it.'

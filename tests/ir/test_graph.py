@@ -61,18 +61,18 @@ def test_tensors_are_what_they_are_and_not_what_they_are_called() -> None:
     assert len({Variable("x"), Variable("x")}) == 2
 
 
-def test_bodies_are_those_that_nodes_have_now() -> None:
+def test_subgraphs_are_those_that_nodes_have_now() -> None:
     graph = graphfix.load(parser.parse_model(TEXT)).graph
     node = graph.nodes[1]
     then, other = node.attrs["then_branch"], node.attrs["else_branch"]
-    assert list(graph.bodies()) == list(graph.bodies()) == [then, other]
+    assert list(graph.subgraphs()) == list(graph.subgraphs()) == [then, other]
     node.attrs["else_branch"] = fresh = Graph("fresh", graph.opsets, parent=node)
     assert list(graph.walk()) == [graph, then, fresh]
     saved = node.attrs.saved()
     del node.attrs["then_branch"]
-    assert list(graph.bodies()) == [fresh]
+    assert list(graph.subgraphs()) == [fresh]
     node.attrs.restore(saved)
-    assert list(graph.bodies()) == [then, fresh]
+    assert list(graph.subgraphs()) == [then, fresh]
     graph.nodes = graph.nodes[:1]
-    assert not list(graph.bodies())
+    assert not list(graph.subgraphs())
     assert list(fresh.walk()) == [fresh]

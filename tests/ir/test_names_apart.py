@@ -14,7 +14,7 @@ from graphfix.analysis.inference import infer_model
 from graphfix.analysis.shape_inference import infer_shapes
 from graphfix.ir.graph import Graph
 from graphfix.ir.model import Model
-from graphfix.ir.names_apart import put_apart, put_back
+from graphfix.ir.names_apart import put_apart, restored
 from graphfix.ir.protos import all_graphs
 from graphfix.testing import assert_valid, outputs_of
 
@@ -194,7 +194,7 @@ def test_names_come_back(name: str) -> None:
     assert_valid(model)
     if name in RUN:
         assert_computes_the_same(before, model)
-    put_back(model, old)
+    restored(model, old)
     assert model == before
     assert put_apart(model) == old  # and what is asked twice is answered twice
 

@@ -87,8 +87,8 @@ def test_the_commands_say_what_was_treated_as_what(
     words = [word for alias in BOTH for word in ("--op-alias", alias)]
     asked = ["run", str(path), "--target", "trt8.6", *words, "-o", str(out), "--json"]
     assert main(asked) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["input"]["path"] == str(path)
+    reported = json.loads(capsys.readouterr().out)
+    assert reported["input"]["path"] == str(path)
     assert main([*(word for word in asked if word != "--json"), "-v"]) == 0
     shown = capsys.readouterr().out
     assert "1 x my.ops::Inverse is treated as aten::linalg_inv, as --op-alias says" in shown

@@ -50,7 +50,7 @@ def documented() -> ModelProto:
     return proto
 
 
-def test_what_is_handed_out_is_a_real_graph_and_what_nobody_edits_comes_back_as_it_was() -> None:
+def test_what_is_handed_out_is_a_real_graph_and_what_no_one_edits_comes_back_as_it_was() -> None:
     model = graphfix.load(documented())
     graph = to_graphsurgeon(model)
     assert isinstance(graph, import_module("onnx_graphsurgeon").Graph)
@@ -58,7 +58,7 @@ def test_what_is_handed_out_is_a_real_graph_and_what_nobody_edits_comes_back_as_
     assert from_graphsurgeon(graph, model).to_proto() == model.to_proto()
 
 
-def test_edits_are_taken_back_beside_all_that_was_not_edited() -> None:
+def test_edits_are_rolled_back_next_to_all_that_was_not_edited() -> None:
     model = graphfix.load(documented())
     graph = to_graphsurgeon(model)
     graph.nodes[0].op = "Relu"
@@ -105,7 +105,7 @@ def test_weights_outside_the_file_are_read_from_the_folder_of_the_model(tmp_path
     assert external.data_location == TensorProto.EXTERNAL
 
 
-def test_functions_that_differ_by_their_overload_are_told_apart() -> None:
+def test_functions_that_differ_by_their_overload_are_distinguished() -> None:
     proto = documented()
     proto.functions.add().CopyFrom(proto.functions[0])
     proto.functions[1].overload = "other"

@@ -55,7 +55,7 @@ def plain(array: Array) -> list[Any]:
     return list(flat.tolist())
 
 
-def told(row: Operator, node: NodeProto, inputs: list[Array]) -> list[Array]:
+def reported(row: Operator, node: NodeProto, inputs: list[Array]) -> list[Array]:
     """Return the inputs that the elements come from."""
     return [inputs[place] for place in row.data_places(len(inputs)) if place < len(inputs)]
 
@@ -65,7 +65,7 @@ def reduces(node: NodeProto) -> bool:
     return attributes.get("reduction", "none") not in ("none", b"none")
 
 
-def moves_as_told(motion: Motion, data: list[Array], outputs: list[Array]) -> bool:
+def moves_as_reported(motion: Motion, data: list[Array], outputs: list[Array]) -> bool:
     came = [element for array in data for element in plain(array)]
     gone = [element for array in outputs for element in plain(array)]
     if motion is Motion.SAME:
@@ -85,11 +85,11 @@ def test_elements_are_moved_as_the_row_says(row: Operator) -> None:
     assert row.motion is not None
     seen = 0
     for node, inputs, outputs in examples()[row.name]:
-        data = told(row, node, inputs)
+        data = reported(row, node, inputs)
         if reduces(node) or not all(array.size for array in data[:1]):
             continue
         given = outputs[:1] if row.motion is Motion.CHOSEN else outputs
-        assert moves_as_told(row.motion, data, given), (row.name, node)
+        assert moves_as_reported(row.motion, data, given), (row.name, node)
         seen += 1
     assert seen, row.name
 
@@ -169,7 +169,7 @@ def test_what_draws_is_what_takes_a_seed() -> None:
 @pytest.mark.parametrize(
     "row", [row for row in OPERATORS.values() if row.commutes], ids=lambda row: row.name
 )
-def test_two_operands_of_what_commutes_may_stand_the_other_way_round(row: Operator) -> None:
+def test_two_operands_of_what_commutes_may_are_the_other_way_round(row: Operator) -> None:
     ran = [example for example in examples()[row.name] if len(example[1]) == 2]
     assert ran
     for node, inputs, outputs in ran:

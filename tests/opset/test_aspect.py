@@ -147,7 +147,7 @@ def test_resize_under_a_policy_for_trt8_gives_what_it_gave_at_5_by_7() -> None:
     np.testing.assert_allclose(given, wanted, rtol=1e-4, atol=1e-5)
 
 
-def test_empty_scales_beside_sizes_are_no_scales() -> None:
+def test_empty_scales_next_to_sizes_are_no_scales() -> None:
     proto = model_of(
         '<ir_version: 9, opset_import: ["" : 18]>\ng (float[1,2,h,w] x) => (float[1,2,6,8] y)\n'
         "{ e = Constant<value = float[0] {}>() s = Constant<value = int64[2] {6, 8}>() "

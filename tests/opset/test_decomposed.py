@@ -68,7 +68,7 @@ def pooled(op: str, x: np.ndarray[Any, Any], kernel: int, stride: int, pads: int
 @pytest.mark.parametrize("op", ["AveragePool", "MaxPool"])
 @settings(max_examples=20, deadline=None)
 @given(size=st.integers(3, 9), kernel=st.integers(1, 3), stride=st.integers(1, 4))
-def test_ceil_mode_has_no_window_behind_the_input(
+def test_ceil_mode_has_no_window_after_the_input(
     op: str, size: int, kernel: int, stride: int
 ) -> None:
     pads = kernel - 1

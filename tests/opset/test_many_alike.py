@@ -74,7 +74,7 @@ def test_what_no_pass_can_stand_in_for_is_drafted_a_few_times_and_named_each_tim
     assert drafts == {"mod-elimination": precedents.ENOUGH}
 
 
-def test_what_stood_in_for_the_first_is_drafted_alone_for_the_next(drafts: Counter[str]) -> None:
+def test_what_was_in_for_the_first_is_drafted_alone_for_the_next(drafts: Counter[str]) -> None:
     shorter = get_pass("round-to-floor")
     passes = [shorter, replace(shorter, id="round-to-the-same")]
     many = _moved(_chain("Round", 30), 10, passes)
@@ -83,7 +83,7 @@ def test_what_stood_in_for_the_first_is_drafted_alone_for_the_next(drafts: Count
     assert Counter(many) == {op: 30 * times for op, times in one.items()}
 
 
-def test_nodes_of_another_kind_are_drafted_anew(drafts: Counter[str]) -> None:
+def test_nodes_of_another_kind_are_drafted_again(drafts: Counter[str]) -> None:
     proto = _chain("Mod", precedents.ENOUGH + 1)
     proto.graph.initializer[-1].float_data[:] = [2.0]
     with pytest.raises(StepBlocked):

@@ -57,7 +57,7 @@ def test_what_an_old_form_does_not_say_blocks_the_step(
     assert reason in said
 
 
-def test_a_scalar_by_an_axis_is_spread_over_the_axes_behind() -> None:
+def test_a_scalar_by_an_axis_is_spread_over_the_axes_after() -> None:
     before = model_of("float[2,3,4] x, float[3] z", "float[2,3,4] y",
                       "y = Sub <broadcast = 1, axis = 1> (x, z)", 6)  # fmt: skip
     x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)

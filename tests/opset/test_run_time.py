@@ -244,7 +244,7 @@ def test_what_need_not_be_folded_is_left_alone() -> None:
     assert kinds == ["Constant", "Add", "Relu"]
 
 
-def test_folding_comes_before_what_stands_in() -> None:
+def test_folding_comes_before_replacements() -> None:
     proto = text(
         "(float[1,1,4,4] x) => (float[1,1,8,8] y)",
         "one = Constant<value = float[2] {1.0, 1.0}>() two = Add(one, one) "

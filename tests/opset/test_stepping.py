@@ -119,7 +119,7 @@ def test_an_opset_that_onnx_does_not_know() -> None:
     assert reasons(model_of(MIXED), newest + 1) == [f": onnx knows no opset {newest + 1}"]
 
 
-def test_bodies_are_converted() -> None:
+def test_subgraphs_are_converted() -> None:
     proto = model_of("""<ir_version: 8, opset_import: ["" : 18]>
 g (bool c, float[2,3,4] x) => (float[2,1,4] y)
 {

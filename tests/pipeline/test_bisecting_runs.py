@@ -96,7 +96,7 @@ def test_a_lossy_site_is_named_with_its_label(tmp_path: Path) -> None:
     assert (found.first.site.node.name, found.first.site.accuracy) == ("f", LOSSY)
 
 
-def test_a_site_of_one_step_of_the_opset_is_told_from_the_others(
+def test_a_site_of_one_step_of_the_opset_is_reported_from_the_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     known = dict(adapting.adapters())

@@ -56,7 +56,7 @@ def test_the_first_suspect_whose_absence_cures_is_left_out() -> None:
     assert found.run.seconds == {"work": 2.0}
 
 
-def test_what_nobody_cures_stays_as_it_is() -> None:
+def test_what_no_one_cures_stays_as_it_is() -> None:
     first = attempt_of(SETTINGS)
     vain = Blame((without(1),), lambda _: False)
     assert settled(first, Stage(attempt_of, lambda _, __: vain)) is first
@@ -102,7 +102,7 @@ def test_a_fault_that_no_pass_is_named_for_is_raised(monkeypatch: pytest.MonkeyP
         again(SETTINGS)
 
 
-def test_a_pass_that_raises_once_another_is_taken_back_is_left_out_too() -> None:
+def test_a_pass_that_raises_once_another_is_rolled_back_is_left_out_too() -> None:
     @rewrite("Neg", emits="Mul", accuracy=EXACT)
     def neg_wrong(node: NodeView, build: Builder) -> Value:
         """Write something else than Neg."""

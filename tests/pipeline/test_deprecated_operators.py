@@ -68,7 +68,7 @@ def test_what_upsample_does_not_define_is_refused_with_the_reason() -> None:
     assert result.exit_code == 1
 
 
-def test_what_stands_behind_a_deprecated_operator_is_no_problem_of_its_own() -> None:
+def test_what_is_after_a_deprecated_operator_is_no_problem_of_its_own() -> None:
     found = graphfix.check(model_of("scales as an attribute"), "ort-1.20")
     assert [(f.rule, f.node.op) for f in found] == [("deprecated-operator", "Upsample")]
     assert found[0].removed_by == ("opset-import-correction", "upsample-to-resize")

@@ -54,7 +54,7 @@ def other_order(editor: Editor) -> None:
 
 @pytest.mark.parametrize("verify", ["auto", "off"])
 @pytest.mark.parametrize("faulty", [other_weights, other_output_name, other_operator, other_order])
-def test_an_edit_outside_a_site_is_taken_back_and_the_run_goes_on(
+def test_an_edit_outside_a_site_is_rolled_back_and_the_run_continues(
     faulty: Pass, verify: str
 ) -> None:
     result = run(MODEL, passes=[faulty, "identity-elimination"], verify=verify)
@@ -68,7 +68,7 @@ def test_an_edit_outside_a_site_is_taken_back_and_the_run_goes_on(
     assert after.graph.output == MODEL.graph.output
 
 
-def test_an_opset_that_gives_an_invalid_model_is_taken_back(
+def test_an_opset_that_gives_an_invalid_model_is_rolled_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def faulty_move(

@@ -34,12 +34,12 @@ def model_of(graph: str, opset: int = 13) -> ModelProto:
     return parser.parse_model(f"<ir_version: 8, opset_import: [{imports}]> g {graph}")
 
 
-def told(model: ModelProto, target: str = HERE, **asked: Any) -> list[Finding]:
+def reported(model: ModelProto, target: str = HERE, **asked: Any) -> list[Finding]:
     return [f for f in graphfix.check(model, target, **asked) if f.rule in RULES]
 
 
-def test_what_no_rule_knows_is_told_with_the_whole_message() -> None:
-    (found,) = told(model_of(LSTM))
+def test_what_no_rule_knows_is_reported_with_the_whole_message() -> None:
+    (found,) = reported(model_of(LSTM))
     assert (found.rule, found.severity, found.certain) == ("does-not-load", Severity.REJECT, True)
     assert found.message.startswith(f"onnxruntime {VERSION}, which is installed")
     assert "Expecting activation to be one of Affine" in found.engine_text
@@ -66,7 +66,7 @@ def test_the_node_that_a_message_names_is_the_node_of_the_finding(
 
     monkeypatch.setattr(load_findings, "ask", refusing)
     graph = "(float[2] x) => (float[2] y) { [early] h = Relu (x) [late] y = Abs (h) }"
-    (found,) = told(model_of(graph))
+    (found,) = reported(model_of(graph))
     assert (found.node.name, found.node.op, found.engine_text) == ("late", "Abs", said)
     assert found.message.startswith("onnxruntime 1.99, which is installed here, does not load")
 
@@ -100,7 +100,7 @@ def test_an_opset_that_is_too_new_is_said_once() -> None:
 
 
 def test_a_model_that_it_loads_has_no_finding() -> None:
-    assert told(model_of("(float[2] x) => (float[2] y) { y = Relu (x) }")) == []
+    assert reported(model_of("(float[2] x) => (float[2] y) { y = Relu (x) }")) == []
 
 
 def test_external_data_is_found(tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_external_data_is_found(tmp_path: Path) -> None:
 def test_what_is_assumed_to_be_there_is_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(load_findings, "ask", forbidden)
     model = model_of("(float[2] x) => (float[2] y) { y = acme.MyNorm (x) }")
-    assert told(model, assume_ops=["acme::MyNorm"]) == []
+    assert reported(model, assume_ops=["acme::MyNorm"]) == []
 
 
 @pytest.mark.parametrize("target", ["trt8.6", "ort-1.20", "ort-1.4"])
@@ -127,7 +127,7 @@ def test_no_child_is_started_for_another_version(
     monkeypatch.setattr(load_findings, "ask", forbidden)
     model = model_of("(float[2] x) => (float[2] y) { y = Relu (x) }", 12)
     if verify is None:
-        assert told(model, target) == []
+        assert reported(model, target) == []
     else:
         assert graphfix.run(model, target, verify=verify).exit_code == 0
 
@@ -160,7 +160,7 @@ def test_what_cannot_be_asked_is_said_and_a_crash_is_a_refusal(
         raise raised
 
     monkeypatch.setattr(load_findings, "ask", failing)
-    (found,) = told(model_of("(float[2] x) => (float[2] y) { y = Relu (x) }"))
+    (found,) = reported(model_of("(float[2] x) => (float[2] y) { y = Relu (x) }"))
     assert (found.rule, found.severity) == (rule, severity)
     assert str(raised) in found.message + found.engine_text
 

@@ -30,7 +30,7 @@ def test_a_choice_becomes_legal_with_its_comparison() -> None:
     assert {"bools-to-floats", "if-to-where"} <= applied
 
 
-def test_what_the_graph_pass_refuses_is_taken_back() -> None:
+def test_what_the_graph_pass_refuses_is_rolled_back() -> None:
     """What Exp gives may be infinite, and infinity times 0 is not 0."""
     result = run("a = Exp (x)")
     assert result.exit_code == 1

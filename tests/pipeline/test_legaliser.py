@@ -117,7 +117,7 @@ def test_lossy_needs_consent() -> None:
     assert taken.exit_code == 0
 
 
-def test_a_wrong_rewrite_is_taken_back_and_named() -> None:
+def test_a_wrong_rewrite_is_rolled_back_and_named() -> None:
     result = run(mish_wrongly)
     assert ops(result) == ["Relu", "Mish"]
     assert result.exit_code == 1

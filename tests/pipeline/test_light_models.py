@@ -48,7 +48,7 @@ def test_weights_of_one_name_in_two_branches_keep_their_shapes() -> None:
         assert outputs_of(after, feed)["y"].tolist() == [2, columns]
 
 
-def test_a_big_weight_that_a_body_gives_out() -> None:
+def test_a_big_weight_that_a_body_outputs() -> None:
     def body(name: str) -> GraphProto:
         return helper.make_graph(
             [],

@@ -48,10 +48,10 @@ def test_a_named_pass_that_is_refused_or_fails_is_not_done(
 ) -> None:
     passes: list[str | Pass] = ["mod-elimination", declared]
     result = graphfix.run(model_of(RELU), target, passes=passes)
-    told = {o.status for o in result.report.outcomes if o.pass_id != "mod-elimination"}
+    reported = {o.status for o in result.report.outcomes if o.pass_id != "mod-elimination"}
     if target is None:
         assert result.exit_code == 1
-        assert told == {status}
+        assert reported == {status}
         assert headline(result.report, 1).word == "NOT DONE"
     else:  # it has no finding that it could be for
         assert result.exit_code == 0

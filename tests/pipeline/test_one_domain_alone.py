@@ -22,7 +22,7 @@ TREE = (
     'post_transform = "NONE", target_ids = [0, 0], target_nodeids = [1, 2], '
     "target_treeids = [0, 0], target_weights = [1.0, 2.0]> (x)"
 )
-BODIES = {
+SUBGRAPHS = {
     "scaler": "y = ai.onnx.ml.Scaler <offset = [1.0, 2.0, 3.0], scale = [0.5, 1.0, 2.0]> (x)",
     "tree": TREE,
     "linear": "y = ai.onnx.ml.LinearRegressor <coefficients = [1.0, 2.0, 3.0], "
@@ -33,11 +33,11 @@ BODIES = {
 
 def _model(name: str, ir: int = 8, ml: int = 3, post: str = "NONE") -> graphfix.Model:
     out = "(float[2,1] y)" if name in ("tree", "linear") else "(float[2,3] y)"
-    body = BODIES[name].replace('post_transform = "NONE"', f'post_transform = "{post}"')
+    body = SUBGRAPHS[name].replace('post_transform = "NONE"', f'post_transform = "{post}"')
     return graphfix.load(parse(ML.format(ir=ir, ml=ml, out=out, body=body)))
 
 
-@pytest.mark.parametrize("name", sorted(BODIES))
+@pytest.mark.parametrize("name", sorted(SUBGRAPHS))
 def test_a_rewrite_brings_the_default_domain_along(name: str) -> None:
     result = graphfix.run(_model(name), "trt8")
     assert result.exit_code == 0
@@ -74,7 +74,7 @@ def test_a_file_without_stored_tensors_carries_what_a_rewrite_needs(ir: int) -> 
     assert (result.model.opset, result.model.ir_version) == (11, 6)
 
 
-@pytest.mark.parametrize("name", sorted(BODIES))
+@pytest.mark.parametrize("name", sorted(SUBGRAPHS))
 @pytest.mark.parametrize("opset", [9, 13])
 def test_conversion_imports_the_opset_asked_for(name: str, opset: int) -> None:
     result = graphfix.run(_model(name), opset=opset)
@@ -84,7 +84,7 @@ def test_conversion_imports_the_opset_asked_for(name: str, opset: int) -> None:
     assert [node.domain for node in result.model.graph.nodes] == ["ai.onnx.ml"]
 
 
-@pytest.mark.parametrize("name", sorted(BODIES))
+@pytest.mark.parametrize("name", sorted(SUBGRAPHS))
 def test_a_runtime_that_has_the_operator_gets_the_file_as_it_is(name: str) -> None:
     result = graphfix.run(_model(name), "ort-1.16")
     assert (result.exit_code, result.model.opset) == (0, 0)

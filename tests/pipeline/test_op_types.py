@@ -30,8 +30,8 @@ TYPED = {"acme::MyNorm": "like:0"}
 
 def _type(text: str, proto: onnx.ModelProto = SWISH) -> tuple[int, object]:
     model = Model(proto)
-    told = op_types_of({"acme::MyNorm": text})
-    infer_types(model, [each.as_pass() for each in told])
+    reported = op_types_of({"acme::MyNorm": text})
+    infer_types(model, [each.as_pass() for each in reported])
     tensor = model.graph.nodes[0].outputs[0]
     return tensor.elem_type, tensor.shape
 
@@ -59,8 +59,8 @@ def test_several_outputs_are_separated_by_semicolons() -> None:
         "{ p, q = acme.MyNorm (x) y = Identity (p) z = Identity (q) }"
     )
     model = Model(proto)
-    told = op_types_of({"MyNorm": "like:0; int64[5]"})
-    infer_types(model, [each.as_pass() for each in told])
+    reported = op_types_of({"MyNorm": "like:0; int64[5]"})
+    infer_types(model, [each.as_pass() for each in reported])
     types = [(t.elem_type, t.shape) for t in model.graph.nodes[0].outputs]
     assert types == [(TensorProto.FLOAT16, (2, 3)), (TensorProto.INT64, (5,))]
 
@@ -195,8 +195,8 @@ def test_what_is_said_of_an_operator_that_the_model_lacks_is_noted(
     model.write_bytes(SWISH.SerializeToString())
     words = ["check", str(model), "--target", "trt8.6", "--op-type", "acme::Other=like:0"]
     main(words)
-    told = " ".join(capsys.readouterr().out.split())
-    assert "--op-type acme::Other says nothing here" in told
+    reported = " ".join(capsys.readouterr().out.split())
+    assert "--op-type acme::Other says nothing here" in reported
     main([*words[:-1], "HardSwish=like:0"])
     assert "--op-type HardSwish says nothing here" in " ".join(capsys.readouterr().out.split())
 
@@ -207,7 +207,7 @@ def test_a_reproducer_knows_what_operators_give() -> None:
     assert [each.text for each in recipe.settings().op_types] == ["like:0"]
 
 
-def test_types_reach_what_is_behind_the_operator_in_bodies_and_functions() -> None:
+def test_types_reach_what_is_after_the_operator_in_subgraphs_and_functions() -> None:
     proto = parse(
         '<ir_version: 8, opset_import: ["" : 17, "acme" : 1, "f" : 1]> '
         "g (float[2,3] x) => (float[2,3] y) { y = f.norm (x) }\n"

@@ -1,4 +1,4 @@
-"""What a file declares of inner tensors, and its free inputs have left behind, folds nothing."""
+"""Declarations of inner tensors that no longer fit free inputs fold nothing."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ def test_a_complaint_is_known_by_what_it_says(was: str, now: str, news: str) -> 
     assert bool(found) is bool(news)
 
 
-def test_a_complaint_that_stood_behind_another_one_is_no_new_one() -> None:
-    behind = Complaint("shape-contradiction", "it cannot be", text="[ShapeInferenceError] too long")
-    before = Validity("", "differ in rank", (behind,))
+def test_a_complaint_that_was_after_another_one_is_no_new_one() -> None:
+    after = Complaint("shape-contradiction", "it cannot be", text="[ShapeInferenceError] too long")
+    before = Validity("", "differ in rank", (after,))
     assert new_complaints(before, Validity("", "(op_type:Add): too long")) == ""

@@ -121,8 +121,8 @@ def test_a_function_has_an_opset_of_its_own() -> None:
     settings = Settings(None, None, None, (of_an_older_opset,))
     opsets: dict[str, int | None] = {"main": 18, "function:acme::F:": 17}
     there = Finding("r", "op:Mish", Severity.REJECT, inside, "m")
-    told = with_removers([finding, there], settings, opsets)
-    assert [f.removed_by for f in told] == [(), ("of-an-older-opset",)]
+    reported = with_removers([finding, there], settings, opsets)
+    assert [f.removed_by for f in reported] == [(), ("of-an-older-opset",)]
 
 
 def test_what_is_about_a_node_before_it_names_what_replaces_that() -> None:
@@ -169,9 +169,9 @@ def test_text_marks_the_passes_that_need_consent_and_json_lists_ids() -> None:
 def test_a_consent_that_was_given_is_not_asked_for() -> None:
     finding = only()
     consented = Settings(None, None, None, ALL, allow_lossy=True)
-    (told,) = with_removers([finding], consented, {"main": 18})
-    assert told.removed_by == finding.removed_by
-    assert told.needs == (("both", "--allow-io-change"),)
+    (reported,) = with_removers([finding], consented, {"main": 18})
+    assert reported.removed_by == finding.removed_by
+    assert reported.needs == (("both", "--allow-io-change"),)
 
 
 def test_onnx_operators_of_other_domains_name_no_pass_of_the_default_one() -> None:

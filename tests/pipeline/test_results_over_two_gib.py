@@ -45,7 +45,7 @@ def test_what_is_over_the_limit_of_protobuf_is_compared_with_its_weights_in_a_fi
     assert list(small.iterdir()) == []
 
 
-def test_the_weights_lie_beside_the_model_as_long_as_it_is_needed(small: Path) -> None:
+def test_the_weights_lie_next_to_the_model_as_long_as_it_is_needed(small: Path) -> None:
     proto = model()
     with on_disk(proto, "") as path:
         assert sorted(small.iterdir()) == [path, path.with_name(f"{path.name}.data")]

@@ -49,7 +49,7 @@ def test_external_weights_are_found_in_the_second_run(tmp_path: Path) -> None:
     onnx.checker.check_model(tmp_path / "out.onnx")  # pyright: ignore[reportUnknownMemberType]
 
 
-def test_a_result_that_was_loaded_anew_is_not_the_file_any_more(tmp_path: Path) -> None:
+def test_a_result_that_was_loaded_again_is_not_the_file_any_more(tmp_path: Path) -> None:
     path = tmp_path / "f.onnx"
     text = (
         '<ir_version: 8, opset_import: ["": 13, "l": 1]> g (float[2] x) => (float[2] y)'

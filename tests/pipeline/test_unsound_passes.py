@@ -128,13 +128,13 @@ def _as_graph_pass(make: Callable[[Builder, Value], Value]) -> Pass:
 def test_an_unsound_site_is_left_as_it_was(
     case: str, kind: Callable[[Callable[[Builder, Value], Value]], Pass]
 ) -> None:
-    make, told = UNSOUND[case]
+    make, reported = UNSOUND[case]
     result = run(MODEL, passes=[kind(make)], verify="off")
     applied, failed = result.report.outcomes
     assert (applied.status, failed.status) == (Status.APPLIED, Status.FAILED)
     assert [site.node.name for site in applied.sites] == ["good"]
     assert [site.node.name for site in failed.sites] == ["bad"]
-    assert told in failed.reason
+    assert reported in failed.reason
     kept = {node.output[0]: node for node in result.model.to_proto().graph.node}
     assert [kept[name].op_type for name in ("a", "b", "y", "z")] == ["Mul", "Neg", "Abs", "Abs"]
     assert kept["b"] == MODEL.graph.node[1]

@@ -1,4 +1,4 @@
-"""--verify engine: what TensorRT itself makes of the result, through stand-ins for it.
+"""--verify engine: TensorRT itself runs the result, through stand-ins for it.
 
 No machine of the tests has a GPU: the stand-ins compute with onnxruntime and speak as NVIDIA's
 program and packages are documented to speak.

@@ -19,7 +19,7 @@ from graphfix import EXACT, rewrite
 
 @rewrite("Neg", removes=(), emits=("Unique", "Sub"), accuracy=EXACT, stage="canonical")
 def neg_by_unique(node, build):
-    """Subtract twice what Unique gives of one number."""
+    """Subtract twice the Unique of one value."""
     return build.Sub(build.Unique(node.inputs[0]), build.Unique(node.inputs[0]))
 '''
 
@@ -35,7 +35,7 @@ def harmful(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_pass_that_adds_findings_is_taken_back_and_the_others_stay(harmful: Path) -> None:
+def test_a_pass_that_adds_findings_is_rolled_back_and_the_others_stay(harmful: Path) -> None:
     plain = model("(float[1] x) => (float[1] y) { a = Neg (x) y = HardSwish (a) }")
     repaired_by = ["unique-to-sorted-differences"]  # which would make good what the pass does
     result = run(plain, "trt8.0", pass_files=[harmful], skip=repaired_by, verify="off")
@@ -51,7 +51,7 @@ def test_a_pass_that_adds_findings_is_taken_back_and_the_others_stay(harmful: Pa
     assert [f for f in result.report.findings_after if f.blocks] == []
 
 
-def test_passes_that_are_named_do_what_they_are_told(harmful: Path) -> None:
+def test_passes_that_are_named_do_what_they_are_reported(harmful: Path) -> None:
     plain = model("(float[1] x) => (float[1] y) { y = Neg (x) }")
     result = run(plain, passes=["neg-by-unique"], pass_files=[harmful], verify="off")
     assert "Unique" in [node.op_type for node in result.model.to_proto().graph.node]
@@ -77,7 +77,7 @@ def test_growth_is_counted_by_severity() -> None:
     ]
 
 
-def test_what_lays_a_contradiction_open_is_taken_back() -> None:
+def test_what_lays_a_contradiction_open_is_rolled_back() -> None:
     plain = model(
         "(float[2,3] x) => (int64[2,3] y, float[2,3] z) <int64[1] k = {3}, int64[2] s = {2, 3}> "
         "{ c = ConstantOfShape (k) n = NonZero (c) y = Expand (n, s) z = Neg <nonsense = 1> (x) }"

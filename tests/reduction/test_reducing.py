@@ -298,7 +298,7 @@ def test_the_runs_are_bounded() -> None:
     assert found.notes == ("stopped after 6 runs: there may be more to take away",)
 
 
-def test_a_command_that_fails_on_everything_is_told(tmp_path: Path) -> None:
+def test_a_command_that_fails_on_everything_is_reported(tmp_path: Path) -> None:
     found = graphfix.reduce(long_model(50, {}), looking_for("g", tmp_path).replace(" g", " ''"))
     assert found.after.nodes == 1
     assert [note[:44] for note in found.notes] == ["a model that only copies its input fails in "]

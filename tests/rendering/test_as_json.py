@@ -173,9 +173,9 @@ def test_explanations_follow_the_schema(samples: dict[str, tuple[Report, int]]) 
     chosen = Candidate("a", Choice.CHOSEN, accuracy=EXACT, nodes=3, helped_by=("b",))
     refused = Candidate("c", Choice.REFUSED, "rank of x is unknown")
     known = Explanation(finding, True, ("fold-constants",), (chosen, refused))
-    told = plain(check_json("trt8.4", [finding], [known]))
-    assert conforms(told, "check")
-    assert told["explanations"] == [
+    reported = plain(check_json("trt8.4", [finding], [known]))
+    assert conforms(reported, "check")
+    assert reported["explanations"] == [
         {
             "removed": True,
             "others": ["fold-constants"],

@@ -25,11 +25,11 @@ def test_an_open_size_of_an_input_is_named_with_the_option_that_fixes_it() -> No
         '<ir_version: 8, opset_import: ["" : 17]> g (float[N,4,H,H] x, float[N,W] w) => '
         "(float[a,b] y, float[N,W] z) { y = Det (x) z = Relu (w) }"
     )
-    told = _steps(proto, "trt8")
+    reported = _steps(proto, "trt8")
     assert (
         "`--shape x=1x4x8x8 --shape w=1x7` with your own sizes fixes what is open "
         "(x is [N, 4, H, H]; w is [N, W])"
-    ) in told
+    ) in reported
 
 
 def test_a_model_of_fixed_sizes_gets_no_such_advice() -> None:
@@ -37,18 +37,18 @@ def test_a_model_of_fixed_sizes_gets_no_such_advice() -> None:
         '<ir_version: 8, opset_import: ["" : 17, "acme" : 1]> g (float[2] x) => (float[2] y) '
         "{ y = acme.Foo (x) }"
     )
-    told = _steps(proto, "trt8")
-    assert "--shape" not in told
-    assert "`--assume-op acme::Foo`" in told
+    reported = _steps(proto, "trt8")
+    assert "--shape" not in reported
+    assert "`--assume-op acme::Foo`" in reported
 
 
 def test_a_name_that_onnx_does_not_have_may_be_a_plugin_in_its_domain_too() -> None:
     proto = parse(
         '<ir_version: 8, opset_import: ["" : 17]> g (float[2] x) => (float[2] y) { y = Fake_1 (x) }'
     )
-    told = _steps(proto, "trt8")
-    assert "`--assume-op Fake_1`" in told
-    assert "--split" not in told
+    reported = _steps(proto, "trt8")
+    assert "`--assume-op Fake_1`" in reported
+    assert "--split" not in reported
 
 
 def test_an_operator_of_onnx_that_no_pass_removes_is_left_to_the_application() -> None:
@@ -56,20 +56,22 @@ def test_an_operator_of_onnx_that_no_pass_removes_is_left_to_the_application() -
         '<ir_version: 8, opset_import: ["" : 17]> g (string[N] x) => (string[M] y) '
         '{ y = StringNormalizer <case_change_action = "LOWER"> (x) }'
     )
-    told = _steps(proto, "trt8")
-    assert "No repair is known for StringNormalizer; `graphfix edit MODEL --split TENSOR=" in told
-    assert "--assume-op" not in told
+    reported = _steps(proto, "trt8")
+    assert (
+        "No repair is known for StringNormalizer; `graphfix edit MODEL --split TENSOR=" in reported
+    )
+    assert "--assume-op" not in reported
 
 
-def test_types_that_nobody_knows_are_asked_for_by_their_option() -> None:
+def test_types_that_no_one_knows_are_asked_for_by_their_option() -> None:
     proto = parse(
         '<ir_version: 8, opset_import: ["" : 17, "acme" : 1]> g (float[N] x) => (float[M] y) '
         "{ a = acme.Foo (x) y = Exp (a) }"
     )
-    told = _steps(proto, "trt8", "acme::Foo")
-    assert "`--op-type acme::Foo=like:0`" in told
-    assert "--assume-op" not in told
-    assert "--shape" not in told
+    reported = _steps(proto, "trt8", "acme::Foo")
+    assert "`--op-type acme::Foo=like:0`" in reported
+    assert "--assume-op" not in reported
+    assert "--shape" not in reported
 
 
 def test_warnings_of_libraries_do_not_reach_the_user(tmp_path: Path) -> None:
@@ -101,15 +103,15 @@ def test_a_lossy_pass_that_was_never_tried_is_offered_with_its_option() -> None:
         o.pass_id == "resize-linear-to-nearest" and o.reason == "lossy, and needs --allow-lossy"
         for o in result.report.outcomes
     )
-    told = " ".join(next_steps(result.report, result.exit_code))
-    assert "`--allow-lossy` lets resize-linear-to-nearest run" in told
-    assert "--allow-io-change" not in told
+    reported = " ".join(next_steps(result.report, result.exit_code))
+    assert "`--allow-lossy` lets resize-linear-to-nearest run" in reported
+    assert "--allow-io-change" not in reported
 
 
 def test_a_lossy_pass_that_would_refuse_is_not_offered_and_says_why() -> None:
     result = graphfix.run(parse(LINEAR.format("cubic")), "trt7.0", verify="off")
-    told = " ".join(next_steps(result.report, result.exit_code))
-    assert "--allow-lossy" not in told
+    reported = " ".join(next_steps(result.report, result.exit_code))
+    assert "--allow-lossy" not in reported
     reasons = {(o.pass_id, o.reason) for o in result.report.outcomes}
     assert ("resize-linear-to-nearest", "the mode must be linear; it is cubic") in reasons
 
@@ -124,21 +126,21 @@ def test_a_pass_that_changes_the_interface_is_offered_with_its_option() -> None:
         '<ir_version: 8, opset_import: ["" : 17]> g (uint8[1,3] x) => (float[1,3] y) '
         "{ t = Cast <to = 1> (x) y = Relu (t) }"
     )
-    told = _steps(proto, "trt8.2")
-    assert "`--allow-io-change` lets" in told
-    assert "uint8-input-by-cast" in told
-    assert "--allow-lossy" not in told
+    reported = _steps(proto, "trt8.2")
+    assert "`--allow-io-change` lets" in reported
+    assert "uint8-input-by-cast" in reported
+    assert "--allow-lossy" not in reported
 
 
 def test_a_problem_that_no_consent_removes_gets_no_such_advice() -> None:
-    told = _steps(
+    reported = _steps(
         parse(
             '<ir_version: 8, opset_import: ["" : 17, "acme" : 1]> g (float[2] x) => (float[2] y) '
             "{ y = acme.Foo (x) }"
         ),
         "trt8",
     )
-    assert "--allow-" not in told
+    assert "--allow-" not in reported
 
 
 @pytest.mark.parametrize(
@@ -161,7 +163,7 @@ def test_a_name_that_others_have_is_offered_as_theirs(node: str, wanted: str) ->
     assert wanted in _steps(proto, "trt8")
 
 
-def test_a_name_that_nobody_has_is_not_offered() -> None:
+def test_a_name_that_no_one_has_is_not_offered() -> None:
     proto = parse(
         '<ir_version: 8, opset_import: ["" : 17, "acme" : 1]> g (float[2] x) => (float[2] y) '
         "{ y = acme.Foo (x) }"

@@ -47,9 +47,9 @@ NEEDED: dict[str, Any] = {
 
 
 def results(found: tuple[Finding, ...] = FOUND) -> list[Any]:
-    told: Any = check_sarif("in/my model.onnx", "trt8.4", found)
-    jsonschema.validate(told, NEEDED)
-    return list(told["runs"][0]["results"])
+    reported: Any = check_sarif("in/my model.onnx", "trt8.4", found)
+    jsonschema.validate(reported, NEEDED)
+    return list(reported["runs"][0]["results"])
 
 
 def test_levels_say_how_bad_and_how_sure() -> None:
@@ -75,8 +75,8 @@ def test_a_result_has_the_words_of_the_engine_and_what_helps() -> None:
 
 
 def test_each_result_points_at_its_rule() -> None:
-    told: Any = check_sarif("m.onnx", "trt8.4", FOUND)
-    run = told["runs"][0]
+    reported: Any = check_sarif("m.onnx", "trt8.4", FOUND)
+    run = reported["runs"][0]
     ids = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
     assert len(set(ids)) == len(ids)
     assert all(ids[each["ruleIndex"]] == each["ruleId"] for each in run["results"])
@@ -91,9 +91,9 @@ def test_fingerprints_tell_nodes_apart_and_stay() -> None:
 def test_a_name_of_any_characters() -> None:
     odd = "\x00\x1b[31m\ud800" + HOSTILE
     found = Finding("r", "op:X", Severity.REJECT, NodeRef(odd, 0, "X", outputs=(odd,)), odd, odd)
-    (told,) = results((found,))
-    assert json.dumps(told).encode()
-    assert "\x00" not in told["message"]["text"]
+    (reported,) = results((found,))
+    assert json.dumps(reported).encode()
+    assert "\x00" not in reported["message"]["text"]
     suite = ElementTree.fromstring(check_junit(odd, "trt8", (found,)))
     (failure,) = suite.iter("failure")
     assert "<script>" in failure.attrib["message"]

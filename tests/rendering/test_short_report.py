@@ -72,7 +72,7 @@ def of_kind(kind: int, nodes: int) -> list[Finding]:
         (DOUBLES, {"target": "trt8", "allow_io_change": True}),
     ],
 )
-def test_a_repaired_model_is_told_in_20_lines(name: str, options: dict[str, object]) -> None:
+def test_a_repaired_model_is_reported_in_20_lines(name: str, options: dict[str, object]) -> None:
     path = FIXTURES / f"{name}.onnx"
     text = '<ir_version: 8, opset_import: ["" : 18]> ' + name
     model = graphfix.load(path) if " " not in name else parser.parse_model(text)
@@ -118,7 +118,7 @@ def test_many_kinds_are_cut_to_the_most_important(samples: Samples, code: int) -
     assert lines[-2] == f"  {STEP.command}"
 
 
-def test_what_was_compared_is_told_apart(samples: Samples) -> None:
+def test_what_was_compared_is_distinguished(samples: Samples) -> None:
     node = NodeRef("n", 0, "Mod", "", ("y",))
     proofs = (
         Certificate(Verdict.EQUAL, samples=5),
@@ -137,8 +137,8 @@ def test_what_was_compared_is_told_apart(samples: Samples) -> None:
     )
     text = short_report(report, 0)
     said = " ".join(text.split())
-    told = "2 equal on 5 to 9 inputs, 1 unchanged (not run), 1 inconclusive, 1 not compared"
-    assert said.endswith(f"Repairs: 1 p: 5 places, exact, {told}")
+    reported = "2 equal on 5 to 9 inputs, 1 unchanged (not run), 1 inconclusive, 1 not compared"
+    assert said.endswith(f"Repairs: 1 p: 5 places, exact, {reported}")
     assert "verified outputs equal on 7 inputs (onnxruntime 1.31)" in said
     assert "of 4 repairs compared alone 1 inconclusive" in said
     assert "engine TensorRT 8.4 was not run; the rules known of it were applied." in said
@@ -179,7 +179,7 @@ def test_no_more_is_claimed_than_was_shown(
     assert f"verified {verified}" in " ".join(text.split())
 
 
-def test_what_is_left_says_why_and_how_to_go_on(samples: Samples) -> None:
+def test_what_is_left_says_why_and_how_to_continue(samples: Samples) -> None:
     lines = short_report(*samples["left"], step=STEP).splitlines()
     assert len(lines) <= MOST
     at = lines.index("  reject  1 x acme::Warp: acme::Warp is no operator that TensorRT knows")

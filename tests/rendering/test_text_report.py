@@ -99,7 +99,7 @@ def test_findings_are_grouped_with_capped_nodes(samples: Samples) -> None:
     assert "not needed: dead-code\n" in text
 
 
-def test_what_is_left_is_told_in_full_once(samples: Samples) -> None:
+def test_what_is_left_is_reported_in_full_once(samples: Samples) -> None:
     report = samples["left"][0]
     assert report_text(report, 1).count("acme::Warp is no operator that TensorRT knows") == 1
     appeared = replace(report, findings_before=())
@@ -227,7 +227,7 @@ def test_check_says_that_the_engine_was_not_run() -> None:
     )
 
 
-def test_reasons_that_name_a_tensor_each_are_told_a_few_times(samples: Samples) -> None:
+def test_reasons_that_name_a_tensor_each_are_reported_a_few_times(samples: Samples) -> None:
     report, code = samples["left"]
     many = tuple(
         Outcome("opset", Status.REFUSED, f"the dtype of y{i} must be known", ()) for i in range(900)

@@ -1,4 +1,4 @@
-"""`graphfix serve`: a model is handed in, worked on, told of, given back and removed."""
+"""`graphfix serve`: a model is handed in, worked on, reported, given back and removed."""
 
 from __future__ import annotations
 

@@ -123,9 +123,9 @@ class Visit:
 def test_a_model_comes_back_repaired(browser: Any, address: str, tmp_path: Path) -> None:
     visit = Visit(browser, address)
     assert visit.page.input_value("#target") == "trt8.6"
-    told = visit.hand_in(raw(NET))
-    assert "fixed" in told
-    assert "compared\nequal" in told
+    reported = visit.hand_in(raw(NET))
+    assert "fixed" in reported
+    assert "compared\nequal" in reported
     with visit.page.expect_download() as coming:
         visit.page.get_by_role("link", name="Take the result").click()
     assert coming.value.suggested_filename == "net.trt7.2.onnx"
@@ -160,7 +160,7 @@ def test_a_model_comes_back_repaired(browser: Any, address: str, tmp_path: Path)
     ],
     ids=["empty", "noise", "nested", "cut", "endless", "memory"],
 )
-def test_hostile_files_end_in_a_word_and_the_service_goes_on(
+def test_hostile_files_end_in_a_word_and_the_service_continues(
     browser: Any, address: str, content: bytes, word: str
 ) -> None:
     visit = Visit(browser, address)
@@ -178,8 +178,8 @@ def test_a_file_that_is_too_large_is_refused(browser: Any, address: str) -> None
 def test_a_name_is_text(browser: Any, address: str) -> None:
     visit = Visit(browser, address)
     name = "<img src=x onerror=alert(1)>.onnx"
-    told = visit.hand_in(raw(NET), name)
-    assert "onerror=alert(1)" in told
+    reported = visit.hand_in(raw(NET), name)
+    assert "onerror=alert(1)" in reported
     assert visit.page.locator("img").count() == 0
     visit.page.get_by_role("link", name="Read the report").click()
     visit.page.wait_for_selector("text=FIXED")

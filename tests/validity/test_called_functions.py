@@ -58,7 +58,7 @@ SUM = "G (p) => (r) { o = Constant <value = int64[1] {1}> () r = F (p, o) }"
         ),
     ],
 )
-def test_a_contradiction_in_a_body_is_told_with_the_call(
+def test_a_contradiction_in_a_body_is_reported_with_the_call(
     graph: str, function: str, rule: str, message: str
 ) -> None:
     for target in ("ort-1.20", "trt8.6"):
@@ -67,7 +67,7 @@ def test_a_contradiction_in_a_body_is_told_with_the_call(
         assert found.node.scope == "function:f::F"
 
 
-def test_of_two_calls_the_wrong_one_is_told() -> None:
+def test_of_two_calls_the_wrong_one_is_reported() -> None:
     graph = (
         "(float[2] a, int64[2] b) => (float[2] y, float[2] z) "
         "{ [good] y = f.F (a, a) [bad] z = f.F (a, b) }"
@@ -84,7 +84,7 @@ def test_a_call_in_a_function_is_followed() -> None:
     )
 
 
-def test_what_a_call_gives_is_known_behind_it() -> None:
+def test_what_a_call_gives_is_known_after_it() -> None:
     graph = "(float[2] a, int64[2] b) => (float[2] y) { t = f.F (a, a) y = Add (t, b) }"
     (found,) = of_file(model_of(graph, ADD))
     assert found.message == ("Add gets t (float32[2]) and b (int64[2]), which must be of one type")

@@ -26,12 +26,12 @@ def model(rows: str, other: str = "Add (u, z)") -> onnx.ModelProto:
     return onnx.parser.parse_model(TEXT.replace("ROWS", rows).replace("OTHER", other))
 
 
-def test_a_size_that_inference_rounds_otherwise_is_no_contradiction() -> None:
+def test_a_size_that_inference_rounds_differently_is_no_contradiction() -> None:
     found = examine(Model(model("5")))
     assert (found.inference, found.complaints) == ("", ())
 
 
-def test_what_else_is_wrong_behind_it_is_told() -> None:
+def test_what_else_is_wrong_after_it_is_reported() -> None:
     wrong = "MatMul (w, w)"
     proto = model("5", "Add (u, z) w = Constant <value = float[2,3] {1,2,3,4,5,6}> () v = " + wrong)
     found = examine(Model(proto))

@@ -194,7 +194,7 @@ def test_an_attribute_that_is_there_twice_is_named() -> None:
     assert found.engine_text == "Attribute 'axis' appeared multiple times."
 
 
-def test_all_contradictions_are_told_not_the_first_alone() -> None:
+def test_all_contradictions_are_reported_not_the_first_alone() -> None:
     graph = (
         "(float[2] a, int64[2] b) => (float[2] y, bool[2] z) "
         "{ y = Add (a, b) c = Cast <to = 9> (a) z = Relu (c) }"
@@ -203,7 +203,7 @@ def test_all_contradictions_are_told_not_the_first_alone() -> None:
     assert [(f.rule, f.node.index) for f in found] == [("types-differ", 0), ("element-type", 2)]
 
 
-def test_what_follows_from_a_wrong_declaration_is_not_told_again() -> None:
+def test_what_follows_from_a_wrong_declaration_is_not_reported_again() -> None:
     def declare(model: ModelProto) -> None:
         info = helper.make_tensor_value_info("t", TensorProto.INT64, [1, 3])
         model.graph.value_info.append(info)

@@ -42,7 +42,7 @@ def state(_: Path, request: Answer, limits: Limits) -> Answer:
     }
 
 
-def beside(_: Path, request: Answer, __: Limits) -> Answer:
+def adjacent(_: Path, request: Answer, __: Limits) -> Answer:
     """Import a module of the host's path."""
     return {"said": importlib.import_module(request["module"]).SAID}
 
@@ -70,7 +70,7 @@ def fails(_: Path, request: Answer, __: Limits) -> Answer:
     kind = kinds.get(request["kind"])
     if kind is None:
         raise ZeroDivisionError("not ours")
-    raise kind("told", where="there", hint="do that")  # type: ignore[call-arg]
+    raise kind("reported", where="there", hint="do that")  # type: ignore[call-arg]
 
 
 def crashes(_: Path, __: Any, ___: Limits) -> Answer:

@@ -31,7 +31,7 @@ def test_a_reason_names_the_option_of_a_small_file(
     assert with_option(reason, Limits(60.0, together=2)) == reason + added
 
 
-def test_time_is_asked_for_where_somebody_gave_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_time_is_asked_for_where_someone_gave_it(monkeypatch: pytest.MonkeyPatch) -> None:
     late = "took longer than 300 s"
     assert with_option(late, Limits(300.0)) == late  # from Python there is no such option
     monkeypatch.setenv(DEADLINE, str(time.monotonic() + 600.0))

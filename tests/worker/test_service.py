@@ -60,7 +60,7 @@ def test_a_child_sees_the_environment_folder_and_path_of_the_host_as_they_are_no
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _ask(tmp_path, "state")
-    (tmp_path / "lies_beside.py").write_text("SAID = 'found'\n", encoding="utf-8")
+    (tmp_path / "lies_adjacent.py").write_text("SAID = 'found'\n", encoding="utf-8")
     later = tmp_path / "later"
     later.mkdir()
     (later / "lies_later.py").write_text("SAID = 'found later'\n", encoding="utf-8")
@@ -71,8 +71,8 @@ def test_a_child_sees_the_environment_folder_and_path_of_the_host_as_they_are_no
     seen = _ask(tmp_path, "state", variable="GRAPHFIX_TEST")
     assert (seen["variable"], seen["folder"]) == ("set \udcff now", str(later))
     assert seen["path"][0] == str(tmp_path)
-    assert _ask(tmp_path, "beside", module="lies_beside") == {"said": "found"}
-    assert _ask(tmp_path, "beside", module="lies_later") == {"said": "found later"}
+    assert _ask(tmp_path, "adjacent", module="lies_adjacent") == {"said": "found"}
+    assert _ask(tmp_path, "adjacent", module="lies_later") == {"said": "found later"}
     monkeypatch.delenv("GRAPHFIX_TEST")
     assert _ask(tmp_path, "state", variable="GRAPHFIX_TEST")["variable"] is None
     assert _ask(tmp_path, "state", variable="OPENBLAS_NUM_THREADS")["variable"] is None
@@ -128,7 +128,7 @@ def test_errors_of_ours_come_back_as_what_they_are(
     with pytest.raises(error) as caught:
         _ask(tmp_path, "fails", kind=kind)
     assert type(caught.value) is error
-    assert str(caught.value) == "there: told (do that)"
+    assert str(caught.value) == "there: reported (do that)"
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_an_exception_that_ends_a_child_is_a_fault_and_what_an_engine_says_is_no
     assert str(caught.value).startswith(text)
 
 
-def test_memory_is_a_share_of_what_is_free_where_nobody_says(tmp_path: Path) -> None:
+def test_memory_is_a_share_of_what_is_free_where_no_one_says(tmp_path: Path) -> None:
     free = available_memory()
     assert free is not None
     allowed = _ask(tmp_path, "state", Limits(60.0, together=2))["memory_limit"]
@@ -251,8 +251,8 @@ def test_a_child_may_work_for_longer_where_a_first_sample_shows_that_it_has_to(
 
     def ask_for(folder: Path, needed: float, seconds: float) -> float | None:
         monkeypatch.setenv(ENGINE_SECONDS, str(engine_work_spent() + 1.0))
-        told = _ask(folder, "works", Limits(60.0, None), needed=needed, seconds=seconds)
-        more: float | None = told["more"]
+        reported = _ask(folder, "works", Limits(60.0, None), needed=needed, seconds=seconds)
+        more: float | None = reported["more"]
         return more
 
     assert ask_for(folders[0], 3.0, 2.2) == 3.0
@@ -347,7 +347,7 @@ def test_without_fork_each_request_has_an_interpreter(
     seen = _ask(tmp_path, "state")
     assert seen["parent"] == os.getpid()
     assert seen["memory_limit"] == 2 << 30
-    with pytest.raises(UsageError, match="told"):
+    with pytest.raises(UsageError, match="reported"):
         _ask(tmp_path, "fails", kind="usage")
     with pytest.raises(EngineFailed, match=r"SIGSEGV.*last words"):
         _ask(tmp_path, "crashes")
@@ -374,8 +374,8 @@ except EngineFailed as error:
 
 def _taken(pids: list[int]) -> float:
     """Return the seconds of a processor that those of the processes have taken that run."""
-    told = [Path(f"/proc/{pid}/stat").read_text(encoding="ascii") for pid in pids if runs(pid)]
-    words = [text.rpartition(")")[2].split() for text in told]
+    reported = [Path(f"/proc/{pid}/stat").read_text(encoding="ascii") for pid in pids if runs(pid)]
+    words = [text.rpartition(")")[2].split() for text in reported]
     return sum(int(each[11]) + int(each[12]) for each in words) / os.sysconf("SC_CLK_TCK")
 
 

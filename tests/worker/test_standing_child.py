@@ -59,9 +59,9 @@ def test_each_request_may_take_what_the_system_gives_not_what_the_last_one_left(
     assert given[-1] > given[0] / 2
 
 
-def test_errors_are_told_and_it_goes_on(child: Standing, tmp_path: Path) -> None:
+def test_errors_are_reported_and_it_continues(child: Standing, tmp_path: Path) -> None:
     first = _ask(child, tmp_path / "a", "state")
-    with pytest.raises(UsageError, match="told"):
+    with pytest.raises(UsageError, match="reported"):
         _ask(child, tmp_path / "b", "fails", kind="usage")
     assert _ask(child, tmp_path / "c", "state")["pid"] == first["pid"]
 
@@ -78,8 +78,8 @@ def test_a_request_is_asked_again_where_what_came_before_may_be_to_blame(
     child: Standing, tmp_path: Path
 ) -> None:
     _ask(child, tmp_path / "a", "state")
-    told = _ask(child, tmp_path / "b", "dies", once=str(tmp_path / "once"), always=False)
-    assert told == {"lived": True}
+    reported = _ask(child, tmp_path / "b", "dies", once=str(tmp_path / "once"), always=False)
+    assert reported == {"lived": True}
 
 
 def test_what_takes_too_long_is_killed(child: Standing, tmp_path: Path) -> None:
@@ -114,8 +114,8 @@ def test_a_copy_of_this_process_has_one_of_its_own(child: Standing, tmp_path: Pa
 
 
 def _write_pid(child: Standing, folder: Path) -> None:
-    told = _ask(child, folder, "state")
-    (folder / "pid").write_text(str(told["pid"]), encoding="utf-8")
+    reported = _ask(child, folder, "state")
+    (folder / "pid").write_text(str(reported["pid"]), encoding="utf-8")
 
 
 def test_without_fork_each_request_has_an_interpreter_of_its_own(

@@ -79,8 +79,8 @@ def _ifs() -> Iterator[Case]:
             f"g (bool cond, float[{dims}] x) => (float y) <int64[1] ax = {{0}}> "
             f"{{ {before.format(k=k, op=op)} {inner} {_PARTS['readers'][reader]} }}"
         )
-        behind: tuple[int, ...] = {"N": (), "N, 3": (3,), "N, M": (2,)}[dims]
-        sizes = [(n, *behind) for n in (3, 1, 2, 5, 6, 7, 77, 300, 0)]
+        after: tuple[int, ...] = {"N": (), "N, 3": (3,), "N, M": (2,)}[dims]
+        sizes = [(n, *after) for n in (3, 1, 2, 5, 6, 7, 77, 300, 0)]
         conditions = itertools.cycle((True, False))
         feeds = [
             {"cond": np.array(c), "x": x} for x, c in zip(_xs(*sizes), conditions, strict=False)

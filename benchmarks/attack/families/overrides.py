@@ -279,16 +279,16 @@ def _derived(net: Net, way: str, w: str) -> None:
         count = net.add("Size", w)
         if way == "if":
             test = net.add("Less", count, net.hold(3))
-            bodies: dict[str, Any] = {}
+            subgraphs: dict[str, Any] = {}
             for key, op in (("then_branch", "Neg"), ("else_branch", "Exp")):
                 out = f"o{key}"
-                bodies[key] = helper.make_graph(
+                subgraphs[key] = helper.make_graph(
                     [helper.make_node(op, ["x"], [out])],
                     key,
                     [],
                     [helper.make_tensor_value_info(out, 1, None)],
                 )
-            net.give(net.add("If", test, **bodies), 1)
+            net.give(net.add("If", test, **subgraphs), 1)
         else:
             body = helper.make_graph(
                 [

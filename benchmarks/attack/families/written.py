@@ -67,7 +67,7 @@ def cases() -> Iterator[Case]:
 
 
 def variants(row: str) -> Iterator[str]:
-    """Yield the texts of a row, each choice in each way; choices of one number go together."""
+    """Yield the texts of a row, each choice in each way; choices with equal numbers go together."""
     parts = re.split(r"⟨([^⟩]*)⟩", row)
     chosen: dict[str, int] = {}
     groups: list[tuple[str, list[str]]] = []

@@ -53,10 +53,10 @@ def _open(tensor: Tensor) -> bool:
 
 def _walk(graph: Graph, knowledge: Knowledge, news: set[int]) -> None:
     for node in graph.nodes:
-        bodies = [body for _, body in node.graphs()]
-        for body in bodies:
+        subgraphs = [body for _, body in node.graphs()]
+        for body in subgraphs:
             _walk(body, knowledge, news)
-        if not bodies and (
+        if not subgraphs and (
             _has_unknown_sizes(node) or any(id(tensor) in news for tensor in node.inputs)
         ):
             before = [tensor.shape for tensor in node.outputs]

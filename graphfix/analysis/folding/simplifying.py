@@ -22,7 +22,7 @@ TARGET = "simple.onnx"
 
 
 def simplified(model: ModelProto, threshold: int, seconds: int = SECONDS) -> ModelProto:
-    """Return what onnxsim makes of a model.
+    """Return a model as onnxsim simplifies it.
 
     Args:
         model: The model, its weights inside.

@@ -25,7 +25,7 @@ from graphfix.authoring.patterns.mismatch import (
     named,
     not_for_all,
     read_outside,
-    told,
+    reported,
 )
 from graphfix.authoring.patterns.numbers import is_number, keeps_rank
 from graphfix.authoring.patterns.sought import (
@@ -366,7 +366,7 @@ class Matcher:
         self, reader: Node, place: int, tensor: Tensor, wanted: str, *, close: bool = False
     ) -> None:
         self._miss(
-            lambda: f"input {place} of {named(reader)} must be {wanted}; it is {told(tensor)}",
+            lambda: f"input {place} of {named(reader)} must be {wanted}; it is {reported(tensor)}",
             close=close,
         )
 

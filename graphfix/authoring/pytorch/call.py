@@ -127,8 +127,8 @@ def bound(call: OperatorCall) -> Bound:
     try:
         return Bound(overload, _bind(overload, call))
     except _Unfit as reason:
-        told = f"{call.operator}.{name} does not take what the node gives: {reason}"
-        raise EngineFailed(told) from None
+        reported = f"{call.operator}.{name} does not take what the node gives: {reason}"
+        raise EngineFailed(reported) from None
 
 
 def _overloads(packet: Any) -> tuple[Overload, ...]:

@@ -139,7 +139,7 @@ def _hold_to_pytorch(torch: Any, module: Any, proto: ModelProto, given: list[Arg
 def _called(
     torch: Any, module: Any, samples: list[Any], seed: int
 ) -> tuple[list[Any], list[Array]] | None:
-    """Return numbers that PyTorch takes and what it makes of them; None where it takes none.
+    """Return values that PyTorch accepts and its results; None where it accepts none.
 
     Where integers up to 2 are too large, as places or classes of what is small, they are 0.
     """

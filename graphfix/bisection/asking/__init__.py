@@ -1,1 +1,1 @@
-"""Asking the real engine of a target what it makes of a file that no one has repaired."""
+"""Running the real engine of a target on a file that was not repaired."""

@@ -66,9 +66,9 @@ def elementwise(operation: Operation) -> list[Known | None]:
     return [found] * len(operation.node.output)
 
 
-def _data_axis(operation: Operation, *beside: int) -> int:
+def _data_axis(operation: Operation, *adjacent: int) -> int:
     """Return the axis of the items of the first input; all others are fixed, but for `next to`."""
-    operation.need_fixed_but(0, *beside)
+    operation.need_fixed_but(0, *adjacent)
     axis = operation.known(0).axis
     if axis is None:
         raise UndecidedError("takes a value there that depends on the items or the size")
@@ -198,9 +198,9 @@ def convolution(operation: Operation) -> list[Known | None]:
 
 def deformed(operation: Operation) -> list[Known | None]:
     """DeformConv, GridSample: images with offsets of their own."""
-    beside = (2, 4) if operation.node.op_type == "DeformConv" else (1,)
-    operation.need_fixed_but(0, *beside)
-    places = [0, *(each for each in beside if operation.has(each))]
+    adjacent = (2, 4) if operation.node.op_type == "DeformConv" else (1,)
+    operation.need_fixed_but(0, *adjacent)
+    places = [0, *(each for each in adjacent if operation.has(each))]
     if any(operation.known(each).axis != 0 for each in places):
         raise UndecidedError("mixes its items")
     if len({operation.sizes(each)[0].slope for each in places}) > 1:
@@ -231,7 +231,7 @@ def normalized_by_channel(operation: Operation) -> list[Known | None]:
     return [Known(0)]
 
 
-def normalized_behind(operation: Operation) -> list[Known | None]:
+def normalized_after(operation: Operation) -> list[Known | None]:
     """LayerNormalization, RMSNormalization: over the axes from one on."""
     axis, rank = _data_axis(operation), operation.rank(0)
     first = operation.axis("axis", -1, rank)
@@ -334,8 +334,8 @@ ARITHMETIC: dict[str, Rule] = {
         ("BatchNormalization", "GroupNormalization", "InstanceNormalization"),
         normalized_by_channel,
     ),
-    "LayerNormalization": normalized_behind,
-    "RMSNormalization": normalized_behind,
+    "LayerNormalization": normalized_after,
+    "RMSNormalization": normalized_after,
     "LRN": along_axis(1),
     "LpNormalization": along_axis(-1),
     **dict.fromkeys(("Hardmax", "LogSoftmax", "Softmax"), softmax),

@@ -117,8 +117,8 @@ def expand(operation: Operation) -> list[Known | None]:
             raise UndecidedError("grows along two axes")
         (at,) = moving
         count = target[at - most + len(target)]
-        behind = at - most + rank
-        if count.base != 0 or (behind >= 0 and operation.sizes(0)[behind].base != 1):
+        after = at - most + rank
+        if count.base != 0 or (after >= 0 and operation.sizes(0)[after].base != 1):
             raise UndecidedError("meets another size along the axis of the items")
         return [Known(at)]
     if moving - {at}:

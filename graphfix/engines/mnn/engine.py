@@ -25,7 +25,7 @@ class MNN(Engine):
     title = "MNN"
     order = 11
     caution = (
-        "its convolutions are off by up to 2e-3 of the largest number unless the runtime is told "
+        "its convolutions are off by up to 2e-3 of the largest number unless the runtime is set "
         "not to take large blocks for Winograd: rt.set_hint(3, 1), in C++ "
         "setSessionHint(Interpreter::WINOGRAD_MEMORY_LEVEL, 1), as is done here"
     )

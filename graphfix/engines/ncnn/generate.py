@@ -42,7 +42,7 @@ _RULED = (
     "Upsample",
 )
 # No layer of their own: right in models that hold others, or with inputs that were not drawn.
-_RIGHT_BESIDE = frozenset(
+_RIGHT_NEXT_TO = frozenset(
     {"Dropout", "GRU", "Gather", "Identity", "LSTM", "LayerNormalization", "RNN", "Upsample"}
 )
 _NOTES = (
@@ -54,7 +54,7 @@ _NOTES = (
 def profile() -> dict[str, Any]:
     """Return the table of the profile: an operator of which no form was right is not taken."""
     known = unpacked(json.loads(FACTS.read_text(encoding="utf-8")), "1.0")
-    right = _RIGHT_BESIDE | {form.split()[0] for form in known["right"]}
+    right = _RIGHT_NEXT_TO | {form.split()[0] for form in known["right"]}
     ops = operator_rows(
         whole_forms(known["refused"], _RULED),
         whole_forms(known["wrong"], _RULED),

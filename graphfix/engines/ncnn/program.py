@@ -141,7 +141,7 @@ class _Loaded:
 
 def _copy_weights(path: str, graph: Any, folder: str) -> None:
     """Put copies of the files of weights next to what pnnx is given: it follows no link to them."""
-    beside = os.path.dirname(os.path.abspath(path))
+    adjacent = os.path.dirname(os.path.abspath(path))
     names = {
         os.path.normpath(entry.value)
         for tensor in graph.initializer
@@ -150,10 +150,10 @@ def _copy_weights(path: str, graph: Any, folder: str) -> None:
     }
     for name in names:
         inside = not os.path.isabs(name) and not name.startswith(os.pardir)
-        if inside and os.path.isfile(os.path.join(beside, name)):
+        if inside and os.path.isfile(os.path.join(adjacent, name)):
             copy = os.path.join(folder, name)
             os.makedirs(os.path.dirname(copy), exist_ok=True)
-            shutil.copyfile(os.path.join(beside, name), copy)
+            shutil.copyfile(os.path.join(adjacent, name), copy)
 
 
 def _text(info: Any, sizes: list[int]) -> str:

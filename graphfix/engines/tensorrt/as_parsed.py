@@ -31,7 +31,7 @@ def as_parsed(model: Model, misread: Misread) -> tuple[Model, str] | None:
         misread: The nodes that are misread, with what a rule of the target says of each.
     """
     light = model.light_proto()
-    for graph in (light.graph, *_bodies(light.graph)):
+    for graph in (light.graph, *_subgraphs(light.graph)):
         _forget_shapes(graph)
     if _complaint(light):
         return None
@@ -40,9 +40,9 @@ def as_parsed(model: Model, misread: Misread) -> tuple[Model, str] | None:
     return Model(light, path=model.path), complaint
 
 
-def _bodies(graph: GraphProto) -> list[GraphProto]:
+def _subgraphs(graph: GraphProto) -> list[GraphProto]:
     own = [a.g for node in graph.node for a in node.attribute if a.HasField("g")]
-    return [*own, *chain.from_iterable(map(_bodies, own))]
+    return [*own, *chain.from_iterable(map(_subgraphs, own))]
 
 
 def _forget_shapes(graph: GraphProto) -> None:
@@ -64,9 +64,9 @@ def _misread_all(graph: Graph, proto: GraphProto, misread: Misread) -> None:
     """Misread the nodes of a graph and its subgraphs; both hold the same nodes in one order."""
     scope = graph.scope
     for index, (node, written) in enumerate(zip(graph.nodes, proto.node, strict=True)):
-        bodies = {a.name: a.g for a in written.attribute if a.HasField("g")}
+        subgraphs = {a.name: a.g for a in written.attribute if a.HasField("g")}
         for name, body in node.graphs():
-            _misread_all(body, bodies[name], misread)
+            _misread_all(body, subgraphs[name], misread)
         feature = misread.get((scope, index))
         if feature is not None:
             _misread(written, feature)

@@ -3,7 +3,7 @@
     python -m graphfix.engines.tensorrt.generate [SUPPORT.json ...]
 
 Facts: ``facts/operators.json`` (docs/operators.md of onnx-tensorrt and the importers that its code
-registers, by version), ``facts/told.toml`` (what is reported the versions between),
+registers, by version), ``facts/releases.toml`` (what release notes say of the versions between),
 ``facts/plugins.toml`` and, for TensorRT for RTX, ``facts/rtx.json``, which says what its own parser
 imports (``benchmarks/tensorrt/rtx_operators.py``). A file that is named adds versions to the first,
 or takes the place of what it says of them: version -> ``parser_ref``,
@@ -148,9 +148,9 @@ _NOTES: tuple[tuple[str, str], ...] = (
 def profiles() -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the names and the tables of the profiles, oldest first."""
     store = json.loads((FACTS / "operators.json").read_text(encoding="utf-8"))
-    told = tomllib.loads((FACTS / "told.toml").read_text(encoding="utf-8"))
-    entries = {name: _entry(store, told, entry) for name, entry in _ENTRIES.items()}
-    entries |= dict(_rtx(store, told))
+    reported = tomllib.loads((FACTS / "releases.toml").read_text(encoding="utf-8"))
+    entries = {name: _entry(store, reported, entry) for name, entry in _ENTRIES.items()}
+    entries |= dict(_rtx(store, reported))
     rows = {name: _rows(entry) for name, entry in entries.items()}
     since: dict[tuple[str, str], str] = {}
     for name, table in rows.items():
@@ -164,26 +164,26 @@ def profiles() -> Iterator[tuple[str, Mapping[str, Any]]]:
         yield name, _profile(name, entry, rows[name])
 
 
-def _entry(store: Store, told: Mapping[str, Row], version: str) -> dict[str, Any]:
+def _entry(store: Store, reported: Mapping[str, Row], version: str) -> dict[str, Any]:
     """Return the facts of a version: those read, or those of another one as corrected."""
-    if version not in told:
+    if version not in reported:
         return unpacked(store, version)
-    known = _entry(store, told, told[version]["table"])
-    news: Mapping[str, Row] = told[version].get("ops", {})
+    known = _entry(store, reported, reported[version]["table"])
+    news: Mapping[str, Row] = reported[version].get("ops", {})
     registered: list[str] | None = known.get("registered_importers")
     if registered is not None:
         known["registered_importers"] = sorted({*registered, *news})
-    sources = "; ".join(filter(None, (known.get("told", ""), told[version]["source"])))
-    return {**known, "ops": {**known["ops"], **news}, "told": sources}
+    sources = "; ".join(filter(None, (known.get("reported", ""), reported[version]["source"])))
+    return {**known, "ops": {**known["ops"], **news}, "reported": sources}
 
 
-def _rtx(store: Store, told: Mapping[str, Row]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _rtx(store: Store, reported: Mapping[str, Row]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the entries of TensorRT for RTX: the table of what it is like, its own importers."""
     measured = json.loads((FACTS / "rtx.json").read_text(encoding="utf-8"))
     known: set[str] = set()
     for version, own in measured.items():
         known = known.union(own["new"]).difference(own["gone"])
-        entry = _entry(store, told, _RTX[version])
+        entry = _entry(store, reported, _RTX[version])
         entry["parser_ref"] = f"{entry['parser_ref']}, and tensorrt-rtx {own['build']}"
         entry["registered_importers"] = sorted(known)
         entry["like"] = f"trt{_RTX[version]}"
@@ -219,7 +219,7 @@ def _profile(name: str, facts: Mapping[str, Any], rows: Mapping[str, Row]) -> Ma
         "title": f"{_TITLES[parsed.family]} {number}{full}",
         "source": f"onnx-tensorrt {facts['parser_ref']}: operator table"
         + (", registered importers" if "registered_importers" in facts else "")
-        + (f"; {facts['told']}" if facts.get("told") else ""),
+        + (f"; {facts['reported']}" if facts.get("reported") else ""),
         "domains": ["", "ai.onnx"],
         "functions": in_range(target, "trt9.0.."),
         "plugins": plugins,

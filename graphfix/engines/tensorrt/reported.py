@@ -34,7 +34,7 @@ def reported_elsewhere(model: Model, known: Sequence[Finding]) -> Iterator[Findi
     graphs = list(model.graphs())
     nodes = {(g.scope, i): node for g in graphs for i, node in enumerate(g.nodes)}
     places = {id(node): place for place, node in nodes.items()}
-    told = {(f.node.scope, f.node.index) for f in blocked}
+    reported = {(f.node.scope, f.node.index) for f in blocked}
     for finding in blocked:
         node = nodes.get((finding.node.scope, finding.node.index))
         if node is None:
@@ -43,8 +43,8 @@ def reported_elsewhere(model: Model, known: Sequence[Finding]) -> Iterator[Findi
         for named in users or [node]:
             for outer in _outermost(model, named, 0):
                 scope, index = places[id(outer)]
-                if outer is not node and (scope, index) not in told:
-                    told.add((scope, index))
+                if outer is not node and (scope, index) not in reported:
+                    reported.add((scope, index))
                     yield _at(finding, outer, scope, index)
 
 

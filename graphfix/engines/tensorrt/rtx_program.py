@@ -60,8 +60,8 @@ class _Log:
 
     def words(self) -> str:
         """Return the last errors that are about the model."""
-        told = [line for line in self.lines if _NO_DRIVER not in line]
-        return "; ".join(told[-_WORDS:]) or "it gives no reason"
+        reported = [line for line in self.lines if _NO_DRIVER not in line]
+        return "; ".join(reported[-_WORDS:]) or "it gives no reason"
 
 
 def load(path: str, shapes: dict[str, list[int]]) -> Callable[[dict[str, Any]], dict[str, Any]]:
@@ -119,7 +119,7 @@ def _profile(builder: Any, network: Any, shapes: dict[str, list[int]]) -> Any:
         tensor = network.get_input(i)
         known = tuple(tensor.shape)
         if tensor.is_shape_tensor:
-            # Its values are sizes, which no one has told; the builder tries them.
+            # Its values are sizes that are not given; the builder tries them.
             ones = [1] * max(int(numpy.prod([max(size, 1) for size in known])), 1)
             profile.set_shape_input(tensor.name, ones, ones, ones)
             is_needed = True

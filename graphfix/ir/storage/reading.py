@@ -15,7 +15,7 @@ from msgspec import Struct
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto
 
 from graphfix.errors import InvalidModel
-from graphfix.ir.protos import bodies_of
+from graphfix.ir.protos import subgraphs_of
 from graphfix.ir.storage.text_form import is_text, parse_text
 from graphfix.ir.storage.vetting import vet
 from graphfix.ir.storage.weights import external_span, is_external, stored_bytes, type_name
@@ -184,7 +184,7 @@ def walk_graphs(proto: ModelProto) -> Iterator[GraphProto]:
             yield graph
             nodes.extend(node for node in graph.node if node.attribute)
         while nodes:
-            pending.extend(bodies_of(nodes.pop()))
+            pending.extend(subgraphs_of(nodes.pop()))
 
 
 def walk_nodes(proto: ModelProto) -> Iterator[NodeProto]:
@@ -203,8 +203,11 @@ def walk_tensors(proto: ModelProto) -> Iterator[TensorProto]:
         for sparse in graph.sparse_initializer:
             yield sparse.values
             yield sparse.indices
-    bodies = (*(function.node for function in proto.functions), *(graph.node for graph in graphs))
-    for node in chain.from_iterable(bodies):
+    subgraphs = (
+        *(function.node for function in proto.functions),
+        *(graph.node for graph in graphs),
+    )
+    for node in chain.from_iterable(subgraphs):
         for attribute in node.attribute or ():
             if attribute.type == AttributeProto.TENSOR:
                 yield attribute.t

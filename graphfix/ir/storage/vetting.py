@@ -63,7 +63,7 @@ def _vet_names(proto: ModelProto) -> None:
     texts = [text for entry in proto.metadata_props for text in (entry.key, entry.value)]
     _texts("metadata_props", "a text of the metadata", texts)
     _texts("", "the producer", [proto.producer_name, proto.producer_version, proto.domain])
-    bodies = [(proto.graph, "main")]
+    subgraphs = [(proto.graph, "main")]
     for function in proto.functions:
         scope = f"function:{function.domain}::{function.name}"
         names = [function.domain, function.name, function.overload]
@@ -71,10 +71,10 @@ def _vet_names(proto: ModelProto) -> None:
         names.extend(attribute.name for attribute in function.attribute_proto)
         _texts(scope, "a name of the function", names)
         for node in function.node:
-            bodies.extend(_vet_node(node, scope))
-    while bodies:
-        graph, scope = bodies.pop()
-        bodies.extend(_vet_graph(graph, scope))
+            subgraphs.extend(_vet_node(node, scope))
+    while subgraphs:
+        graph, scope = subgraphs.pop()
+        subgraphs.extend(_vet_graph(graph, scope))
 
 
 def _vet_graph(graph: GraphProto, scope: str) -> list[tuple[GraphProto, str]]:
@@ -99,17 +99,17 @@ def _vet_tensor(tensor: TensorProto, scope: str) -> None:
 
 
 def _vet_node(node: NodeProto, scope: str) -> list[tuple[GraphProto, str]]:
-    bodies: list[tuple[GraphProto, str]] = []
+    subgraphs: list[tuple[GraphProto, str]] = []
     texts = [node.op_type, node.domain, node.overload, node.name, *node.input, *node.output]
     for attribute in node.attribute or ():
         texts += (attribute.name, attribute.ref_attr_name)
         if attribute.HasField("t"):
             _vet_tensor(attribute.t, scope)
         if attribute.HasField("g"):
-            bodies.append((attribute.g, scope))
-        bodies.extend((graph, scope) for graph in attribute.graphs)
+            subgraphs.append((attribute.g, scope))
+        subgraphs.extend((graph, scope) for graph in attribute.graphs)
     _texts(scope, "a name of a node", texts)
-    return bodies
+    return subgraphs
 
 
 def check_expansion(proto: ModelProto) -> None:

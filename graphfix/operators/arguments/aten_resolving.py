@@ -1,4 +1,4 @@
-"""Which overload of an ATen operator a node calls, told from the arguments that it gives.
+"""Which overload of an ATen operator a node calls, found by its arguments.
 
 A file names the overload, or it does not: exporters before PyTorch 1.12 and those that write
 ``aten::all`` as the operator leave it out. What is given decides then, as it does for PyTorch's own
@@ -160,19 +160,19 @@ def _meaning(one: Overload, given: Arguments) -> tuple[object, ...]:
 
 def _missing(one: Overload, given: Arguments) -> str:
     """Say which of the given arguments an overload does not have; empty where it has all."""
-    told = f"aten::{one.operator}" + (f".{one.name}" if one.name else "")
+    reported = f"aten::{one.operator}" + (f".{one.name}" if one.name else "")
     names = set(one.names)
     unknown = next((name for name in given.attributes if name not in names), None)
     if unknown is not None:
-        return f"attribute {unknown} is none of the arguments of {told}"
+        return f"attribute {unknown} is none of the arguments of {reported}"
     places = placed(one, given.attributes)
     lists = any(a.type == "Tensor[]" or a.type == "Tensor?[]" for a in one.arguments)
     # With attributes tensors alone are inputs, and a list of them is there one by one.
     most = max((at for at, value in enumerate(given.inputs, 1) if value is not None), default=0)
     if most > len(places) and not lists:
-        return f"{told} takes {len(places)} inputs; {most} are given"
+        return f"{reported} takes {len(places)} inputs; {most} are given"
     if one.results and given.needed > one.results:
-        return f"{told} has {one.results} outputs; {given.needed} are asked for"
+        return f"{reported} has {one.results} outputs; {given.needed} are asked for"
     return ""
 
 
@@ -242,7 +242,7 @@ def _fits(argument: Formal, given: Given) -> bool:
     if "[" in kind:
         if kind.startswith(("int[", "SymInt[")) and given.kind not in ("", "i"):
             return False  # True is no size: std(x, True) is the one with `unbiased`
-        # PyTorch takes one number for a list of a fixed length, and so `int[1]`.
+        # PyTorch takes one value for a list of a fixed length, and so `int[1]`.
         lonely = kind[-2] != "[" or given.attribute
         return given.rank in (None, 1) or (given.rank == 0 and lonely)
     if given.rank not in (None, 0) and not (given.rank == 1 and not given.attribute):

@@ -31,13 +31,13 @@ BY_LENGTHS = ("align_corners", "tf_crop_and_resize")
 
 
 class Fitted(Struct, frozen=True):
-    """What a policy makes of the bounds.
+    """The sizes that a policy chooses within the bounds.
 
     Attributes:
         axes: The axes that are resized, none negative.
         lengths: The length of each; None where one is known only at run time.
         factor: What each is scaled by, float32; None like this.
-        sizes: What comes out, rounded half up; None like this.
+        sizes: The result, rounded half up; None like this.
     """
 
     axes: tuple[int, ...]

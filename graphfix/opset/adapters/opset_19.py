@@ -117,10 +117,10 @@ def _wrapped(x: Value, axis: int, before: Value, after: Value, build: Builder) -
     """
     zero, one = (build.constant(np.array(number, dtype=np.int64)) for number in (0, 1))
     size = build.Reshape(size_along(x, axis, build), np.zeros(0, dtype=np.int64))
-    more, behind = (build.Where(build.Less(pad, zero), zero, pad) for pad in (before, after))
-    start, cut = build.Sub(more, before), build.Sub(behind, after)
+    more, following = (build.Where(build.Less(pad, zero), zero, pad) for pad in (before, after))
+    start, cut = build.Sub(more, before), build.Sub(following, after)
     left = build.Sub(build.Sub(size, start), cut)
-    places = build.Range(build.Neg(more), build.Add(left, behind), one)
+    places = build.Range(build.Neg(more), build.Add(left, following), one)
     # A remainder of 0 would end the process; nothing is picked from an empty axis all the same.
     around = build.Mod(places, build.Where(build.Less(left, one), one, left))
     return build.Add(around, start)

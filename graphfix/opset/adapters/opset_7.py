@@ -35,10 +35,10 @@ def _at(one: Value, other: Value, axis: int, build: Builder) -> Value:
     if axis < 0:
         raise Refuse(f"axis is {axis}, and only axes from the front are defined")
     rank = need_rank(other)
-    behind = need_rank(one) - axis - rank
-    if behind < 0:
+    after = need_rank(one) - axis - rank
+    if after < 0:
         raise Refuse(f"an operand of {rank} axes does not fit at axis {axis} of the other")
-    return build.Unsqueeze(other, axes=[rank + at for at in range(behind)]) if behind else other
+    return build.Unsqueeze(other, axes=[rank + at for at in range(after)]) if after else other
 
 
 @adapter("Gemm", 6, 7)
@@ -55,12 +55,12 @@ def prelu_up(node: NodeView, build: Builder) -> Adapted:
         return KEEP
     if need_rank(slope) != 1:
         raise Refuse(f"the slope has {need_rank(slope)} axes, and only one is defined")
-    behind = need_rank(x) - 2
-    if behind < 0:
+    after = need_rank(x) - 2
+    if after < 0:
         raise Refuse("the input has no axis of channels")
-    if not behind:
+    if not after:
         return KEEP
-    return build.PRelu(x, build.Unsqueeze(slope, axes=[1 + at for at in range(behind)]))
+    return build.PRelu(x, build.Unsqueeze(slope, axes=[1 + at for at in range(after)]))
 
 
 @adapter(("BatchNormalization", "Dropout"), 6, 7)

@@ -9,7 +9,7 @@ import numpy as np
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto
 
 from graphfix.errors import GraphfixError
-from graphfix.ir.protos import bodies_of, normal_domain
+from graphfix.ir.protos import normal_domain, subgraphs_of
 from graphfix.pipeline.reproducers.folder import Reproducer, versions
 from graphfix.pipeline.reproducers.observation import Observation, observe
 from graphfix.pipeline.reproducers.random_weights import Kept, numbered, scrambled, scrambled_floats
@@ -92,7 +92,7 @@ def _weights(graph: GraphProto, kept: Kept, rng: np.random.Generator) -> None:
         tensor.CopyFrom(scrambled(tensor, kept, rng))
         tensor.name = name
     for node in graph.node:
-        for body in bodies_of(node):
+        for body in subgraphs_of(node):
             _weights(body, kept, rng)
 
 
@@ -101,7 +101,7 @@ def _inner(model: ModelProto) -> Iterator[NodeProto]:
     while pending:
         node = pending.pop(0)
         yield node
-        for body in bodies_of(node):
+        for body in subgraphs_of(node):
             pending.extend(body.node)
 
 

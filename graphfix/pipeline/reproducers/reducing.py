@@ -53,9 +53,9 @@ def reduced(evidence: Evidence, functions: Functions) -> ModelProto:
         info = graph.output.add(name=result.before)
         if result.elem_type:
             info.type.tensor_type.elem_type = result.elem_type
-    given_out = {result.before for result in results}
+    returned = {result.before for result in results}
     for name, known in evidence.known.items():
-        if name in made and name not in given_out and (known.elem_type or known.opaque):
+        if name in made and name not in returned and (known.elem_type or known.opaque):
             _declare(graph.value_info.add(name=name), known)
     model = assembled(graph, evidence.opsets, functions)
     for info, typed in zip(model.graph.output, infer_proto(model).graph.output, strict=True):

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorShapeProto, ValueInfoProto
 
 from graphfix.difference.renaming import rename_tensors
-from graphfix.ir.protos import bodies_of
+from graphfix.ir.protos import subgraphs_of
 from graphfix.ir.submodels import FunctionKey, function_key
 
 LOCAL = "local"
@@ -103,7 +103,7 @@ class Renamer(Struct):
             node.domain, node.op_type, node.overload = LOCAL, self._functions[key], ""
             for attribute in node.attribute:
                 attribute.name = given.get(attribute.name, attribute.name)
-        for body in bodies_of(node):
+        for body in subgraphs_of(node):
             self._graph(body, parameters)
 
     def _function(self, function: FunctionProto) -> None:

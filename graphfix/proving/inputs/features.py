@@ -93,8 +93,8 @@ class _Table:
                 return self._before(node, shape, depth, rng)
             case "TreeEnsembleClassifier":
                 found = _around_branches(node, shape, rng)
-                beside = [near.node for near in self._readers[node.input[0]]]
-                alike = [each for each in beside if each.op_type == node.op_type]
+                adjacent = [near.node for near in self._readers[node.input[0]]]
+                alike = [each for each in adjacent if each.op_type == node.op_type]
                 return None if found is None else rows_of_classes(alike, found, rng)
             case "TreeEnsembleRegressor":
                 return _around_branches(node, shape, rng)

@@ -12,7 +12,7 @@ from graphfix.proving.inputs.forests import Forest, forest_of
 from graphfix.proving.values.kinds import Array
 
 _MOST = 1 << 21  # leaves times features
-_BESIDE = 0.1  # how far beyond an only limit a number is, of its size
+_ADJACENT = 0.1  # how far beyond an only limit a number is, of its size
 _BELOW = frozenset({b"BRANCH_LEQ", b"BRANCH_LT"})
 _ABOVE = frozenset({b"BRANCH_GTE", b"BRANCH_GT"})
 
@@ -71,10 +71,10 @@ def _moved(row: Array, trees: list[_Tree], wanted: int) -> Array:
             low, high = np.maximum(low, tree.low[best]), np.minimum(high, tree.high[best])
     fits = (row > low) & (row < high)
     limits = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high, 0.0))
-    beside = _BESIDE * (1 + np.abs(limits))
-    above = np.where(np.isfinite(low), low, limits - 2 * beside)
-    below = np.where(np.isfinite(high), high, limits + 2 * beside)
-    return np.where(fits, row, (above + np.minimum(below, above + 2 * beside)) / 2)
+    adjacent = _ADJACENT * (1 + np.abs(limits))
+    above = np.where(np.isfinite(low), low, limits - 2 * adjacent)
+    below = np.where(np.isfinite(high), high, limits + 2 * adjacent)
+    return np.where(fits, row, (above + np.minimum(below, above + 2 * adjacent)) / 2)
 
 
 def _trees(forest: Forest, columns: int) -> list[_Tree]:

@@ -16,7 +16,7 @@ import onnx
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, TypeProto, ValueInfoProto
 
 from graphfix.analysis.shape_inference import REFUSALS, infer_shapes
-from graphfix.ir.protos import bodies_of, normal_domain
+from graphfix.ir.protos import normal_domain, subgraphs_of
 from graphfix.proving.inputs.weights import without_weights
 
 Shapes = Mapping[str, Sequence[int]]
@@ -75,7 +75,7 @@ class _Graph:
         for place, node in enumerate(graph.node):
             largest = max((self._elements(name) for name in node.input), default=0)
             inside = max(
-                (_Graph(body, self._sizes, self._weights).peak() for body in bodies_of(node)),
+                (_Graph(body, self._sizes, self._weights).peak() for body in subgraphs_of(node)),
                 default=0,
             )
             made = sum(self._take(name, largest) for name in node.output if name)
@@ -87,11 +87,11 @@ class _Graph:
                     held -= self._bytes(name)
         return peak
 
-    def _take(self, name: str, otherwise: int) -> int:
+    def _take(self, name: str, instead: int) -> int:
         """Settle the size of a tensor and return its bytes."""
         elements, width = self._own.get(name, (None, _ITEM))
         self._own.setdefault(name, (elements, width))
-        self._sizes[name] = (otherwise if elements is None else elements, width)
+        self._sizes[name] = (instead if elements is None else elements, width)
         return self._bytes(name)
 
     def _elements(self, name: str) -> int:
@@ -142,7 +142,7 @@ def _width(elem_type: int) -> int:
 def _read(node: NodeProto) -> Iterator[str]:
     """Return what a node and its subgraphs read."""
     yield from filter(None, node.input)
-    for body in bodies_of(node):
+    for body in subgraphs_of(node):
         for inner in body.node:
             yield from _read(inner)
         yield from (info.name for info in body.output)

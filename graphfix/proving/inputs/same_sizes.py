@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 import onnx
 
-from graphfix.ir.protos import bodies_of
+from graphfix.ir.protos import subgraphs_of
 from graphfix.operators.table import MOVES_FIRST, PLACES, SIZES
 
 # The values of constants with more bytes are not looked at: only one of the same name is the same.
@@ -36,12 +36,12 @@ def _expressions(graph: onnx.GraphProto) -> frozenset[bytes] | None:
     made_of_sizes: set[str] = set()
     found: set[bytes] = set()
     for node in graph.node:
-        if any(True for _ in bodies_of(node)):
+        if any(True for _ in subgraphs_of(node)):
             return None
         derived = [place for place, name in enumerate(node.input) if name in made_of_sizes]
-        told = _digest(*_head(node), *(known.get(n, n.encode()) for n in node.input))
+        reported = _digest(*_head(node), *(known.get(n, n.encode()) for n in node.input))
         for place, name in enumerate(node.output):
-            known[name] = _digest(told, place)
+            known[name] = _digest(reported, place)
         sizes = SIZES.get(node.op_type, ()) if node.op_type in MOVES_FIRST else ()
         if derived and set(derived) <= set(sizes):
             # What is moved keeps its values, whatever they are: only the sizes matter.
@@ -51,12 +51,12 @@ def _expressions(graph: onnx.GraphProto) -> frozenset[bytes] | None:
             found.add(_digest(*_head(node), *given))
         elif derived:
             made_of_sizes.update(filter(None, node.output))
-            found.add(told)
+            found.add(reported)
         elif not node.domain and node.op_type in PLACES:
             place = PLACES[node.op_type]
             made_of_sizes.update(filter(None, node.output[place : place + 1]))
         elif node.op_type == "Slice":
-            found.add(told)  # sizes meet its bounds without being read
+            found.add(reported)  # sizes meet its bounds without being read
     found |= {known[o.name] for o in graph.output if o.name in made_of_sizes}
     return frozenset(found)
 

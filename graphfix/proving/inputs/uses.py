@@ -60,7 +60,7 @@ def reached(
     Args:
         name: The tensor.
         readers: See `consumers`.
-        onward: Whether to look at what a node makes of it, too.
+        onward: Whether to follow the outputs of a node, too.
         most: Through how many nodes.
     """
     seen: set[str] = set()

@@ -15,7 +15,7 @@ class Origin(StrEnum):
 
     EQUAL = "equal"  # both models compute the same
     FED = "fed"  # an input: both were given the same
-    STORED = "stored"  # an initializer; told among the weights where it differs
+    STORED = "stored"  # an initializer; listed among the weights where it differs
     UNSEEN = "unseen"  # the second model has no such tensor: nothing was compared
 
 

@@ -59,7 +59,7 @@ class _Site:
         self._index = first.node.index
         self._compared: Mapping[str, Layer] = {layer.name: layer for layer in comparison.layers}
         node = first.node
-        self._bodies = f"{node.scope}/{node.name or node.op}."
+        self._subgraphs = f"{node.scope}/{node.name or node.op}."
 
     def is_at(self, node: NodeRef) -> bool:
         """Say whether this is the node itself."""
@@ -67,7 +67,7 @@ class _Site:
 
     def holds(self, node: NodeRef) -> bool:
         """Say whether this is the node or one inside its subgraphs."""
-        return self.is_at(node) or node.scope.startswith(self._bodies)
+        return self.is_at(node) or node.scope.startswith(self._subgraphs)
 
     def operands(self) -> tuple[Operand, ...]:
         return tuple(Operand(name, self._origin(name)) for name in self._read(self._index))

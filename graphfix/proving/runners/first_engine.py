@@ -119,14 +119,14 @@ def _opened(model: RunnableModel, *, mapped: bool = False, scratch: Path | None 
         return OrtEngine(model.proto, model.folder, mapped=mapped)
     except MissingOperator as error:
         key = error.key
-        return _first(lambda: in_pieces({key}), model.open_reference, told=error)
+        return _first(lambda: in_pieces({key}), model.open_reference, reported=error)
     except TooNew as error:
         lowered = model.of(error.lowered)
         if scratch is not None:
             return _opened(lowered, mapped=mapped, scratch=scratch)
         return _opened(lowered, mapped=mapped)
     except EngineFailed as error:
-        return _first(model.open_reference, told=error)
+        return _first(model.open_reference, reported=error)
 
 
 def _in_pieces(
@@ -139,10 +139,10 @@ def _in_pieces(
     )
 
 
-def _first(*openers: Callable[[], Watched], told: EngineFailed | None = None) -> Watched:
+def _first(*openers: Callable[[], Watched], reported: EngineFailed | None = None) -> Watched:
     for opener in openers:
         try:
             return opener()
         except EngineFailed as error:
-            told = told or error
-    raise told or EngineFailed("no engine")
+            reported = reported or error
+    raise reported or EngineFailed("no engine")

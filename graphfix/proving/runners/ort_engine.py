@@ -136,10 +136,10 @@ def _without_body_shapes(model: onnx.ModelProto) -> onnx.ModelProto:
     They are hints, and exporters get them wrong (one shape for two branches of different rank);
     onnxruntime takes them for what the body will produce and fails.
     """
-    if not any(_declares_shape(body) for body in _bodies(model.graph)):
+    if not any(_declares_shape(body) for body in _subgraphs(model.graph)):
         return model
     copy = copied(model)
-    for body in _bodies(copy.graph):
+    for body in _subgraphs(copy.graph):
         for info in body.output:
             if info.type.HasField("tensor_type"):
                 info.type.tensor_type.ClearField("shape")
@@ -162,7 +162,7 @@ def _of_float32(value: Value) -> Value:
     return value
 
 
-def _bodies(graph: onnx.GraphProto) -> list[onnx.GraphProto]:
+def _subgraphs(graph: onnx.GraphProto) -> list[onnx.GraphProto]:
     return [body for body in all_graphs(graph) if body is not graph]
 
 

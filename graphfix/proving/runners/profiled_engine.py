@@ -8,7 +8,7 @@ from pathlib import Path
 
 from onnx import GraphProto, ModelProto, NodeProto
 
-from graphfix.ir.protos import all_nodes, bodies_of, copied, names_read
+from graphfix.ir.protos import all_nodes, copied, names_read, subgraphs_of
 from graphfix.proving.runners.ort_engine import OrtEngine
 from graphfix.proving.values.kinds import Feed, Value
 
@@ -56,7 +56,7 @@ def _marked(model: ModelProto) -> ModelProto:
     """Return a copy whose nodes are named after their places; those of subgraphs have no names."""
     copy = copied(model)
     for number, node in enumerate(copy.graph.node):
-        for body in bodies_of(node):
+        for body in subgraphs_of(node):
             for inner in all_nodes(body.node):
                 inner.name = ""
         node.name = f"{_MARK}{number}"

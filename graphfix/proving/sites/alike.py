@@ -15,7 +15,7 @@ import onnx
 from msgspec import Struct, field
 
 from graphfix.errors import EngineFailed
-from graphfix.ir.protos import bodies_of, copied
+from graphfix.ir.protos import copied, subgraphs_of
 from graphfix.operators.table import COMPARISONS
 from graphfix.proving.runners.engine import Engine
 from graphfix.proving.runners.evaluators import Evaluators
@@ -72,19 +72,19 @@ def _key(case: Case) -> bytes:
     """Return what alike sites have in common; empty for one that is looked at alone."""
     sides = _sides(case)
     single = case.accuracy is LOSSY or not case.before.graph.input or parameters_of(case.before)
-    if single or any(m.functions or _has_bodies(m) for m in sides):
+    if single or any(m.functions or _has_subgraphs(m) for m in sides):
         return b""
-    told = hashlib.sha256(repr((case.accuracy.value, sorted(case.claims))).encode())
+    reported = hashlib.sha256(repr((case.accuracy.value, sorted(case.claims))).encode())
     if case.short is not None:
-        told.update(repr(case.short.forms).encode())
+        reported.update(repr(case.short.forms).encode())
     for model in sides:
-        told.update(_without_numbers(model).SerializeToString(deterministic=True))
-        told.update(b"|")
-    return told.digest()
+        reported.update(_without_numbers(model).SerializeToString(deterministic=True))
+        reported.update(b"|")
+    return reported.digest()
 
 
-def _has_bodies(model: onnx.ModelProto) -> bool:
-    return any(True for node in model.graph.node for _ in bodies_of(node))
+def _has_subgraphs(model: onnx.ModelProto) -> bool:
+    return any(True for node in model.graph.node for _ in subgraphs_of(node))
 
 
 def _without_numbers(model: onnx.ModelProto) -> onnx.ModelProto:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from onnx import AttributeProto, FunctionProto, ModelProto, NodeProto
 
 from graphfix.authoring.evidence import Evidence
-from graphfix.ir.protos import all_nodes, bodies_of
+from graphfix.ir.protos import all_nodes, subgraphs_of
 from graphfix.ir.submodels import FunctionKey, function_key, functions_of
 
 Given = Mapping[str, AttributeProto]
@@ -56,7 +56,7 @@ def bound(node: NodeProto, given: Given) -> NodeProto:
         copy = fresh.attribute.add()
         copy.CopyFrom(value)
         copy.name = attribute.name
-    for body in bodies_of(fresh):
+    for body in subgraphs_of(fresh):
         nodes = [bound(inner, given) for inner in body.node]
         del body.node[:]
         body.node.extend(nodes)

@@ -16,11 +16,14 @@ class Counted:
     """Counts the sites of several children, and tells how many are done."""
 
     def __init__(
-        self, total: int, told: Callable[[int, int], None], at: Callable[[str], None] | None = None
+        self,
+        total: int,
+        reported: Callable[[int, int], None],
+        at: Callable[[str], None] | None = None,
     ) -> None:
-        """Begin with none of `total`; `at` is told what the site is called that was begun."""
+        """Begin with none of `total`; `at` is given the name of the site that was begun."""
         self._total = total
-        self._told = told
+        self._reported = reported
         self._at = at
         self._done: dict[Path, int] = {}
         self._lock = threading.Lock()
@@ -36,7 +39,7 @@ class Counted:
             self._done[folder] = done
             if begun and self._at is not None:
                 self._at(begun)
-            self._told(min(sum(self._done.values()), self._total), self._total)
+            self._reported(min(sum(self._done.values()), self._total), self._total)
 
 
 @contextmanager

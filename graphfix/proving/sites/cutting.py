@@ -100,9 +100,9 @@ def cut(evidence: Evidence, functions: Functions, taken_in: int = TAKEN_IN) -> C
         for side, model in zip(sides, (before, after), strict=True):
             if name in side.borders:
                 model.graph.initializer.append(tensor)
-    told = {names.border(name): name for name in inputs}
-    told.update((f"r{n}", result.before) for n, result in enumerate(evidence.results))
-    return Cut(before, after, told, made_up, evidence.claims)
+    reported = {names.border(name): name for name in inputs}
+    reported.update((f"r{n}", result.before) for n, result in enumerate(evidence.results))
+    return Cut(before, after, reported, made_up, evidence.claims)
 
 
 class _Names:

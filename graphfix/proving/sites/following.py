@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import onnx
 
-from graphfix.ir.protos import all_nodes, bodies_of, normal_domain
+from graphfix.ir.protos import all_nodes, normal_domain, subgraphs_of
 from graphfix.operators.axes import AXES_OF
 from graphfix.proving.inputs.known_sizes import declared_sizes
 from graphfix.proving.inputs.maker import required_inputs
@@ -79,7 +79,7 @@ def _results(side: Side, node: onnx.NodeProto, opsets: dict[str, int]) -> Result
         except (Unknown, IndexError):
             pass
     read = set(node.input)
-    for body in bodies_of(node):
+    for body in subgraphs_of(node):
         read |= {name for inner in all_nodes(body.node) for name in inner.input}
         read |= {info.name for info in body.output}
     for name in read:

@@ -11,7 +11,7 @@ import numpy as np
 import onnx
 from onnx import ModelProto, NodeProto, TensorProto
 
-from graphfix.ir.protos import bodies_of, constant_of_node
+from graphfix.ir.protos import constant_of_node, subgraphs_of
 from graphfix.operators.table import MAY_DRAW
 
 BYTES = "both sides are the same tensors, byte for byte"
@@ -75,7 +75,7 @@ def _outputs(model: ModelProto, numbers: dict[_Key, int]) -> list[int] | None:
         if constant is not None:
             known[node.output[0]] = number(constant)
             continue
-        if node.op_type in MAY_DRAW or any(True for _ in bodies_of(node)):
+        if node.op_type in MAY_DRAW or any(True for _ in subgraphs_of(node)):
             return None
         for place, name in enumerate(node.output):
             if name:

@@ -20,11 +20,11 @@ def can_merge(case: Case) -> bool:
     """Say whether both sides of a site are constant, and plain enough to be with others."""
     models = (case.before, case.after)
     return case.accuracy is not LOSSY and not any(
-        model.graph.input or model.functions or _has_bodies(model) for model in models
+        model.graph.input or model.functions or _has_subgraphs(model) for model in models
     )
 
 
-def _has_bodies(model: onnx.ModelProto) -> bool:
+def _has_subgraphs(model: onnx.ModelProto) -> bool:
     kinds = (onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS)
     return any(a.type in kinds for node in model.graph.node for a in node.attribute)
 

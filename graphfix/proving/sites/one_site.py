@@ -44,7 +44,7 @@ def certify(
         evaluators: Numpy models of operators that no engine has.
         gentle: Only inputs of the kind that a model meets; an engine crashed on the others.
         given: Inputs to begin with; those that the site before does not run with are left out.
-        failing: Told of the smallest inputs found on which both sides differ.
+        failing: Notified of the smallest inputs found on which both sides differ.
     """
     if case.short is not None and not given:
         found = _at_short_sizes(case, case.short, evaluators, gentle)

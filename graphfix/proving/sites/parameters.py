@@ -154,14 +154,14 @@ def _all_uses(graph: onnx.GraphProto) -> Iterator[Use]:
 
 
 def _parameter(name: str, readers: Mapping[str, list[Use]], opset: int) -> Parameter | None:
-    for use, direct in reached(name, readers, _goes_on, _DEPTH):
+    for use, direct in reached(name, readers, _continues, _DEPTH):
         meaning = meaning_of(use, opset)
         if meaning is not None:
             return Parameter(name, use, meaning, direct)
     return None
 
 
-def _goes_on(use: Use) -> bool:
+def _continues(use: Use) -> bool:
     return (use.op in _CARRIERS and use.position == 0) or use.op in _ARITHMETIC
 
 

@@ -304,8 +304,8 @@ class SiteProof:
             if style in _ODD and not self._inside.is_meant(feed):
                 return None
             self.failing(feed)
-            told = text_of(feed)
-            reason = f"the result fails where the original runs ({told}): {error.message}"
+            reported = text_of(feed)
+            reason = f"the result fails where the original runs ({reported}): {error.message}"
             return Certificate(Verdict.MISMATCH, samples=self._taken, reason=reason)
         meant = self._truth.of(feed, expected, got)
         if meant is None:

@@ -49,8 +49,8 @@ class Truth:
 
         Args:
             feed: The inputs.
-            expected: What onnxruntime makes of the original.
-            got: What the result makes of them.
+            expected: The outputs of the original in onnxruntime.
+            got: The outputs of the result.
         """
         if not self._rounds:
             return expected

@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 from msgspec import Struct
 
-from graphfix.ir.protos import all_nodes, bodies_of, copied
+from graphfix.ir.protos import all_nodes, copied, subgraphs_of
 from graphfix.ir.storage.weights import is_external, stored_bytes
 from graphfix.proving.inputs.uses import consumers, uses_of
 from graphfix.proving.runners.first_engine import RunnableModel
@@ -45,7 +45,7 @@ def _tensors_of_node(node: onnx.NodeProto) -> Iterator[tuple[str, onnx.TensorPro
     for attribute in node.attribute:
         if attribute.type == onnx.AttributeProto.TENSOR and _holds_numbers(node):
             yield node.output[0], attribute.t
-    for body in bodies_of(node):
+    for body in subgraphs_of(node):
         yield from _tensors_of(body)
 
 

@@ -74,8 +74,8 @@ class Inside:
                 if key[0] or key[1] not in _CARRIES_NAN:
                     return False
             elif not odd.isdisjoint(node.output):
-                told = (node.domain, node.op_type) in self._original.evaluators
-                if not told and (key[0] or key[1] not in _MAKES_NAN):
+                reported = (node.domain, node.op_type) in self._original.evaluators
+                if not reported and (key[0] or key[1] not in _MAKES_NAN):
                     return False
         return True
 

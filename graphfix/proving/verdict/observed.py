@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import onnx
 
-from graphfix.ir.protos import all_nodes, bodies_of
+from graphfix.ir.protos import all_nodes, subgraphs_of
 from graphfix.operators.table import CARRIES_FIRST, LIMITED, READS_SHAPE
 from graphfix.proving.inputs.maker import required_inputs
 from graphfix.proving.values.kinds import Array, Value, is_floating, leaves
@@ -39,7 +39,7 @@ def dependent_outputs(model: onnx.ModelProto) -> set[str]:
     }
     for node in model.graph.node:
         read = set(node.input)
-        for body in bodies_of(node):
+        for body in subgraphs_of(node):
             read |= {name for inner in all_nodes(body.node) for name in inner.input}
             read |= {info.name for info in body.output}
         weights = [name for name in node.input[1 : 1 + _WEIGHTS.get(node.op_type, 0)] if name]

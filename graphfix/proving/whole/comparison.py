@@ -50,7 +50,7 @@ def compare(task: Task) -> Verification:
 
 
 def compare_in_engine(task: Task, path: Path, engine: TargetEngine, meant: Meant) -> Verification:
-    """Compare what the original computes with what an engine makes of the other model.
+    """Compare the outputs of the original with those of the other model in an engine.
 
     Args:
         task: The two models.

@@ -14,7 +14,7 @@ import onnx
 from msgspec import Struct, field
 
 from graphfix.errors import EngineFailed
-from graphfix.ir.protos import bodies_of, copied
+from graphfix.ir.protos import copied, subgraphs_of
 from graphfix.ir.submodels import add_outputs, with_graph
 from graphfix.proving.runners.engine import Engine
 from graphfix.proving.runners.first_engine import RunnableModel
@@ -139,7 +139,7 @@ def _alone(model: onnx.ModelProto, names: Sequence[str], given: Feed) -> onnx.Mo
 
 def _seedless(node: onnx.NodeProto) -> onnx.NodeProto:
     """Return a node without its seed: one that is set again for each run gives one number only."""
-    if any(bodies_of(node)):
+    if any(subgraphs_of(node)):
         raise EngineFailed(f"a body of {node.op_type} may draw as well")
     copy = copied(node)
     kept = [a for a in node.attribute if a.name != "seed"]
@@ -191,13 +191,13 @@ class Drawing:
         return self._cut.run(feed)
 
 
-def judged_draws(chance: Chance, method: str, otherwise: str) -> Verification:
-    """Return the verdict on what is drawn at random; `otherwise` says why, if there is none."""
+def judged_draws(chance: Chance, method: str, instead: str) -> Verification:
+    """Return the verdict on what is drawn at random; `instead` says why, if there is none."""
     draws = chance.compare()
     if draws.different:
         return Verification(Verdict.MISMATCH, f"drawn otherwise: {draws.different}", method)
     if draws.untold:
-        return Verification(Verdict.INCONCLUSIVE, f"{otherwise}; {draws.untold}", method)
+        return Verification(Verdict.INCONCLUSIVE, f"{instead}; {draws.untold}", method)
     names = [name for node in chance.nodes for name in node.output if name]
     shown = f"{', '.join(names[:3])}{' and more' if len(names) > 3 else ''}"
     text = (

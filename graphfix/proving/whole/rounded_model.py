@@ -16,7 +16,7 @@ from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper
 
 from graphfix.analysis.shape_inference import REFUSALS, infer_shapes
 from graphfix.errors import EngineFailed
-from graphfix.ir.protos import all_nodes, bodies_of, copied, normal_domain
+from graphfix.ir.protos import all_nodes, copied, normal_domain, subgraphs_of
 from graphfix.ir.submodels import add_outputs
 from graphfix.proving.inputs.maker import FeedMaker
 from graphfix.proving.runners.first_engine import RunnableModel
@@ -116,7 +116,7 @@ def _round_graph(graph: GraphProto, taken: set[str]) -> None:
     kinds = _float_types(graph)
     nodes: list[NodeProto] = []
     for node in graph.node:
-        for body in bodies_of(node):
+        for body in subgraphs_of(node):
             _round_graph(body, taken)
         casts: list[NodeProto] = []
         for index, name in enumerate(node.output):

@@ -80,15 +80,18 @@ def drawn(sketch: Sketch) -> Picture:
         for node, x, width, layer in zip(nodes, placed.centres, widths, placed.layers, strict=True)
     ]
     labels = [
-        Label(round(x), tops[layer] + _BOX + _LABEL * (line + 1) - 3, _cut(told))
+        Label(round(x), tops[layer] + _BOX + _LABEL * (line + 1) - 3, _cut(reported))
         for node, x, layer in zip(nodes, placed.centres, placed.layers, strict=True)
-        for line, (_, told) in enumerate(node.gives)
-        if told
+        for line, (_, reported) in enumerate(node.gives)
+        if reported
     ]
     curves = [
         _curve(
             [
-                (placed.centres[start], tops[placed.layers[start]] + _BOX + _told(nodes[start])),
+                (
+                    placed.centres[start],
+                    tops[placed.layers[start]] + _BOX + _reported(nodes[start]),
+                ),
                 *(
                     (x, tops[placed.layers[start] + step] + _BOX / 2)
                     for step, x in enumerate(way, start=1)
@@ -123,21 +126,21 @@ def _rows(nodes: tuple[SketchNode, ...], layers: tuple[int, ...]) -> tuple[list[
     """Return where each layer begins, and how high it is."""
     heights = [_BOX + _BETWEEN] * (max(layers, default=0) + 1)
     for node, layer in zip(nodes, layers, strict=True):
-        heights[layer] = max(heights[layer], _BOX + _BETWEEN + _told(node))
+        heights[layer] = max(heights[layer], _BOX + _BETWEEN + _reported(node))
     tops = [1]
     for height in heights:
         tops.append(tops[-1] + height)
     return tops, heights
 
 
-def _told(node: SketchNode) -> int:
-    lines = [line for line, (_, told) in enumerate(node.gives) if told]
+def _reported(node: SketchNode) -> int:
+    lines = [line for line, (_, reported) in enumerate(node.gives) if reported]
     return _LABEL * (lines[-1] + 1) if lines else 0
 
 
 def _width(node: SketchNode) -> int:
-    told = [text for _, text in node.gives]
-    longest = max(len(_cut(text)) for text in (node.op, node.detail, *told))
+    reported = [text for _, text in node.gives]
+    longest = max(len(_cut(text)) for text in (node.op, node.detail, *reported))
     return round(max(_SMALLEST, longest * _WIDE + _PAD))
 
 

@@ -108,11 +108,11 @@ def _order(rows: list[list[int]], above: list[list[int]], below: list[list[int]]
     """Sort each layer by the mean place of its neighbours, downwards and upwards in turn."""
     place = {node: float(at) for row in rows for at, node in enumerate(row)}
     for sweep in range(_SWEEPS):
-        beside = below if sweep % 2 else above
+        adjacent = below if sweep % 2 else above
         for row in reversed(rows) if sweep % 2 else rows:
             keys = {
-                node: sum(place[n] for n in beside[node]) / len(beside[node])
-                if beside[node]
+                node: sum(place[n] for n in adjacent[node]) / len(adjacent[node])
+                if adjacent[node]
                 else place[node]
                 for node in row
             }
@@ -135,11 +135,11 @@ def _centred(
             centres[node] = at + sizes[node] / 2
             at += sizes[node] + gap
     for sweep in range(_ROUNDS):
-        beside = above if sweep % 2 else below
+        adjacent = above if sweep % 2 else below
         for row in rows if sweep % 2 else reversed(rows):
             wanted = [
-                sum(centres[n] for n in beside[node]) / len(beside[node])
-                if beside[node]
+                sum(centres[n] for n in adjacent[node]) / len(adjacent[node])
+                if adjacent[node]
                 else centres[node]
                 for node in row
             ]

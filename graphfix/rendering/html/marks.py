@@ -16,8 +16,8 @@ def marked(cards: Mapping[str, Iterable[Card]]) -> dict[int, Mark]:
     """
     return {
         int(link.place[1:]): Mark(kind, card.place)
-        for kind, told in cards.items()
-        for card in told
+        for kind, reported in cards.items()
+        for card in reported
         for link in card.links
         if link.place
     }

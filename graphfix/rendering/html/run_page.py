@@ -51,7 +51,7 @@ def run_page(result: Result, *, dry_run: bool = False, step: NextStep | None = N
     mending, tidying = _parted(result.sites, lambda each: not removers.isdisjoint(each.passes))
     repairs = site_cards(mending, places, around, "s", kept=True)
     tidied = tidy_cards(tidying, places, around)
-    back = site_cards(result.taken_back, places, around, "t", kept=False)
+    back = site_cards(result.rolled_back, places, around, "t", kept=False)
     refused = refusal_cards(report.outcomes, places)
     gone = [card for card in before if card.tone is Tone.GOOD]
     marks = marked({"changed": tidied, "fixed": [*gone, *repairs], "left": after})
@@ -170,8 +170,8 @@ def _trusted(result: Result) -> Answer:
 def _intent(report: Report, step: NextStep | None) -> tuple[str, ...]:
     if step is None:
         return ()
-    told = f"{intent_of(step, report)}:"
-    return (step.note, told) if step.note else (told,)
+    reported = f"{intent_of(step, report)}:"
+    return (step.note, reported) if step.note else (reported,)
 
 
 def _worst(error: float) -> str:
@@ -202,11 +202,11 @@ def _outputs(report: Report) -> Section:
         (printable(o.name), str(o.status), number(o.max_abs), number(o.max_rel))
         for o in found.outputs
     ]
-    told = [f"{found.status}" + (f", {found.method}" if found.method else ""), found.reason]
+    reported = [f"{found.status}" + (f", {found.method}" if found.method else ""), found.reason]
     return Section(
         "verification",
         "Outputs compared",
-        tuple(printable(text) for text in told if text),
+        tuple(printable(text) for text in reported if text),
         table=Table(("output", "status", "max abs", "max rel"), tuple(rows)),
     )
 

@@ -73,14 +73,14 @@ STEPS = st.tuples(st.integers(0, len(OPS) - 1), st.integers(0, 3), st.integers(0
 def test_whatever_matches_is_in_the_index(choices: list[tuple[int, int, int]]) -> None:
     index = index_of(PATTERNS)
     for node in drawn(choices).nodes():
-        told = index.at(node)
-        assert len(told) == len(set(told))
+        reported = index.at(node)
+        assert len(reported) == len(set(reported))
         for pattern in PATTERNS:
             try:
                 pattern.match(NodeView(node))
             except Unmatched:
                 continue
-            assert pattern.name in told
+            assert pattern.name in reported
 
 
 @given(st.lists(STEPS, min_size=3, max_size=12))
@@ -114,9 +114,9 @@ def test_of_two_hundred_patterns_a_node_is_asked_for_few() -> None:
     for number in range(200):
         index.add(chain(number).outputs, number)
     model = drawn([(number % 5, number // 5 % 3, number % 2) for number in range(100)])
-    told = [len(index.at(node)) for node in model.nodes()]
+    reported = [len(index.at(node)) for node in model.nodes()]
     assert DEPTH == 3
-    assert 0 < max(told) <= 12
+    assert 0 < max(reported) <= 12
 
 
 def test_a_pattern_of_many_ways_is_tested_less_far_from_its_root() -> None:

@@ -54,7 +54,7 @@ SWISH = replaced(swish, as_neg, "Neg")
 
 
 @pytest.mark.parametrize("order", ["Mul (x, s)", "Mul (s, x)"])
-def test_operands_that_commute_stand_either_way(order: str) -> None:
+def test_operands_that_commute_are_either_way(order: str) -> None:
     done = run_pass(SWISH, ONE + f"{{ s = Sigmoid (x) y = {order} }}")
     assert done.ops == ["Neg"]
     assert [node.input[0] for node in done.after.graph.node] == ["x"]
@@ -87,8 +87,8 @@ def test_inner_values_with_other_readers_are_left_alone() -> None:
     read = two + "{ s = Sigmoid (x) y = Mul (x, s) o = Neg (s) }"
     assert_untouched(SWISH, read)
     assert_unmatched(SWISH, read, "'s' inside of it is read by Neg 'o'")
-    given_out = HEAD + "(float[N, 3] y, float[N, 3] s) { s = Sigmoid (x) y = Mul (x, s) }"
-    assert_unmatched(SWISH, given_out, "'s' inside of it is an output")
+    returned = HEAD + "(float[N, 3] y, float[N, 3] s) { s = Sigmoid (x) y = Mul (x, s) }"
+    assert_unmatched(SWISH, returned, "'s' inside of it is an output")
 
 
 def test_a_shared_value_stays_with_what_it_is_computed_from() -> None:
@@ -115,7 +115,7 @@ def test_a_reader_in_a_body_counts() -> None:
     assert_unmatched(SWISH, HEAD + "(float[N, 3] y, float[N, 3] o) " + body, "is read by Neg 'p'")
 
 
-def test_bodies_and_functions_are_looked_at_and_borders_are_not_crossed() -> None:
+def test_subgraphs_and_functions_are_looked_at_and_borders_are_not_crossed() -> None:
     inside = """{
         c = ReduceSum <keepdims = 0> (x)
         t = Cast <to = 9> (c)
@@ -241,7 +241,7 @@ def test_other_attributes_do_not_match(mean: str, reason: str) -> None:
     assert_unmatched(found, ONE + f"{{ m = {mean} y = Sub (x, m) }}", reason)
 
 
-def test_an_attribute_that_nobody_named_has_to_be_the_default() -> None:
+def test_an_attribute_that_no_one_named_has_to_be_the_default() -> None:
     def flat(find: Find, x: Sought) -> Sought:
         return find.Exp(find.Softmax(x))
 

@@ -96,7 +96,7 @@ def test_libraries_may_reserve_more_than_models_may_take(tmp_path: Path) -> None
         ("leave", "it ended with code 3"),
     ],
 )
-def test_a_death_is_told(host: Host, tmp_path: Path, text: str, said: str) -> None:
+def test_a_death_is_reported(host: Host, tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(Crashed, match=said):
         host.load(order(tmp_path, text), {})
     assert not host.alive
@@ -114,7 +114,7 @@ def test_time_is_limited(tmp_path: Path) -> None:
         assert not host.alive
 
 
-def test_what_is_no_engine_is_told(tmp_path: Path) -> None:
+def test_what_is_no_engine_is_reported(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text("import no_such_engine")
     with pytest.raises(EngineFailed, match="it cannot be imported: No module named"):
@@ -164,7 +164,7 @@ def test_a_runner_says_what_is_missing_and_which_stage_refused(host: Host, tmp_p
         runner.run({"x": X})
 
 
-def test_an_engine_of_fixed_sizes_gets_the_model_anew_for_other_sizes(
+def test_an_engine_of_fixed_sizes_gets_the_model_again_for_other_sizes(
     host: Host, tmp_path: Path
 ) -> None:
     model = parser.parse_model(
@@ -190,7 +190,7 @@ def test_a_number_that_the_type_of_the_model_lacks_stays() -> None:
     assert typed(stored, np.dtype(np.float32)).dtype == stored.dtype
 
 
-def test_outputs_that_numpy_cannot_read_are_told(host: Host, tmp_path: Path) -> None:
+def test_outputs_that_numpy_cannot_read_are_reported(host: Host, tmp_path: Path) -> None:
     host.load(order(tmp_path, "strange"), {})
     with pytest.raises(Refused, match="its outputs cannot be read: Object arrays"):
         host.run({})
@@ -198,7 +198,9 @@ def test_outputs_that_numpy_cannot_read_are_told(host: Host, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn"])
-def test_an_input_of_a_type_that_numpy_lacks_is_told(host: Host, tmp_path: Path, name: str) -> None:
+def test_an_input_of_a_type_that_numpy_lacks_is_reported(
+    host: Host, tmp_path: Path, name: str
+) -> None:
     host.load(order(tmp_path, ""), {})
     value = np.zeros(2, np.dtype(getattr(import_module("ml_dtypes"), name)))
     with pytest.raises(Refused, match=f"input x is {name}, which numpy lacks"):

@@ -337,7 +337,7 @@ def test_the_rule_names_what_it_misses(case: Unknown) -> None:
     assert_unknown(case)
 
 
-def test_what_hangs_on_sizes_alone_is_computed_by_pnnx() -> None:
+def test_what_depends_on_sizes_alone_is_computed_by_pnnx() -> None:
     graph = (
         "(float[2,3] x) => (float[3,2] y) <int64[1] i = {0}, int64[1] j = {1}> { s = Shape (x)"
         " a = Gather (s, i) b = Gather (s, j) c = Concat <axis = 0> (b, a) y = Reshape (x, c) }"

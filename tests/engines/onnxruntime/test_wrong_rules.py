@@ -15,7 +15,7 @@ SUM = "(float[2,0,4] x) => (float[2,1,4] y) { y = ReduceSum <axes: ints = [1]> (
 CUT = (
     "(float[2,0,4] x) => (float[2,4] y) { y = ReduceMax <axes: ints = [1], keepdims: int = 0> (x) }"
 )
-BESIDE = "(float[2,0,4] x) => (float[2,0,1] y) { y = ReduceMax <axes: ints = [-1]> (x) }"
+ADJACENT = "(float[2,0,4] x) => (float[2,0,1] y) { y = ReduceMax <axes: ints = [-1]> (x) }"
 WHOLE = "(int32[2,0] x) => (int32[2,1] y) { y = ReduceMin <axes: ints = [1]> (x) }"
 ONE_HOT = (
     "(float[N] x) => (float[N,5] y) { d = Constant <value_float: float = 5.0> () "
@@ -59,7 +59,7 @@ YES = [
         CUT, "reduction-of-nothing", "shape:ReduceMax.empty", "reject", "Can't reduce", "ort-1.16",
         11,
     ),
-    Yes(BESIDE, "reduction-beside-nothing", "shape:ReduceMax.empty", "wrong", "", "ort-1.31", 11),
+    Yes(ADJACENT, "reduction-beside-nothing", "shape:ReduceMax.empty", "wrong", "", "ort-1.31", 11),
     Yes(CUT, "maximum-of-nothing", "shape:ReduceMax.empty", "reject", "ReduceMax", "ort-1.20", 11),
     Yes(WHOLE, "extreme-of-no-integers", "shape:ReduceMin.empty", "wrong", "", "ort-1.24", 12),
     Yes(
@@ -111,7 +111,7 @@ NO = [
     No(SUM.replace("[1]", "[0]"), "reduction-of-nothing", "ort-1.10", 11),
     No(SUM.replace("2,0,4", "2,N,4"), "reduction-of-nothing", "ort-1.10", 11),
     No(SUM, "reduction-beside-nothing", "ort-1.31", 11),
-    No(BESIDE.replace("2,0,4", "2,3,4"), "reduction-beside-nothing", "ort-1.31", 11),
+    No(ADJACENT.replace("2,0,4", "2,3,4"), "reduction-beside-nothing", "ort-1.31", 11),
     No(WHOLE.replace("int32", "float"), "extreme-of-no-integers", "ort-1.24", 12),
     No(IDLE.replace("= 1", "= 0"), "reduction-without-axes", "ort-1.10", 13),
     No(IDLE, "reduction-without-axes", "ort-1.31", 13),
@@ -164,7 +164,7 @@ X = np.array([-1.7, 1.7, 0.2, 4.9], np.float32)
 REPAIRED: list[tuple[str, int, str, dict[str, Any], Any]] = [
     (SUM, 11, "ort-1.10", {"x": np.zeros((2, 0, 4), np.float32)}, np.zeros((2, 1, 4))),
     (CUT, 11, "ort-1.20", {"x": np.zeros((2, 0, 4), np.float32)}, np.full((2, 4), -np.inf)),
-    (BESIDE, 11, "ort-1.31", {"x": np.zeros((2, 0, 4), np.float32)}, np.zeros((2, 0, 1))),
+    (ADJACENT, 11, "ort-1.31", {"x": np.zeros((2, 0, 4), np.float32)}, np.zeros((2, 0, 1))),
     (NO_BOOLS, 20, "ort-1.31", {"x": np.zeros((2, 0), bool)}, np.zeros((2, 1), bool)),
     (IDLE, 13, "ort-1.10", {"x": np.ones((2, 3), np.float32)}, np.ones((2, 3))),
     (ONE_HOT, 12, "ort-1.10", {"x": X}, np.eye(5)[[4, 1, 0, 4]]),

@@ -101,7 +101,7 @@ def test_a_rule_says_nothing(case: No) -> None:
 
 
 @pytest.mark.parametrize("target", [OLD, NEW])
-def test_linear_upsample_of_pytorch_is_computed_otherwise_and_not_refused(target: str) -> None:
+def test_linear_upsample_of_pytorch_is_computed_differently_and_not_refused(target: str) -> None:
     model = model_of(
         "(float[1,1,4,4] x) => (float[1,1,8,8] y) <float[4] s = {1.0,1.0,2.0,2.0}>"
         ' { y = Upsample <mode = "linear"> (x, s) }',

@@ -60,7 +60,7 @@ def test_refused(graph: str) -> None:
 
 
 @pytest.mark.parametrize("graph", WRONG)
-def test_computed_otherwise(graph: str) -> None:
+def test_computed_differently(graph: str) -> None:
     assert_yes(Yes(graph, RULE, FEATURE, "wrong", "fuseLayers", OLD))
 
 

@@ -11,7 +11,7 @@ from tests.engines.cases import No, Yes, assert_no, assert_yes, check, model_of
 OLD, NEW = "opencv4.10", "opencv5.0"
 ROW = "<int64 i = {0}, float k = {2.0}> { r = Gather (x, i) y = Mul (r, k) }"
 NORMAL = "(float[1,2,2] x) => (float[1,2,2] n, float[1,2,2] y) <float[2] s = {1.0, 2.0}>"
-BESIDE = "f = Cast <to = 1> (s) y = Add (x, f)"
+ADJACENT = "f = Cast <to = 1> (s) y = Add (x, f)"
 PLACE = "i = Constant <value = int64[1] {1}> () z = Gather <axis = 1> (x, i)"
 CAST = f"{PLACE} y = Cast <to = 7> (z)"
 POOL = "kernel_shape = [3, 3], strides = [2, 2]"
@@ -67,10 +67,10 @@ YES = [
         " { s = Sqrt (x) d = Div (x, s) y = Mul (k, d) }",
         "weights-first", "form:Mul.constant-first", "reject", "LayerNorm2", NEW),
     Yes(f"(float[3,3] x) => (float[3,3] y) <int64[3,1] a = {{1, 2, 3}}, int64[3] v = {{4, 5, 6}}>"
-        f" {{ m = Mul (v, v) s = Sub (m, a) {BESIDE} }}",
+        f" {{ m = Mul (v, v) s = Sub (m, a) {ADJACENT} }}",
         "known-vector-with-another", "rank:Sub.1", "wrong", "findCommonShape", OLD),
     Yes(f"(float[2,3] x) => (float[2,3] y) <int64[2,1] a = {{1, 2}}, int64[3] v = {{4, 5, 6}}>"
-        f" {{ s = Add (a, v) {BESIDE} }}",
+        f" {{ s = Add (a, v) {ADJACENT} }}",
         "known-vector-with-another", "rank:Add.1", "reject", "findCommonShape", OLD),
     Yes(f"(float[2,3] x) => (int64[2,1] y) {{ {CAST} }}",
         "axis-left-out", "form:Constant.place-of-a-cast", "wrong", "", OLD),
@@ -86,12 +86,12 @@ NO = [
     No(f"{NORMAL} {{ n = InstanceNormalization (x, s, s) y = InstanceNormalization (n, s, s) }}",
        "shared-constant", OLD),
     No(f"(float[3,3] x) => (float[3,3] y) <int64[3,1] a = {{1, 2, 3}}, int64[3] v = {{4, 5, 6}},"
-       f" int64[3] i = {{0, 1, 2}}> {{ g = Gather (v, i) s = Add (a, g) {BESIDE} }}",
+       f" int64[3] i = {{0, 1, 2}}> {{ g = Gather (v, i) s = Add (a, g) {ADJACENT} }}",
        "known-vector-with-another", OLD),
     No(f"(float[3,1] x) => (float[3,1] y) <int64[3,1] a = {{1, 2, 3}}, int64[1] v = {{4}}>"
-       f" {{ s = Add (a, v) {BESIDE} }}", "known-vector-with-another", OLD),
+       f" {{ s = Add (a, v) {ADJACENT} }}", "known-vector-with-another", OLD),
     No(f"(float[2,3] x) => (float[2,3] y) <int64[2,1] a = {{1, 2}}, int64[3] v = {{4, 5, 6}}>"
-       f" {{ s = Add (a, v) {BESIDE} }}", "known-vector-with-another", NEW),
+       f" {{ s = Add (a, v) {ADJACENT} }}", "known-vector-with-another", NEW),
     No("(float[2,3] x) => (int64[1,3] y) { i = Constant <value = int64[1] {1}> ()"
        " z = Gather (x, i) y = Cast <to = 7> (z) }", "axis-left-out", OLD),
     No("(float[2,3] x) => (int64[2,1] y) <int64[1] i = {1}>"

@@ -147,7 +147,7 @@ def test_an_output_without_a_shape() -> None:
 
 
 @pytest.mark.parametrize(("size", "wanted"), [(1, ["attr:Resize.mode=linear"]), (2, [])])
-def test_a_single_element_behind_a_conv(size: int, wanted: list[str]) -> None:
+def test_a_single_element_after_a_conv(size: int, wanted: list[str]) -> None:
     graph = (
         f"(float[1,8,{size},{size}] x, float[8,8,1,1] w) => (float[1,8,4,4] y) "
         "<int64[4] s = {1, 8, 4, 4}> { c = Conv (x, w) r = Relu (c) "

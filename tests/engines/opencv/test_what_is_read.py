@@ -48,9 +48,9 @@ def sliced(of: str, to: str, starts: str = "zero") -> str:
             "r = ReduceSum <keepdims = 1> (p, three) y = Slice (r, zero, one, three, one)"
         ),
     ],
-    ids=["all", "to the end", "another axis", "moved", "beside", "summed"],
+    ids=["all", "to the end", "another axis", "moved", "adjacent", "summed"],
 )
-def test_cells_that_are_read_are_told(graph: str) -> None:
+def test_cells_that_are_read_are_reported(graph: str) -> None:
     feature = "attr:AveragePool.count_include_pad"
     assert_yes(Yes(graph, "average-beyond-padding", feature, "wrong", "", NEW, 19))
 

@@ -94,7 +94,7 @@ KNOWN = (AXES, DILATED, SAME, WINDOW, RANK, PADS, PIECES)
         (NEW, HELD, PIECES),
     ],
 )
-def test_what_is_refused_or_computed_wrongly_is_told(
+def test_what_is_refused_or_computed_wrongly_is_reported(
     target: str, text: str, expected: tuple[str, str] | None
 ) -> None:
     said = [pair for pair in found(target, text) if pair in KNOWN]

@@ -31,8 +31,8 @@ def test_rules_say_what_it_said(subject: str) -> None:
     for opset, text, verdict in said:
         found = check(model_of(text, opset), "qnn2")
         severities = {str(finding.severity) for finding in found}
-        told = not FOUND.get(verdict) or severities & FOUND[verdict]
+        reported = not FOUND.get(verdict) or severities & FOUND[verdict]
         sure = {str(finding.severity) for finding in found if finding.certain}
-        if not told or sure & NONE.get(verdict, set[str]()):
+        if not reported or sure & NONE.get(verdict, set[str]()):
             other.append((opset, text, verdict, [finding.rule for finding in found]))
     assert other == []

@@ -33,7 +33,7 @@ def test_one_number_has_its_rank(tmp_path: Path) -> None:
     assert (found["y"].item(), found["z"].item()) == (1, -1)
 
 
-def test_an_output_that_does_not_come_is_told(tmp_path: Path) -> None:
+def test_an_output_that_does_not_come_is_reported(tmp_path: Path) -> None:
     text = "g (float[2,3] x) => (float[2,3] y, float[2,3] z) { y = Exp (x) z = Identity (y) }"
     with pytest.raises(EngineFailed, match="1 of 2 outputs came"):
         ran(TARGET, text, tmp_path, x=X)

@@ -1,4 +1,4 @@
-"""Stands in for tensorrt_rtx_bindings: speaks as it does, and an engine of it doubles its input.
+"""A stand-in for tensorrt_rtx_bindings: speaks as it does, and an engine of it doubles its input.
 
 It refuses models with NonZero in the parser and those with NonMaxSuppression in the builder.
 """

@@ -37,7 +37,7 @@ MODELS: dict[str, tuple[str, set[str]]] = {
 }
 
 
-def read_otherwise(graph: GraphProto) -> list[str]:
+def read_differently(graph: GraphProto) -> list[str]:
     """Return the operators that read an int8 constant and are not DequantizeLinear."""
     constants = {
         tensor.name for tensor in graph.initializer if tensor.data_type == TensorProto.INT8
@@ -63,4 +63,4 @@ def test_no_int8_constant_is_left_in_what_is_fixed(name: str, target: str) -> No
     result = graphfix.run(parse(f'<ir_version: 8, opset_import: ["": 17]> g {text}'), target)
     assert (result.exit_code == 0) == (target in fixed)
     if result.exit_code == 0:
-        assert read_otherwise(result.model.to_proto().graph) == []
+        assert read_differently(result.model.to_proto().graph) == []

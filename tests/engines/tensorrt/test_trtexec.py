@@ -25,7 +25,7 @@ def test_static_inputs_need_the_file_only(target: str, expected: str) -> None:
     assert trtexec_line("a.onnx", [("x", (1, 3, 224, 224))], load_target(target)) == expected
 
 
-def test_open_sizes_stand_by_name_in_all_three_options() -> None:
+def test_open_sizes_are_by_name_in_all_three_options() -> None:
     inputs = [("x", ("batch", 3, None, 224)), ("ids", (1, 8)), ("mask", ("batch",))]
     shapes = "x:<batch>x3x<dim2>x224,mask:<batch>"
     assert trtexec_line("a b.onnx", inputs, load_target("trt8.6")) == (

@@ -20,7 +20,7 @@ NAME = "tflite1.29"
         ("l, k, r", ["l"]),
     ],
 )
-def test_a_constant_beside_a_turned_tensor_is_found_and_another_tensor_is_not(
+def test_a_constant_next_to_a_turned_tensor_is_found_and_another_tensor_is_not(
     order: str, joined: list[str]
 ) -> None:
     graph = f"""(float[1,3,4,4] x, float[1,3,3] s, float[1,3,3] t)

@@ -38,14 +38,14 @@ def test_pads_that_are_computed() -> None:
     assert_unknown(Unknown(text, "zeros-beside-negative-numbers", "values of s", TARGET))
 
 
-def test_they_are_written_down() -> None:
+def test_they_are_explicit() -> None:
     result = run(model_of(padded(auto="VALID")), TARGET)
     assert result.exit_code == 0
     (pool,) = [node for node in result.model.graph.nodes if node.op == "MaxPool"]
     assert "auto_pad" not in pool.attrs
 
 
-def test_zeros_beside_negative_numbers() -> None:
+def test_zeros_next_to_negative_numbers() -> None:
     rule = "zeros-beside-negative-numbers"
     feature = "form:MaxPool.padded-with-zeros"
     assert_yes(Yes(padded(op="Neg"), rule, feature, "wrong", "", TARGET))

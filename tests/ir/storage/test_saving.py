@@ -43,7 +43,7 @@ def weight_of(path: Path) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
 EXPECTED = np.arange(6, dtype=np.float32)
 
 
-def test_beside_the_input_the_data_file_is_used_again(tmp_path: Path) -> None:
+def test_next_to_the_input_the_data_file_is_used_again(tmp_path: Path) -> None:
     source = external_model(tmp_path)
     before = (tmp_path / "w.bin").stat()
     graphfix.save(graphfix.load(source), tmp_path / "out.onnx")

@@ -95,7 +95,7 @@ def test_what_is_there_is_not_overwritten(tmp_path: Path) -> None:
         graphfix.replay(made.folder, anonymize=tmp_path / "none" / "out")
 
 
-def test_all_names_of_a_model_with_bodies_and_functions_go() -> None:
+def test_all_names_of_a_model_with_subgraphs_and_functions_go() -> None:
     model = onnx.parser.parse_model(
         """
         <ir_version: 8, opset_import: ["" : 17, "secret_domain" : 1],
@@ -126,11 +126,11 @@ def test_all_names_of_a_model_with_bodies_and_functions_go() -> None:
     assert {normal_domain(n.domain) for n in plain.graph.node} == {"local", ""}
     feed = np.ones((2, 4), np.float32)
     for flag in (True, False):
-        told: list[Any] = []
+        reported: list[Any] = []
         for proto in (model, plain):
             x, c = (info.name for info in proto.graph.input)
-            told += outputs_of(proto, {x: feed, c: np.array(flag)}).values()
-        np.testing.assert_array_equal(told[0], told[1])
+            reported += outputs_of(proto, {x: feed, c: np.array(flag)}).values()
+        np.testing.assert_array_equal(reported[0], reported[1])
 
 
 def test_random_weights_are_like_those_they_stand_for() -> None:

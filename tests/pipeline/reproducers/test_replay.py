@@ -260,7 +260,7 @@ def test_a_folder_that_is_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "told"),
+    ("name", "content", "reported"),
     [
         ("reproducer.json", b"{", "is a damaged reproducer: reproducer.json does not say what"),
         ("reproducer.json", b"[]", "is a damaged reproducer: reproducer.json does not say what"),
@@ -272,17 +272,17 @@ def test_a_folder_that_is_none(tmp_path: Path) -> None:
         ("passes/wrong.py", None, "passes/wrong.py is missing"),
     ],
 )
-def test_a_damaged_folder(folder: Path, name: str, content: bytes | None, told: str) -> None:
+def test_a_damaged_folder(folder: Path, name: str, content: bytes | None, reported: str) -> None:
     path = folder / name
     path.unlink() if content is None else path.write_bytes(content)
-    with pytest.raises(InvalidModel, match=told) as caught:
+    with pytest.raises(InvalidModel, match=reported) as caught:
         graphfix.replay(folder)
     assert caught.value.exit_code == 3
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "told"),
+    ("field", "value", "reported"),
     [
         (
             "format",
@@ -296,16 +296,18 @@ def test_a_damaged_folder(folder: Path, name: str, content: bytes | None, told: 
         ("sha256", {"../../x": ""}, "does not say what it should"),
     ],
 )
-def test_a_folder_of_another_version(folder: Path, field: str, value: object, told: str) -> None:
+def test_a_folder_of_another_version(
+    folder: Path, field: str, value: object, reported: str
+) -> None:
     path = folder / "reproducer.json"
     index = json.loads(path.read_text(encoding="utf-8"))
     index[field] = value
     path.write_text(json.dumps(index), encoding="utf-8")
-    with pytest.raises(InvalidModel, match=told):
+    with pytest.raises(InvalidModel, match=reported):
         graphfix.replay(path.parent)
 
 
-def test_an_older_graphfix_is_told(folder: Path) -> None:
+def test_an_older_graphfix_is_reported(folder: Path) -> None:
     path = folder / "reproducer.json"
     index = json.loads(path.read_text(encoding="utf-8"))
     index["versions"]["graphfix"] = "0.0.9"

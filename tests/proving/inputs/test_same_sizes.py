@@ -25,7 +25,7 @@ def same(one: str, two: str) -> bool:
     return found
 
 
-def test_other_names_and_other_numbers_are_no_matter() -> None:
+def test_other_names_and_other_values_are_no_matter() -> None:
     before = f"{SHAPED} a = Neg (x) y = Reshape (a, d)"
     renamed = "p = Shape (x) q = Gather (p, zero) w = Concat <axis = 0> (q, rest)"
     assert same(before, f"b = Abs (x) c = Exp (b) {renamed} y = Reshape (c, w)")
@@ -72,7 +72,7 @@ def test_bounds_of_slices_are_compared_with_what_they_cut() -> None:
     assert not same(cut, "a = Neg (x) y = Slice (a, zero, k)")
 
 
-def test_bodies_are_not_looked_into() -> None:
+def test_subgraphs_are_not_looked_into() -> None:
     branches = (
         "c = Cast <to = 9> (k) y = If (c) <then_branch = a () => (float[A, B] p) "
         "{ p = Neg (x) }, else_branch = b () => (float[A, B] q) { q = Abs (x) }>"

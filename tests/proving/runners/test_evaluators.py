@@ -104,7 +104,7 @@ def test_the_rest_keeps_the_semantics_of_its_opset(tmp_path: Path, place: str) -
     np.testing.assert_allclose(found[0]["y"], np.full((2, 2, 3), 1 / 6), rtol=1e-6)
 
 
-def test_bodies_and_functions_reach_the_function_too(place: str) -> None:
+def test_subgraphs_and_functions_reach_the_function_too(place: str) -> None:
     text = """<ir_version: 8, opset_import: ["" : 17, "my" : 1, "f" : 1]>
     g (float[1, 3] x, bool c) => (float[1, 3] y)
     { y = If (c) < then_branch = t () => (float[1, 3] a) { a = f.twice<s = 2.0>(x) },

@@ -19,9 +19,9 @@ KEY = ("acme", "F")
 HEAD = '<ir_version: 8, opset_import: ["" : 17, "acme" : 1]> g '
 
 
-def called(*inputs: Array | None, likes: tuple[int, ...] = (0,), **told: object) -> list[Array]:
+def called(*inputs: Array | None, likes: tuple[int, ...] = (0,), **reported: object) -> list[Array]:
     places = Evaluators({KEY: made_up.place_of(likes)})
-    return list(places.get(KEY)(list(inputs), {"operator": "F", **told}))
+    return list(places.get(KEY)(list(inputs), {"operator": "F", **reported}))
 
 
 def compare(tmp_path: Path, before: str, after: str) -> Verdict:

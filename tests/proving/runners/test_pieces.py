@@ -149,7 +149,9 @@ def test_a_node_without_inputs_is_no_grid_sample() -> None:
     ("op", "known"),
     [("own.Other", False), ("com.microsoft.YieldOp", False), ("com.microsoft.Gelu", True)],
 )
-def test_an_operator_that_nothing_knows_is_told_before_anything_runs(op: str, known: bool) -> None:
+def test_an_operator_that_nothing_knows_is_reported_before_anything_runs(
+    op: str, known: bool
+) -> None:
     text = f"""<ir_version: 8, opset_import: ["" : 17, "own" : 1, "com.microsoft" : 1]>
     g (float[2] x) => (float[2] y) {{ h = own.Twice (x)  z = Exp (h)  y = {op} (z) }}"""
     key: OpKey = ("own", "Twice")

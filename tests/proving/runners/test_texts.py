@@ -53,7 +53,7 @@ def test_every_text_of_a_row_is_gathered() -> None:
     assert found.tolist() == rows[::-1].tolist()
 
 
-def test_numbers_beside_texts_are_gathered_by_onnxruntime() -> None:
+def test_numbers_next_to_texts_are_gathered_by_onnxruntime() -> None:
     engine = RunnableModel(parsed(OF_NUMBERS)).open()
     assert isinstance(engine, OrtEngine)
     found = np.asarray(engine.run({"x": np.array([2, 1, 7]), "i": np.array([2, 0])})["y"])

@@ -106,10 +106,10 @@ def test_the_users_inputs_come_first(tmp_path: Path) -> None:
     file = tmp_path / "wrong_pass.py"
     file.write_text(HIDDEN, encoding="utf-8")
     inputs = {"x": np.full((3, 4), -7777.5, np.float32)}
-    told = graphfix.run(
+    reported = graphfix.run(
         model, passes=["wrong"], pass_files=[file], verify="sites", inputs=inputs
     ).report
-    assert list(_proofs(told, Status.FAILED)) == ["bad"]
+    assert list(_proofs(reported, Status.FAILED)) == ["bad"]
     assert not _proofs(_run(tmp_path, model), Status.FAILED)
 
 

@@ -103,40 +103,40 @@ def test_what_is_wrong_is_never_kept_nor_taken_for_what_was_right(
     assert len(asked) == 4, "another constant is another site"
 
 
-def _cut_short(told: bytes) -> bytes:
-    return told[: len(told) // 2]
+def _cut_short(reported: bytes) -> bytes:
+    return reported[: len(reported) // 2]
 
 
-def _emptied(_told: bytes) -> bytes:
+def _emptied(_reported: bytes) -> bytes:
     return b""
 
 
-def _no_text(told: bytes) -> bytes:
-    return b"\xff\x00" + told
+def _no_text(reported: bytes) -> bytes:
+    return b"\xff\x00" + reported
 
 
-def _deep(_told: bytes) -> bytes:
+def _deep(_reported: bytes) -> bytes:
     return b"[" * 100_000
 
 
-def _another_kind(_told: bytes) -> bytes:
+def _another_kind(_reported: bytes) -> bytes:
     return b'{"key": 1, "certificate": [], "sum": null}'
 
 
-def _one_byte(told: bytes) -> bytes:
+def _one_byte(reported: bytes) -> bytes:
     """Change the number of samples, which is still a number."""
-    at = told.index(b'"samples": ') + len(b'"samples": ')
-    return told[:at] + (b"9" if told[at : at + 1] != b"9" else b"8") + told[at + 1 :]
+    at = reported.index(b'"samples": ') + len(b'"samples": ')
+    return reported[:at] + (b"9" if reported[at : at + 1] != b"9" else b"8") + reported[at + 1 :]
 
 
-def _made_equal(told: bytes) -> bytes:
-    return told.replace(b'"max_abs": 0.0', b'"max_abs": 0.5')
+def _made_equal(reported: bytes) -> bytes:
+    return reported.replace(b'"max_abs": 0.0', b'"max_abs": 0.5')
 
 
 @pytest.mark.parametrize(
     "damage", [_cut_short, _emptied, _no_text, _deep, _another_kind, _one_byte, _made_equal]
 )
-def test_what_is_damaged_is_proved_anew(
+def test_what_is_damaged_is_proved_again(
     tmp_path: Path, asked: list[int], damage: Callable[[bytes], bytes]
 ) -> None:
     first = proof(tmp_path, ONE, right)
@@ -231,7 +231,7 @@ def test_writers_at_the_same_time_do_each_other_no_harm(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("given", [{"seed": 1}, {"inputs": "x.npz"}])
-def test_runs_on_inputs_of_ones_own_prove_anew(
+def test_runs_on_inputs_of_ones_own_prove_again(
     tmp_path: Path, asked: list[int], given: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import numpy as np

@@ -136,7 +136,7 @@ def test_attributes_opsets_outputs_and_draws_tell_nodes_apart() -> None:
         assert _same(node(f"r0 = {drawn}"), node(f"r0 = {drawn}")) == ""
 
 
-def test_bodies_and_functions_are_run() -> None:
+def test_subgraphs_and_functions_are_run() -> None:
     text = """<ir_version: 8, opset_import: ["" : 17]>
     s (bool c, float b0) => (float r0) {
       r0 = If (c) <then_branch = a () => (float y) { y = Exp (b0) },
@@ -166,8 +166,8 @@ def test_moved_constants_and_identities_are_proved_without_a_child(
     monkeypatch.setattr(proving, "ask", never)
     sites, _ = sites_of(MOVED, "identity-elimination", "constant-to-initializer")
     proofs = Prover({}).prove([(evidence, site.accuracy) for site, evidence in sites], {})
-    told = {site.node.op: proof for (site, _), proof in zip(sites, proofs, strict=True)}
-    assert {op: (p.status, p.samples, p.reason) for op, p in told.items()} == {
+    reported = {site.node.op: proof for (site, _), proof in zip(sites, proofs, strict=True)}
+    assert {op: (p.status, p.samples, p.reason) for op, p in reported.items()} == {
         "Identity": (Verdict.EQUAL, 0, PASSED_ON),
         "Constant": (Verdict.EQUAL, 0, BYTES),
     }

@@ -55,11 +55,11 @@ TILED_ONCE = """
     g (float[2, 3] x, int64[2] r) => (float[A, B] y) <int64 one = {1}>
     { m = Max (r, one)  y = Tile (x, m) }
 """
-BEHIND = """
+AFTER = """
     g (float[3, 4] x, int64[1] n) => (float[A, B] y) <int64[1] two = {2}, int64[3] z = {0, 0, 0}>
     { m = Sub (two, n)  p = Concat <axis = 0> (z, m)  y = Pad (x, p) }
 """
-BEHIND_UP = BEHIND.replace("y = Pad (x, p)", "q = Abs (p)  y = Pad (x, q)")
+AFTER_UP = AFTER.replace("y = Pad (x, p)", "q = Abs (p)  y = Pad (x, q)")
 TAKEN = "g (float[3] x, int64[3] i) => (float[3] y) { y = Gather (x, i) }"
 PUT = """
     g (float[3] x, int64[3] i, float[3] u) => (float[3] y) { y = ScatterElements (x, i, u) }
@@ -75,7 +75,7 @@ PUT = """
         (LARGEST, LARGEST_ONE),
         (ALONG, ALONG_FIRST),
         (TILED, TILED_ONCE),
-        (BEHIND, BEHIND_UP),
+        (AFTER, AFTER_UP),
     ],
     ids=["pads", "ends", "k of Trilu", "k of TopK", "axis", "repeats", "through arithmetic"],
 )
@@ -89,7 +89,7 @@ def test_a_parameter_that_is_taken_for_tame_shows(before: str, after: str) -> No
     [
         (PAD, {"p": (Meaning.PAD, True)}),
         (CUT, {"a": (Meaning.PLACE, True), "b": (Meaning.PLACE, True)}),
-        (BEHIND, {"n": (Meaning.PAD, False)}),
+        (AFTER, {"n": (Meaning.PAD, False)}),
         (LOWER, {"k": (Meaning.DIAGONAL, True)}),
         (TAKEN, {"i": (Meaning.INDEX, True)}),
         (PUT, {}),
@@ -99,8 +99,8 @@ def test_a_parameter_that_is_taken_for_tame_shows(before: str, after: str) -> No
 def test_the_schema_says_what_is_a_parameter(
     text: str, found: dict[str, tuple[Meaning, bool]]
 ) -> None:
-    told = {p.name: (p.meaning, p.direct) for p in parameters_of(model(text))}
-    assert told == found
+    reported = {p.name: (p.meaning, p.direct) for p in parameters_of(model(text))}
+    assert reported == found
 
 
 def test_no_number_of_a_style_goes_where_a_parameter_is_wanted(
@@ -149,4 +149,4 @@ def test_it_is_said_that_no_other_value_runs() -> None:
 
 def test_arithmetic_before_a_parameter_is_not_fed_with_large_numbers() -> None:
     # A Pad of 2^31 elements would end the process that proves.
-    assert proof(BEHIND, BEHIND).status is Verdict.EQUAL
+    assert proof(AFTER, AFTER).status is Verdict.EQUAL

@@ -88,7 +88,7 @@ def test_sites_that_do_the_same_share_a_proof(monkeypatch: pytest.MonkeyPatch) -
     assert set(prover.memory.costs) == set(prover.memory.known)
 
 
-def test_an_operator_that_nobody_can_run_is_inconclusive() -> None:
+def test_an_operator_that_no_one_can_run_is_inconclusive() -> None:
     sites, _ = sites_of(ODD, _pass(odd_to_neg), _pass(add_to_sub))
     proofs = _prove(Prover({}), sites)
     assert proofs["y"].status is Verdict.INCONCLUSIVE

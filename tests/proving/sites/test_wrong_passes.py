@@ -106,7 +106,7 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("verify", ["auto", "sites"])
-def test_a_wrong_site_is_taken_back_and_the_right_one_stays(
+def test_a_wrong_site_is_rolled_back_and_the_right_one_stays(
     tmp_path: Path, case: str, verify: str
 ) -> None:
     source, op, shape, attributes = CASES[case]
@@ -162,7 +162,7 @@ def test_what_only_runs_with_an_optional_is_compared_with_it(tmp_path: Path) -> 
     assert result.exit_code == 0
 
 
-def test_infinities_that_nobody_claims_are_not_looked_at(tmp_path: Path) -> None:
+def test_infinities_that_no_one_claims_are_not_looked_at(tmp_path: Path) -> None:
     source = INFINITE.replace(', claims=("inf",)', "")
     applied = _outcome(_run(tmp_path, source, _model("Neg", "3, 4")), Status.APPLIED)
     assert sorted(site.node.name for site in applied.sites) == ["bad", "good"]

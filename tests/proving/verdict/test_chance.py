@@ -122,7 +122,7 @@ def test_outputs_that_are_all_drawn(tmp_path: Path) -> None:
     assert compare(tmp_path, text % "", text % "<scale = 2.0>").status is Verdict.MISMATCH
 
 
-def test_what_hangs_on_more_is_not_told(tmp_path: Path) -> None:
+def test_what_depends_on_more_is_not_reported(tmp_path: Path) -> None:
     before = """(float[4] x, float[4] z) => (float[4] y)
     { p = Sigmoid(x) d = Bernoulli(p) y = Add(d, z) }"""
     after = """(float[4] x, float[4] z) => (float[4] y)

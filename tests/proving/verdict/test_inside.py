@@ -80,7 +80,7 @@ def test_a_recurrent_node_without_a_step_is_seen(
 
 
 @pytest.mark.parametrize(("size", "meant"), [(0, False), (2, False), (3, True), (9, True)])
-def test_a_condition_behind_the_last_element_is_seen(size: int, meant: bool) -> None:
+def test_a_condition_after_the_last_element_is_seen(size: int, meant: bool) -> None:
     text = """g (float[1, N] x) => (float[1, M] y) {
       c = Constant <value = bool[4] {1, 0, 1, 0}> ()  y = Compress <axis = 1> (x, c) }"""
     assert inside(text).is_meant({"x": np.ones((1, size), np.float32)}) is meant

@@ -64,7 +64,7 @@ def test_a_flip_that_rounding_does_not_explain_is_a_difference() -> None:
 
 
 def test_the_optimiser_alone_explains_nothing() -> None:
-    # It folds what is declared of t, which the input has long left behind.
+    # It folds what is declared of t, which no longer fits the input.
     stale = judge(
         "(float[N, 3] x) => (float[2] u, int64[2] v) <float[2, 3] t> "
         "{ t = Relu(x) v = Shape(t) u = Cast<to = 1>(v) }"

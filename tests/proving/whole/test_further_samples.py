@@ -46,8 +46,8 @@ SAME = of_size("y = Cast <to = 11> (n)")
 )
 def test_what_differs_beyond_a_size_alone_is_found(body: str, size: int, tmp_path: Path) -> None:
     for one, other in ((SAME, of_size(body)), (of_size(body), SAME)):
-        told = compared(one, other, tmp_path)
-        assert told.status == "mismatch", size
+        reported = compared(one, other, tmp_path)
+        assert reported.status == "mismatch", size
 
 
 def test_how_often_is_said(tmp_path: Path) -> None:
@@ -81,8 +81,8 @@ def test_initializers_are_overridden_in_value_and_shape(
 ) -> None:
     before, after = overridden(one, declared), overridden(other, declared)
     assert compared(before, after, tmp_path).status == "mismatch"
-    told = compared(before, before, tmp_path)
-    assert (told.status, "overridden initializers" in told.method) == ("equal", True)
+    reported = compared(before, before, tmp_path)
+    assert (reported.status, "overridden initializers" in reported.method) == ("equal", True)
 
 
 def test_a_ladder_ends_before_what_would_take_too_long() -> None:
@@ -102,9 +102,7 @@ def _busy(seconds: float) -> None:
 
 
 @pytest.mark.parametrize(("judging", "last"), [(0.0, 4096), (0.1, 512)])
-def test_what_is_asked_besides_counts_for_what_comes_behind_rungs(
-    judging: float, last: int
-) -> None:
+def test_what_is_asked_besides_counts_for_what_comes_after_rungs(judging: float, last: int) -> None:
     ladder, climbed = Ladder(0.3, 1 << 30), list[int]()
     for size, is_rung in ladder.climb([30, 4096]):
         climbed.append(size)

@@ -19,7 +19,7 @@ def test_small_numbers_stay() -> None:
     assert _found("(float[N,3] x) => (float[N,3] y) { y = Tanh (x) }") == Rounding()
 
 
-def test_the_first_tensor_past_the_range_is_told() -> None:
+def test_the_first_tensor_past_the_range_is_reported() -> None:
     found = _found(
         "(float[N,3] x) => (float[N,3] y) <float[1] c = {60000.0}> "
         "{ a = Abs (x) b = Sum (a, c) d = Mul (b, c) e = Mul (d, c) f = Div (e, c) y = Div (f, c) }"
@@ -29,7 +29,7 @@ def test_the_first_tensor_past_the_range_is_told() -> None:
     assert set(found.outputs) == {"y"}
 
 
-def test_bodies_are_rounded_too() -> None:
+def test_subgraphs_are_rounded_too() -> None:
     found = _found(
         "(float[2] x, bool c) => (float[2] y) { y = If (c) <"
         "then_branch = t () => (float[2] u) { k = Constant <value = float[1] {40000.0}> () "

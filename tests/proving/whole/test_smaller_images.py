@@ -67,7 +67,7 @@ def _further(before: ModelProto, after: ModelProto) -> list[float]:
     return [float(np.asarray(each["y"]).max()) for each in outputs]
 
 
-def test_other_numbers_are_compared_on_corners() -> None:
+def test_other_values_are_compared_on_corners() -> None:
     plain = _model("y = Mul (x, w)")
     largest = _further(plain, _model("y = Mul (w, x)"))
     assert len(largest) == len(set(largest)) == 4

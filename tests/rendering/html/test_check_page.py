@@ -22,7 +22,7 @@ def checked(folder: Path, capsys: Capture, *words: str, name: str = "modulo") ->
 
 def test_it_says_what_stands_in_the_way_and_what_helps(tmp_path: Path, capsys: Capture) -> None:
     page = checked(tmp_path, capsys, "--target", "trt8.4", "--explain")
-    answers = [told for _, told in page.of("article")]
+    answers = [reported for _, reported in page.of("article")]
     assert answers[0].startswith("Is it ready? No 1 problem for trt8.4")
     assert answers[1].startswith("What can be repaired? All of it")
     assert answers[2].startswith("How sure is that? As sure as the rules")
@@ -36,7 +36,7 @@ def test_it_says_what_stands_in_the_way_and_what_helps(tmp_path: Path, capsys: C
 
 def test_a_model_without_problems(tmp_path: Path, capsys: Capture) -> None:
     page = checked(tmp_path, capsys, "--target", "ort")
-    assert [told for _, told in page.of("h1")] == ["OK"]
+    assert [reported for _, reported in page.of("h1")] == ["OK"]
     assert not list(page.of("pre", kind="command"))
 
 
@@ -47,7 +47,7 @@ def test_no_name_becomes_markup(tmp_path: Path, capsys: Capture) -> None:
     assert page.closed()
 
 
-def test_json_beside_it(tmp_path: Path, capsys: Capture) -> None:
+def test_json_next_to_it(tmp_path: Path, capsys: Capture) -> None:
     checked(tmp_path, capsys, "--target", "trt8.4", "--report", str(tmp_path / "r.json"))
     assert '"rule": "operator-not-supported"' in (tmp_path / "r.json").read_text(encoding="utf-8")
 

@@ -52,7 +52,7 @@ def test_weights_have_their_type_and_size() -> None:
     assert conv.y > big.y == small.y
 
 
-def test_long_texts_are_cut_and_told_in_full_on_demand() -> None:
+def test_long_texts_are_cut_and_reported_in_full_on_demand() -> None:
     (box,) = drawn(Sketch((SketchNode("Op", "added", "n" * 80, (), ()),))).boxes
     assert len(box.detail) == 30
     assert box.title == f"Op {'n' * 80}"

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from graphfix.rendering.html.layout import depths, laid_out
 
 
-def test_each_node_stands_below_what_it_reads() -> None:
+def test_each_node_is_below_what_it_reads() -> None:
     assert depths(4, [(0, 1), (1, 2), (0, 2), (2, 3)]) == (0, 1, 2, 3)
 
 
-def test_what_reads_nothing_stands_just_above_its_first_reader() -> None:
+def test_what_reads_nothing_is_just_above_its_first_reader() -> None:
     assert depths(5, [(0, 1), (1, 2), (3, 2), (2, 4)]) == (0, 1, 2, 1, 3)
 
 

@@ -58,8 +58,8 @@ def test_a_difference(
     pair: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = page(tmp_path / "r.html", capsys, "diff", *pair)
-    assert [told for _, told in found.of("h1")] == ["DIFFERENT"]
-    answers = [told for _, told in found.of("article")]
+    assert [reported for _, reported in found.of("h1")] == ["DIFFERENT"]
+    answers = [reported for _, reported in found.of("article")]
     assert answers[2].startswith("And in the weights? 1 weight")
     ((_, weight),) = found.of("details", id="w1")
     assert "1 of 4 elements differ, by up to 0.5" in weight
@@ -72,7 +72,7 @@ def test_a_comparison_with_its_plot(
     pair: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = page(tmp_path / "r.html", capsys, "compare", *pair, "--layers")
-    assert [told for _, told in found.of("h1")] == ["MISMATCH"]
+    assert [reported for _, reported in found.of("h1")] == ["MISMATCH"]
     ((_, first),) = found.of("details", id="y1")
     assert first.startswith("a mismatch Add")
     assert "worst error: " in first
@@ -91,8 +91,10 @@ def test_where_two_models_part(
     ((_, card),) = found.of("details", id="first-node")
     assert card.startswith("Add ")
     assert "changed weight w float32[4]: 1 of 4 elements differ" in card
-    assert not [attrs for attrs, told in found.of("table") if "first second" in told]
-    assert next(told for _, told in found.of("article")).startswith("Do they compute the same? No")
+    assert not [attrs for attrs, reported in found.of("table") if "first second" in reported]
+    assert next(reported for _, reported in found.of("article")).startswith(
+        "Do they compute the same? No"
+    )
     assert "1 of 4 elements differ" in card
 
 
@@ -100,13 +102,13 @@ def test_a_run_that_breaks_nothing(
     pair: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = page(tmp_path / "r.html", capsys, "bisect", pair[0], "--target", "trt8")
-    assert [told for _, told in found.of("h1")] == ["EQUAL"]
+    assert [reported for _, reported in found.of("h1")] == ["EQUAL"]
 
 
 def test_edits(pair: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ("edit", pair[0], "--rename", "a=inner", "-o", str(tmp_path / "out.onnx"))
     found = page(tmp_path / "r.html", capsys, *words)
-    assert [told for _, told in found.of("h1")] == ["CHANGED"]
+    assert [reported for _, reported in found.of("h1")] == ["CHANGED"]
     ((attrs, card),) = found.of("details", id="e1")
     assert attrs["class"] == "card good"
     assert card.startswith("--rename proved")

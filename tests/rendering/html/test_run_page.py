@@ -29,13 +29,13 @@ def page(text: str) -> Elements:
 
 
 def test_it_opens_with_three_answers(page: Elements) -> None:
-    answers = [told for _, told in page.of("article")]
+    answers = [reported for _, reported in page.of("article")]
     assert answers[0].startswith("Is it fixed? Yes 1 problem before, 0 after")
     assert answers[1].startswith("What changed? ")
     assert answers[2].startswith(
         "Can I trust it? Yes, it was run and compared It computes the same"
     )
-    assert [told for _, told in page.of("h1")] == ["FIXED"]
+    assert [reported for _, reported in page.of("h1")] == ["FIXED"]
 
 
 def test_the_finding_has_the_words_of_the_engine(page: Elements) -> None:
@@ -54,18 +54,18 @@ def test_the_repair_is_drawn_before_and_after_with_its_proof(page: Elements) -> 
     captions = [attrs["aria-label"] for attrs, _ in page.of("div", kind="canvas")]
     assert captions[0] == "Before: Mod, Add, input, Relu"
     assert captions[1].startswith("After: ")
-    assert next(told for _, told in page.of("g", kind="removed")) == "Modfmod=1"
-    assert "float32[N,4]" in [told for _, told in page.of("text")]
+    assert next(reported for _, reported in page.of("g", kind="removed")) == "Modfmod=1"
+    assert "float32[N,4]" in [reported for _, reported in page.of("text")]
 
 
 def test_the_map_has_each_node_and_leads_to_its_repair(page: Elements) -> None:
     places = [attrs.get("id", "") for _, attrs, _ in page.found]
     nodes = [place for place in places if re.fullmatch(r"n\d+", place)]
     assert nodes == ["n0", "n1", "n2"]
-    ((attrs, told),) = page.of("a", id="n1")
+    ((attrs, reported),) = page.of("a", id="n1")
     assert attrs["href"] == "#s1"
     assert attrs["class"] == "fixed"
-    assert told.startswith("Mod modulo")
+    assert reported.startswith("Mod modulo")
 
 
 def test_each_link_leads_somewhere(page: Elements) -> None:
@@ -90,8 +90,8 @@ def test_nothing_is_fetched(text: str, page: Elements) -> None:
     assert "default-src 'none'" in text
 
 
-def test_time_is_told_by_stage(page: Elements) -> None:
-    rows = [told for _, told in page.of("tr")]
+def test_time_is_reported_by_stage(page: Elements) -> None:
+    rows = [reported for _, reported in page.of("tr")]
     assert any(re.fullmatch(r"verify\d+\.\d\d", row) for row in rows)
 
 
@@ -122,7 +122,7 @@ def test_no_name_becomes_markup() -> None:
     assert "&lt;script&gt;" in text
 
 
-def test_what_is_left_is_told_with_its_tone() -> None:
+def test_what_is_left_is_reported_with_its_tone() -> None:
     proto = parser.parse_model(
         '<ir_version: 8, opset_import: ["" : 17, "acme" : 1]> '
         "g (float[2] x) => (float[2] y) { y = acme.Warp (x) }"
@@ -136,7 +136,7 @@ def test_what_is_left_is_told_with_its_tone() -> None:
     assert spot.mark == "left"
 
 
-def test_sites_that_were_not_to_be_proved_are_told_without_a_drawing() -> None:
+def test_sites_that_were_not_to_be_proved_are_reported_without_a_drawing() -> None:
     result = run(model(), target="trt8.4", verify="off")
     made = run_page(result)
     cards = next(s.cards for s in made.sections if s.place == "repairs")
@@ -180,11 +180,11 @@ def test_the_command_writes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert markdown.read_text(encoding="utf-8").startswith("# FIXED")
 
 
-def test_what_stands_between_backticks_is_code_and_escaped() -> None:
+def test_what_is_between_backticks_is_code_and_escaped() -> None:
     shown = run_page(repaired())
     said = f"see `graphfix targets {HOSTILE}`, not ` this"
     found = Elements(rendered(replace(shown, sentence=said)))
-    assert f"graphfix targets {HOSTILE}" in [told for _, told in found.of("code")]
+    assert f"graphfix targets {HOSTILE}" in [reported for _, reported in found.of("code")]
     assert len(list(found.of("script"))) == 1
     assert not list(found.of("img"))
 

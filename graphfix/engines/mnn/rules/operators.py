@@ -376,10 +376,10 @@ EMPTY_OUTPUT = refuses_empty_outputs(
 )
 def loop_that_reads_halves(node: NodeView, target: Target) -> Answer:
     """MNN crashes when a Loop body reads a float16 tensor from outside the Loop."""
-    bodies = [graph for _, body in node.node.graphs() for graph in body.walk()]
-    inner = {id(t) for body in bodies for t in (*body.inputs, *body.initializers)}
-    inner |= {id(t) for body in bodies for made in body.nodes for t in made.outputs}
-    read = [Value(t) for body in bodies for made in body.nodes for t in made.inputs]
+    subgraphs = [graph for _, body in node.node.graphs() for graph in body.walk()]
+    inner = {id(t) for body in subgraphs for t in (*body.inputs, *body.initializers)}
+    inner |= {id(t) for body in subgraphs for made in body.nodes for t in made.outputs}
+    read = [Value(t) for body in subgraphs for made in body.nodes for t in made.inputs]
     return any(one.type_name == "float16" and id(one.tensor) not in inner for one in read)
 
 

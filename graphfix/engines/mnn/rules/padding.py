@@ -51,8 +51,8 @@ def counted_behind(node: NodeView, target: Target) -> Answer:
     pads = [int(pad) for pad in node.attr("pads", ())]
     half = len(pads) // 2
     counts = node.op == "LpPool" or node.attr("count_include_pad", 0)
-    behind = any(end > begin for begin, end in zip(pads[:half], pads[half:], strict=True))
-    if not (counts and behind):
+    after = any(end > begin for begin, end in zip(pads[:half], pads[half:], strict=True))
+    if not (counts and after):
         return None
     return Yes(feature="attr:LpPool.pads") if node.op == "LpPool" else True
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from graphfix.engines.gridsample_nan import reads_grids_of_nan_otherwise
+from graphfix.engines.gridsample_nan import misreads_grids_of_nan
 from graphfix.engines.mnn.rules.wheel import WHEEL
 
-GRID_OF_NAN = reads_grids_of_nan_otherwise(
+GRID_OF_NAN = misreads_grids_of_nan(
     {
         "linear": frozenset({"border", "zeros"}),
         "nearest": frozenset({"zeros"}),

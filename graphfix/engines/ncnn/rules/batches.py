@@ -14,7 +14,7 @@ from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.analysis.memo import kept_stepwise
 from graphfix.analysis.walking import along_first_inputs, walk
 from graphfix.engines.ncnn.rules import FACTS
-from graphfix.engines.ncnn.rules.constants import is_one_number
+from graphfix.engines.ncnn.rules.constants import is_one_element
 from graphfix.engines.ncnn.rules.ranks import tells_batch
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, rule
@@ -63,7 +63,7 @@ def _begins(node: NodeView) -> bool:
     x = node.input(0)
     if x is None or (x.rank or 0) < _MATRIX or not tells_batch(node):
         return False
-    return node.op != "PRelu" or not is_one_number(node.input(1))  # that one is a LeakyRelu
+    return node.op != "PRelu" or not is_one_element(node.input(1))  # that one is a LeakyRelu
 
 
 def _followed(maker: NodeView, value: Value, size: int) -> list[Value]:
@@ -185,10 +185,10 @@ def rows_of_the_batch(node: NodeView, target: Target) -> Answer:
         return False
     if node.op == "MatMul" and known_with_sizes(x):
         return other.rank == _MATRIX and has_batch(other)
-    return known_with_sizes(other) and _is_put_back(x)
+    return known_with_sizes(other) and _is_restored(x)
 
 
-def _is_put_back(value: Value) -> bool:
+def _is_restored(value: Value) -> bool:
     """Say whether a matrix of the batch comes of a tensor with the batch after axes of 1."""
     size = value.dim(0)
     if value.rank != _MATRIX or size is None:

@@ -18,7 +18,7 @@ from graphfix.engines.rule import REJECT, Answer, Yes, rule
 from graphfix.ir.views import NodeView, Value
 
 _JOINING = ("Concat", "Einsum", "MatMul")
-_LEFT = {  # what pnnx makes of it, which ncnn has no layer for
+_LEFT = {  # the operator of pnnx that ncnn has no layer for
     "BatchNormalization": "F.batch_norm",
     "InstanceNormalization": "F.instance_norm",
     "LayerNormalization": "F.layer_norm",
@@ -28,7 +28,7 @@ _WITH_PARAMETERS = tuple(_LEFT)
 _ARITHMETIC = ("Add", "Div", "Max", "Min", "Mul", "Pow", "Sub", "Sum")
 
 
-def is_one_number(value: Value | None) -> bool:
+def is_one_element(value: Value | None) -> bool:
     """Say whether a tensor is a constant of one element."""
     if value is None or not known_with_sizes(value):
         return False
@@ -47,7 +47,7 @@ def is_one_number(value: Value | None) -> bool:
 )
 def one_number_for_a_tensor(node: NodeView, target: Target) -> Answer:
     """pnnx does not support a single-element constant as an operand of {op}."""
-    return any(is_one_number(value) for value in node.inputs)
+    return any(is_one_element(value) for value in node.inputs)
 
 
 @rule(
@@ -62,7 +62,7 @@ def one_number_for_a_tensor(node: NodeView, target: Target) -> Answer:
 def bias_of_another_shape(node: NodeView, target: Target) -> Answer:
     """pnnx requires a constant bias with one value per column, and no scalar operand."""
     y, bias = node.output(0), node.input(2)
-    if any(is_one_number(value) for value in node.inputs[:1]):
+    if any(is_one_element(value) for value in node.inputs[:1]):
         return Yes(feature="form:Gemm.one-number")
     if bias is None:
         return False
@@ -81,7 +81,7 @@ def bias_of_another_shape(node: NodeView, target: Target) -> Answer:
 )
 def number_without_a_text(node: NodeView, target: Target) -> Answer:
     """pnnx crashes when a scalar constant is subnormal, infinite or NaN."""
-    return any(_has_no_text(value) for value in node.inputs if is_one_number(value))
+    return any(_has_no_text(value) for value in node.inputs if is_one_element(value))
 
 
 def _has_no_text(value: Value | None) -> bool:

@@ -70,7 +70,7 @@ def is_of_indices(value: Value) -> Generator[Value, bool, bool]:
     versions="ncnn",
     severity=REJECT,
     text="layer Gather not exists or registered; indices element out of data bounds",
-    source=f"{FACTS}: rows of a stored matrix are taken where the axis is not written down and the"
+    source=f"{FACTS}: rows of a stored matrix are taken where the axis is not explicit and the"
     " indices are inputs; int64 with eight rows at least",
 )
 def gather_by_computed(node: NodeView, target: Target) -> Answer:

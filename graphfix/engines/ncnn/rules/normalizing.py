@@ -48,7 +48,7 @@ def _made_once(value: Value | None, op: str) -> Value | None:
     severity=REJECT,
     text="layer nn.InstanceNorm1d not exists or registered",
     source=f"{FACTS}: between two Reshapes, with scales of 1, biases of 0 and an epsilon that is"
-    " written down, it is the GroupNorm of PyTorch",
+    " explicit, it is the GroupNorm of PyTorch",
 )
 def normalization_of_rows(node: NodeView, target: Target) -> Answer:
     """ncnn supports InstanceNormalization on images only."""

@@ -78,7 +78,7 @@ def extremes_of_several(node: NodeView, target: Target) -> Answer:
     return len(node.inputs) != 2
 
 
-_behind_signs = origin_through(lambda maker: maker.op in _OF_SIGN)
+_after_signs = origin_through(lambda maker: maker.op in _OF_SIGN)
 
 
 @rule(
@@ -92,7 +92,7 @@ _behind_signs = origin_through(lambda maker: maker.op in _OF_SIGN)
 def whole_part_of_a_quotient(node: NodeView, target: Target) -> Answer:
     """ncnn divides by multiplying with the reciprocal, so {op} of a/b may be off by 1."""
     x = node.input(0)
-    maker = None if x is None else _behind_signs(x).producer
+    maker = None if x is None else _after_signs(x).producer
     return maker is not None and maker.op == "Div" and Unknown("whether it divides exactly")
 
 

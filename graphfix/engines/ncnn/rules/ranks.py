@@ -62,7 +62,7 @@ def reshape_to_five_axes(node: NodeView, target: Target) -> Answer:
         return _names_fifth(node, x, y)
     if y.rank is None:
         return Unknown(f"rank of {y.name}")
-    if y.rank <= RANK or _goes_on(y):
+    if y.rank <= RANK or _continues(y):
         return False
     if y.rank == RANK + 1 and _keeps_batch(x, y, node.graph) and tells_batches(node.graph):
         return False
@@ -77,7 +77,11 @@ def _names_fifth(node: NodeView, x: Value, y: Value) -> Answer:
     if axes is None or rank is None or rank <= RANK:
         return False
     beyond = any(int(axis) % rank >= RANK for axis in axes)
-    if not beyond or _goes_on(y) or (_keeps_batch(x, y, node.graph) and tells_batches(node.graph)):
+    if (
+        not beyond
+        or _continues(y)
+        or (_keeps_batch(x, y, node.graph) and tells_batches(node.graph))
+    ):
         return False
     return Yes(
         feature=f"rank:{node.op}.{rank}",
@@ -85,7 +89,7 @@ def _names_fifth(node: NodeView, x: Value, y: Value) -> Answer:
     )
 
 
-def _goes_on(value: Value) -> bool:
+def _continues(value: Value) -> bool:
     """Say whether the one reader of a tensor is joined with what computes it."""
     readers = value.consumers
     return not value.is_graph_output and len(readers) == 1 and readers[0].op in _JOINED
@@ -344,13 +348,13 @@ _JUDGES = {
 )
 def input_of_five_axes(model: Model, target: Target) -> list[Answer]:
     """ncnn supports inputs of at most four axes, unless the batch can be dropped."""
-    told = tells_batches(model.graph)
+    reported = tells_batches(model.graph)
     return [
         Yes(message=f"{target.title} supports {RANK} axes; input {tensor.name} has {value.rank}")
         for tensor in given_inputs(model)
         if (value := Value(tensor)).rank is not None
         and value.rank > RANK
-        and not (told and value.rank == RANK + 1)
+        and not (reported and value.rank == RANK + 1)
     ]
 
 

@@ -34,7 +34,7 @@ def recurrence_in_a_form(node: NodeView, target: Target) -> Answer:
     """pnnx supports {op} with constant weights and a Transpose and Reshape that join directions."""
     if not _is_known(node) or not _is_joined(node.output(0)):
         return True
-    wrong = _computes_otherwise(node) or not _has_known_batch(node.input(0))
+    wrong = _computes_differently(node) or not _has_known_batch(node.input(0))
     states = [_is_read(output) for output in node.outputs[1:]]
     if not any(states):
         return wrong and Yes(severity=WRONG)
@@ -82,8 +82,8 @@ def _is_joined(sequence: Value | None) -> bool:
     if reader.op == "Squeeze":
         return sequence.dim(1) == 1
     turned = reader.op == "Transpose" and list(reader.attr("perm", ())) == _STEPS_FIRST
-    behind = _reader(reader.output(0)) if turned else None
-    return behind is not None and behind.op == "Reshape"
+    after = _reader(reader.output(0)) if turned else None
+    return after is not None and after.op == "Reshape"
 
 
 def _reader(value: Value | None) -> NodeView | None:
@@ -94,7 +94,7 @@ def _reader(value: Value | None) -> NodeView | None:
     return readers[0] if len(readers) == 1 else None
 
 
-def _computes_otherwise(node: NodeView) -> bool:
+def _computes_differently(node: NodeView) -> bool:
     """Say whether it is taken for a layer that computes other values."""
     if node.has("clip") or node.attr("input_forget", 0):
         return True
@@ -107,8 +107,8 @@ def _computes_otherwise(node: NodeView) -> bool:
 
 def _has_known_batch(x: Value | None) -> bool:
     """Say whether what makes the sequence leaves the batch where it is: its second axis."""
-    before = None if x is None else _behind_passed(x).producer
+    before = None if x is None else _after_passed(x).producer
     return before is None or before.op in _LAID_OUT or before.op in _PASSED
 
 
-_behind_passed = origin_through(lambda maker: maker.op in _PASSED)
+_after_passed = origin_through(lambda maker: maker.op in _PASSED)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.ncnn.rules import FACTS, MEASURED, RANK
 from graphfix.engines.pool_windows import (
-    window_begins_behind,
+    window_begins_after,
     window_is_larger,
     window_sticks_out,
 )
@@ -116,7 +116,7 @@ def window_larger_than_the_input(node: NodeView, target: Target) -> Answer:
 )
 def window_behind_the_end(node: NodeView, target: Target) -> Answer:
     """ncnn's {op} with ceil_mode adds a window that begins past the end; ONNX drops it."""
-    return window_begins_behind(node)
+    return window_begins_after(node)
 
 
 @rule(

@@ -1,4 +1,4 @@
-"""Sums that OpenCV 4 computes within a Conv, and what it makes of the memory of the other operand.
+"""Sums that OpenCV 4 computes within a Conv, and how it uses the memory of the other operand.
 
 ``fuseLayers`` of its net_impl_fuse.cpp joins a Conv and the Add after it where the other operand
 is computed before the Conv and for that Add alone: the Conv adds to the memory of that operand,
@@ -75,7 +75,7 @@ def _fused(node: NodeView) -> tuple[NodeView, Value] | None:
     if node.op != "Add" or node.domain or len(operands) != 2:
         return None
     for mine, other in (operands, operands[::-1]):
-        conv, maker = _conv_behind(mine), other.producer
+        conv, maker = _conv_after(mine), other.producer
         if conv is None or maker is None or is_known_at_import(other):
             continue
         if _readers(maker) == 1 and _comes_first(maker, conv):
@@ -83,13 +83,13 @@ def _fused(node: NodeView) -> tuple[NodeView, Value] | None:
     return None
 
 
-def _conv_behind(value: Value, depth: int = _DEEPEST) -> NodeView | None:
+def _conv_after(value: Value, depth: int = _DEEPEST) -> NodeView | None:
     """Return the Conv that gives a tensor, with what it takes in, to a single reader."""
     maker = value.producer
     if maker is None or maker.domain or not depth or _readers(maker) != 1:
         return None
     if maker.op in _TAKEN_IN:
-        return _conv_behind(maker.need(0), depth - 1)
+        return _conv_after(maker.need(0), depth - 1)
     return maker if maker.op == "Conv" else None
 
 
@@ -138,6 +138,6 @@ def _refuses_more(concat: NodeView, target: Target) -> bool:
             continue
         if maker.op in _COMPARING or (maker.op == "Softmax" and target.version >= _FOUR_TEN):
             return True
-        if maker.op in _ACTIVATIONS and _conv_behind(maker.need(0)) is None:
+        if maker.op in _ACTIVATIONS and _conv_after(maker.need(0)) is None:
             return True
     return False

@@ -45,8 +45,8 @@ def group_norm_joined(node: NodeView, target: Target) -> Answer:
         if result.static_shape is None:
             return Unknown(f"the shape of {result.name}")
         return Yes(severity=WRONG)
-    beside = shape[0] != normalized[0]
-    return (beside or not all(map(_is_per_channel, factors, [len(shape)] * 2))) and Yes(
+    adjacent = shape[0] != normalized[0]
+    return (adjacent or not all(map(_is_per_channel, factors, [len(shape)] * 2))) and Yes(
         severity=WRONG
     )
 

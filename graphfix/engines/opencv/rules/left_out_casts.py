@@ -74,10 +74,10 @@ def axis_left_out(node: NodeView, target: Target) -> Answer:
     if axis in (0, -(data.rank or 0)):
         return False
     places, size = gather.need(1).array(), data.dim(0)
-    behind = isinstance(size, int) and places is not None and bool((places >= size).any())
+    after = isinstance(size, int) and places is not None and bool((places >= size).any())
     return Yes(
         message=f"OpenCV gathers along axis 0 before this Cast; ONNX along {axis}",
-        severity=REJECT if behind else WRONG,
+        severity=REJECT if after else WRONG,
     )
 
 

@@ -7,7 +7,7 @@ from graphfix.engines.opencv.unread import is_cut_off
 from graphfix.engines.pool_windows import (
     ends_of_full_windows,
     pool_windows,
-    window_begins_behind,
+    window_begins_after,
     window_is_larger,
     window_sticks_out,
 )
@@ -77,7 +77,7 @@ def average_beyond_padding(node: NodeView, target: Target) -> Answer:
 )
 def pool_behind_the_end(node: NodeView, target: Target) -> Answer:
     """OpenCV's {op} with ceil_mode adds a window that begins past the end; ONNX drops it."""
-    return window_begins_behind(node)
+    return window_begins_after(node)
 
 
 @rule(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from graphfix.engines.gridsample_nan import reads_grids_of_nan_otherwise
+from graphfix.engines.gridsample_nan import misreads_grids_of_nan
 
-GRID_OF_NAN = reads_grids_of_nan_otherwise(
+GRID_OF_NAN = misreads_grids_of_nan(
     {
         "linear": frozenset({"border", "reflection", "zeros"}),
         "nearest": frozenset({"reflection", "zeros"}),

@@ -28,7 +28,7 @@ _WRONG = frozenset({"Add", "Mul", "Sub"})  # it is a column to them
 def shared_constant(node: NodeView, target: Target) -> Answer:
     """OpenCV misreads a node that shares a constant with InstanceNormalization."""
     stored = [value for value in node.inputs[1:] if value is not None and is_stored(value)]
-    readers = [user for value in stored for user in value.consumers if _is_behind(user, node)]
+    readers = [user for value in stored for user in value.consumers if _is_after(user, node)]
     refusing = [user for user in readers if user.op in _REFUSING or _adds_to_product(user)]
     if refusing:
         return Yes(
@@ -41,7 +41,7 @@ def shared_constant(node: NodeView, target: Target) -> Answer:
     )
 
 
-def _is_behind(one: NodeView, two: NodeView) -> bool:
+def _is_after(one: NodeView, two: NodeView) -> bool:
     nodes = (node for node in two.graph.nodes if node in (one.node, two.node))
     return next(nodes, None) is two.node and one.node is not two.node
 

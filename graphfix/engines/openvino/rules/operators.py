@@ -10,7 +10,7 @@ from graphfix.analysis.shape_only_values import of_shapes_alone
 from graphfix.analysis.walking import origin_through
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.openvino.rules.empty_constants import is_read_as_vector
-from graphfix.engines.operands import quantizer_told_at
+from graphfix.engines.operands import quantizer_reported_at
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.engines.rule_makers import ignores_sparse_initializers, refuses_rank
@@ -145,7 +145,11 @@ def pads_as_wide_as_the_window(node: NodeView, target: Target) -> Answer:
 def pieces_of_an_unknown_size(node: NodeView, target: Target) -> Answer:
     """OpenVINO requires a static size of the axis that SplitToSequence cuts equally."""
     split = node if node.op == "SplitToSequence" else node.need(0).producer
-    if split is None or split.op != "SplitToSequence" or _is_told_behind(split) is (split == node):
+    if (
+        split is None
+        or split.op != "SplitToSequence"
+        or _is_reported_after(split) is (split == node)
+    ):
         return None
     data, sizes = split.need(0), split.input(1)
     if sizes is not None and sizes.rank != 0:
@@ -158,7 +162,7 @@ def pieces_of_an_unknown_size(node: NodeView, target: Target) -> Answer:
     return True if free else Unknown(f"sizes of {data.name}")
 
 
-def _is_told_behind(split: NodeView) -> bool:
+def _is_reported_after(split: NodeView) -> bool:
     """Say whether all that reads a sequence can be written out without it: it is reported there."""
     sequence = split.output(0)
     readers = () if sequence is None else sequence.consumers
@@ -175,7 +179,7 @@ def _is_told_behind(split: NodeView) -> bool:
 )
 def quantized_product_in_a_body(node: NodeView, target: Target) -> Answer:
     """OpenVINO quantizes a per-channel product in a subgraph by its first scale only."""
-    quantizer = quantizer_told_at(node)
+    quantizer = quantizer_reported_at(node)
     if quantizer is None or quantizer.graph is quantizer.graph.root:
         return None
     product = quantizer.need(0).producer
@@ -330,12 +334,12 @@ def constant_output_held_otherwise(model: Model, target: Target) -> list[Answer]
     return [
         Yes(message=f"OpenVINO changes the constant output {end.name}: {what}", node=end.producer)
         for end in ends
-        for what in (_held_otherwise(_named(end)),)
+        for what in (_held_differently(_named(end)),)
         if what
     ]
 
 
-def _held_otherwise(value: Value) -> str:
+def _held_differently(value: Value) -> str:
     """Say how a constant output differs from the stored one; empty where it does not."""
     numbers = value.array()
     if numbers is None:

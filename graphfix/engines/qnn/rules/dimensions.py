@@ -44,7 +44,7 @@ _TO_DEPTH = ([0, 1, 3, 5, 2, 4], [0, 3, 5, 1, 2, 4])
 )
 def many_dimensions(node: NodeView, target: Target) -> Answer:
     """QNN supports at most five dimensions for the inputs and outputs of {op}."""
-    if node.op in ("Reshape", "Transpose") and _is_turned_otherwise(node):
+    if node.op in ("Reshape", "Transpose") and _is_turned_differently(node):
         return None
     for value in (*node.inputs, *node.outputs):
         if value is not None and value.rank is not None and value.rank > _MOST:
@@ -71,7 +71,7 @@ def larger_of_five_dimensions(node: NodeView, target: Target) -> Answer:
     return result.dtype is not None and result.dtype.kind == "f"
 
 
-def _is_turned_otherwise(node: NodeView) -> bool:
+def _is_turned_differently(node: NodeView) -> bool:
     """Say whether a node is one of a Reshape, a Transpose and a Reshape that become others."""
     turn = node
     if node.op == "Reshape":
@@ -93,18 +93,18 @@ def _is_turned_otherwise(node: NodeView) -> bool:
     if order in _TO_DEPTH:
         if _is_turned_before(before, sizes):
             return False
-        return 0 in kept if _lies_otherwise(before) else _is_to_depth(before, sizes, given)
+        return 0 in kept if _is_laid_out_differently(before) else _is_to_depth(before, sizes, given)
     if not kept:
         return False
-    return kept[0] not in _INNER or not _lies_otherwise(before)
+    return kept[0] not in _INNER or not _is_laid_out_differently(before)
 
 
-_behind_copies = origin_through(lambda maker: maker.op == "Identity")
+_after_copies = origin_through(lambda maker: maker.op == "Identity")
 
 
 def _is_turned_before(value: Value, sizes: tuple[int, ...]) -> bool:
     """Say whether six dimensions were turned just before, by a turn that is not undone here."""
-    maker = _behind_copies(value).producer
+    maker = _after_copies(value).producer
     turn = None if maker is None or maker.op != "Reshape" else maker.need(0).producer
     if turn is None or turn.op != "Transpose" or turn.need(0).rank != _MOST + 1:
         return False
@@ -122,7 +122,7 @@ def _is_to_depth(before: Value, sizes: tuple[int, ...], after: Value) -> bool:
 
 
 @kept_stepwise(in_a_loop=False)
-def _lies_otherwise(value: Value) -> Generator[Value, bool, bool]:
+def _is_laid_out_differently(value: Value) -> Generator[Value, bool, bool]:
     """Say whether a tensor comes from an operator on images through those of single elements."""
     maker = value.producer
     if maker is None or maker.op in _OF_IMAGES:

@@ -50,28 +50,28 @@ def _factors_of_gelu(node: NodeView) -> list[tuple[Value, float]] | None:
         return None
     if len(scaled.consumers) != 1 or scaled.is_graph_output:
         return None
-    x, by, one = maker.need(0), maker.need(1), _beside(added, node.output(0))
+    x, by, one = maker.need(0), maker.need(1), _adjacent(added, node.output(0))
     first = _only_user(added.output(0), "Mul")
     if first is None or one is None:
         return None
     found = [(by, math.sqrt(2) if maker.op == "Div" else math.sqrt(0.5)), (one, 1.0)]
-    other = _beside(first, added.output(0))
+    other = _adjacent(first, added.output(0))
     half = None if other is None else other.producer
     if half is not None and half.op == "Mul" and x in half.inputs and other is not None:
         if len(other.consumers) != 1:  # it is gone
             return None
-        factor = _beside(half, x)
+        factor = _adjacent(half, x)
         return None if factor is None else [*found, (factor, 0.5)]
     last = _only_user(first.output(0), "Mul")
     if last is None or other is None:
         return None
     if other == x:  # 0.5 * (x * (1 + erf))
-        factor = _beside(last, first.output(0))
+        factor = _adjacent(last, first.output(0))
         return None if factor is None else [*found, (factor, 0.5)]
     return [*found, (other, 0.5)] if x in last.inputs else None  # x * (0.5 * (1 + erf))
 
 
-def _beside(node: NodeView, value: Value | None) -> Value | None:
+def _adjacent(node: NodeView, value: Value | None) -> Value | None:
     """Return the other operand of a node of two."""
     left, right = node.input(0), node.input(1)
     return right if left == value else left

@@ -75,7 +75,7 @@ def averaged_padding(node: NodeView, target: Target) -> Answer:
     steps = node.attr("strides", ()) or [1] * count
     ends = [_reached(*axis) for axis in zip(sizes, pads, pads[count:], window, steps, strict=False)]
     axes = zip(pads, ends, window, steps, strict=False)
-    return any(_divides_otherwise(*axis, counted=counted, flat=count == _FLAT) for axis in axes)
+    return any(_divides_differently(*axis, counted=counted, flat=count == _FLAT) for axis in axes)
 
 
 def _reached(size: int | str | None, begin: int, end: int, width: int, step: int) -> int:
@@ -86,7 +86,7 @@ def _reached(size: int | str | None, begin: int, end: int, width: int, step: int
     return max((windows - 1) * step + width - begin - size, 0)
 
 
-def _divides_otherwise(
+def _divides_differently(
     begin: int, end: int, width: int, step: int, *, counted: bool, flat: bool
 ) -> bool:
     """Say whether windows along an axis are measured to be wrong, or were in steps as large."""

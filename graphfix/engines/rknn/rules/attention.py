@@ -35,7 +35,7 @@ def values_of_split_heads(node: NodeView, target: Target) -> Answer:
     result, weights, values = node.output(0), node.input(0), node.input(1)
     if result is None or weights is None or values is None or not _is_joined(result):
         return False
-    products = _products_behind(weights)
+    products = _products_after(weights)
     if products is None:
         return False
     queries, keys = products.input(0), products.input(1)
@@ -60,7 +60,7 @@ def _is_joined(result: Value) -> bool:
     return joined is not None and joined.op == "Reshape"
 
 
-def _products_behind(weights: Value) -> NodeView | None:
+def _products_after(weights: Value) -> NodeView | None:
     """Return the MatMul of queries and keys, of which alone weights are made."""
     value: Value | None = weights
     for _ in range(_DEEPEST):

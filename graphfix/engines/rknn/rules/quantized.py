@@ -34,8 +34,8 @@ def product_of_bytes(node: NodeView, target: Target) -> Answer:
     feature="form:QuantizeLinear.cast",
     versions="rknn",
     severity=WRONG,
-    source=f"{TOOLKIT}: facts/graphs.json; what it gives is taken for the numbers that it stands"
-    " for, moved by Reshape, Transpose and Identity as well",
+    source=f"{TOOLKIT}: facts/graphs.json; its output is read as the values that it represents"
+    ", moved by Reshape, Transpose and Identity as well",
 )
 def integers_cast(node: NodeView, target: Target) -> Answer:
     """RKNN casts the dequantized values of QuantizeLinear; ONNX casts its integers."""

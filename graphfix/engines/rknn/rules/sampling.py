@@ -10,7 +10,7 @@ from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.analysis.memo import kept_stepwise
 from graphfix.analysis.walking import operands
 from graphfix.authoring.declaring import Unknown
-from graphfix.engines.gridsample_nan import reads_grids_of_nan_otherwise
+from graphfix.engines.gridsample_nan import misreads_grids_of_nan
 from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
 from graphfix.engines.rule import WRONG, Answer, rule
@@ -22,7 +22,7 @@ _ARITHMETIC = frozenset({"Add", "Div", "Mul", "Sub"})
 _MOVES = frozenset({"Cast", "Concat", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"})
 
 
-GRID_OF_NAN = reads_grids_of_nan_otherwise(
+GRID_OF_NAN = misreads_grids_of_nan(
     {
         "cubic": frozenset({"border", "reflection", "zeros"}),
         "linear": frozenset({"border", "reflection", "zeros"}),

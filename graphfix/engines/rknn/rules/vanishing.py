@@ -104,14 +104,14 @@ def _rms(value: Value | None, *, summed: bool = False) -> float | None:
     None where they are not known, or are no floats.
     """
     # Exporters share constants by an Identity.
-    found = None if value is None else _squares(_behind_copies(value))
+    found = None if value is None else _squares(_after_copies(value))
     if found is None:
         return None
     mean, count, rows = found
     return math.sqrt(mean * (count / rows if summed else 1.0))
 
 
-_behind_copies = origin_through(lambda maker: maker.op == "Identity")
+_after_copies = origin_through(lambda maker: maker.op == "Identity")
 
 
 @kept

@@ -12,8 +12,8 @@ from graphfix.operators.table import ELEMENTWISE
 
 
 def _branches(node: NodeView) -> tuple[Graph, Graph] | None:
-    bodies = dict(node.node.graphs())
-    then, other = bodies.get("then_branch"), bodies.get("else_branch")
+    subgraphs = dict(node.node.graphs())
+    then, other = subgraphs.get("then_branch"), subgraphs.get("else_branch")
     return None if then is None or other is None else (then, other)
 
 

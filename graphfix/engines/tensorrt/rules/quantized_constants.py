@@ -18,7 +18,7 @@ _TEXT = (
 )
 _SOURCE = (
     "NVIDIA-AI-IOT/Lidar_AI_Solution issue 127, NVIDIA/TensorRT issue 2998 (8.x); NVIDIA/TensorRT "
-    "issue 3919 (10.0.1); tensorrt-rtx 1.7.1, also where Transpose, Reshape or Gather stands "
+    "issue 3919 (10.0.1); tensorrt-rtx 1.7.1, also where Transpose, Reshape or Gather is "
     "before DequantizeLinear"
 )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Generator
 
 from graphfix.analysis.memo import kept_stepwise
-from graphfix.analysis.walking import behind
+from graphfix.analysis.walking import after
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, REJECT, Answer, Yes, rule
@@ -145,7 +145,7 @@ def _varies(asked: tuple[Value, Graph]) -> Generator[tuple[Value, Graph], bool, 
     value, body = asked
     if any(value.tensor is known for known in body.inputs):
         return True
-    for operand in behind(value):
+    for operand in after(value):
         if (yield operand, body):
             return True
     return False

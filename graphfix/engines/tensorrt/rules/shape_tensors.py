@@ -13,7 +13,7 @@ from itertools import islice
 from onnx import TensorProto
 
 from graphfix.analysis.memo import kept_stepwise
-from graphfix.analysis.walking import behind, inputs_of, operands, results, walk
+from graphfix.analysis.walking import after, inputs_of, operands, results, walk
 from graphfix.engines.common_rules import given_inputs
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, REJECT, Answer, Yes, model_rule, rule
@@ -199,7 +199,7 @@ def shape_of_floats(node: NodeView, target: Target) -> Answer:
         return None
     if not gives_shape(Value(raw.outputs[0])):
         return None
-    for value in islice(walk([Value(raw.inputs[0])], behind), _LIMIT):
+    for value in islice(walk([Value(raw.inputs[0])], after), _LIMIT):
         maker = value.producer
         layer = None if maker is None else _FLOAT_LAYERS.get(maker.op)
         if maker is None or layer is None:
@@ -230,12 +230,12 @@ def shape_of_loop_variable(node: NodeView, target: Target) -> Answer:
     wanted = _SHAPE_INPUTS[node.op]
     taken = [v for i, v in enumerate(node.inputs) if i in wanted and v is not None]
     sizes = [value for value in taken if isinstance(value.tensor, Variable)]
-    if any(value in inputs_of(graph) for value in islice(walk(sizes, _behind_sizes), _LIMIT)):
+    if any(value in inputs_of(graph) for value in islice(walk(sizes, _after_sizes), _LIMIT)):
         return Yes(feature=f"shape:{node.op}.loop-variable")
     return None
 
 
-def _behind_sizes(value: Value) -> list[Value]:
+def _after_sizes(value: Value) -> list[Value]:
     maker = value.producer
     return operands(maker) if maker is not None and maker.op in _ALL | _FIRST else []
 

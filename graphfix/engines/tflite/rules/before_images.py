@@ -16,7 +16,7 @@ from graphfix.analysis.walking import operands, walk
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.tflite.rules import MEASURED
-from graphfix.engines.tflite.rules.layouts import PICTURES, lies_as_image
+from graphfix.engines.tflite.rules.layouts import PICTURES, is_laid_out_as_image
 from graphfix.engines.tflite.rules.quantized import is_turned
 from graphfix.ir.views import NodeView, Value
 from graphfix.operators.table import ELEMENTWISE, REDUCTIONS
@@ -48,12 +48,12 @@ def image_of_a_line(node: NodeView, target: Target) -> Answer:
     if x is None or x.rank not in (_LINE, _PLANE) or axes is None or len(axes) != 1:
         return False
     axis, rank = int(axes[0]), x.rank + 1
-    turned = _lies_as_input(x)
+    turned = _is_laid_out_as_input(x)
     if turned and -rank + _SPACE <= axis < 0:
         return False
-    if not turned and (lies_as_image(x) or axis != -_SPACE):
+    if not turned and (is_laid_out_as_image(x) or axis != -_SPACE):
         return False
-    readers = list(_pictures_behind(node.output(0)))
+    readers = list(_pictures_after(node.output(0)))
     found = [said for said in (_said(reader, x, axis % rank) for reader in readers) if said]
     if not found:
         return False
@@ -73,8 +73,8 @@ def convolution_of_bytes(node: NodeView, target: Target) -> Answer:
     x = node.input(0)
     if x is None or (x.rank is not None and x.rank < _LINE):
         return False
-    behind_another = x.producer is not None and x.producer.op == node.op
-    if not node.has("kernel_shape") or not (behind_another or lies_as_image(x)):
+    after_another = x.producer is not None and x.producer.op == node.op
+    if not node.has("kernel_shape") or not (after_another or is_laid_out_as_image(x)):
         return True
     turned = any(is_turned(value) for value in node.inputs if value is not None)
     return turned and Yes(
@@ -83,8 +83,8 @@ def convolution_of_bytes(node: NodeView, target: Target) -> Answer:
 
 
 @kept_stepwise(in_a_loop=False)
-def _lies_as_input(value: Value) -> Generator[Value, bool, bool]:
-    """Say whether a tensor lies as an input of the graph, whose channels onnx2tf puts last."""
+def _is_laid_out_as_input(value: Value) -> Generator[Value, bool, bool]:
+    """Say whether a tensor has the layout of a graph input, its channels put last by onnx2tf."""
     maker = value.producer
     if maker is None:
         return not value.is_constant and (value.rank or 0) >= _LINE
@@ -105,8 +105,8 @@ def _is_number(value: Value) -> bool:
     return not value.is_constant or int(np.prod(value.static_shape or ())) == 1
 
 
-def _pictures_behind(value: Value | None) -> Iterator[NodeView]:
-    """Yield the operators of images that read a tensor, or what pointwise operators make of it."""
+def _pictures_after(value: Value | None) -> Iterator[NodeView]:
+    """Yield the operators of images that read a tensor, through pointwise operators too."""
 
     def handed_on(one: Value) -> Iterator[Value]:
         for reader in one.consumers:
@@ -119,7 +119,7 @@ def _pictures_behind(value: Value | None) -> Iterator[NodeView]:
 
 
 def _said(reader: NodeView, x: Value, axis: int) -> object:
-    """Return the severity of what a reader makes of an axis; None where it makes no difference."""
+    """Return the severity of reading an axis; None where it makes no difference."""
     shape = [size if isinstance(size, int) else None for size in x.shape or ()]
     last = [shape[0], *shape[2:], shape[1]]
     seen = [*last[:axis], 1, *last[axis:]]

@@ -88,5 +88,5 @@ def rounds_collected(node: NodeView, target: Target) -> Answer:
 )
 def loop_in_a_body(node: NodeView, target: Target) -> Answer:
     """onnx2tf does not support a Loop inside a subgraph of {op}."""
-    bodies = [body for _, body in node.node.graphs()]
-    return any(inner.op == "Loop" for body in bodies for inner in body.nodes)
+    subgraphs = [body for _, body in node.node.graphs()]
+    return any(inner.op == "Loop" for body in subgraphs for inner in body.nodes)

@@ -28,17 +28,19 @@ def floats_left_beside_doubles(model: Model, target: Target) -> list[Answer]:
     for node in map(NodeView, model.graph.nodes):
         given = [value for value in node.inputs if value is not None]
         doubles = [value for value in given if value.type_name == _DOUBLE]
-        beside = [value for value in doubles if id(value.tensor) not in left]
+        adjacent = [value for value in doubles if id(value.tensor) not in left]
         if node.op == "Cast":
-            stays = bool(given) and (given[0].type_name == "float32" or len(beside) < len(doubles))
+            stays = bool(given) and (
+                given[0].type_name == "float32" or len(adjacent) < len(doubles)
+            )
         else:
-            stays = len(beside) < len(doubles)
-            if stays and beside and not _converts(node, beside):
+            stays = len(adjacent) < len(doubles)
+            if stays and adjacent and not _converts(node, adjacent):
                 found.append(
                     Yes(
                         node=node,
                         message=f"onnx2tf drops the Cast to float64 before {node.op}, whose"
-                        f" other operand {beside[0].name} is float64",
+                        f" other operand {adjacent[0].name} is float64",
                     )
                 )
         if stays:
@@ -46,8 +48,8 @@ def floats_left_beside_doubles(model: Model, target: Target) -> list[Answer]:
     return found
 
 
-def _converts(node: NodeView, beside: list[Value]) -> bool:
-    return node.op in _CONVERTING and all(map(known_with_sizes, beside))
+def _converts(node: NodeView, adjacent: list[Value]) -> bool:
+    return node.op in _CONVERTING and all(map(known_with_sizes, adjacent))
 
 
 def _doubles_of(node: NodeView) -> set[int]:

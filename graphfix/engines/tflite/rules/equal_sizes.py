@@ -18,7 +18,7 @@ from pathlib import Path
 from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.analysis.memo import kept_stepwise
 from graphfix.analysis.shape_only_values import counted_late
-from graphfix.analysis.walking import behind
+from graphfix.analysis.walking import after
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.common_rules import given_inputs
 from graphfix.engines.profile import Target
@@ -130,7 +130,7 @@ def _is_mistaken(value: Value) -> bool:
 
 
 def _is_turned(maker: NodeView, turned: set[int]) -> bool:
-    """Say whether what a node gives lies as it is taken to, for a Transpose did nothing."""
+    """Say whether an output has the layout that is assumed, as a Transpose did nothing."""
     given = [value for value in maker.inputs if value is not None]
     before = [id(value.tensor) in turned for value in given]
     if maker.op == "Transpose" and list(maker.attr("perm", ())) == [0, 2, 1]:
@@ -143,7 +143,7 @@ def _regardless(value: Value, turned: set[int]) -> Iterator[NodeView]:
     for node in value.consumers:
         others = [other for other in node.inputs if other is not None]
         mixed = node.op in ELEMENTWISE and not all(
-            id(other.tensor) in turned or _is_one_number(other) for other in others
+            id(other.tensor) in turned or _is_one_element(other) for other in others
         )
         perm = list(node.attr("perm", ())) if node.op == "Transpose" else []
         if mixed or node.op in _UNASKING or (node.op == "Transpose" and perm != [0, 2, 1]):
@@ -158,9 +158,9 @@ def _has_pictures(model: Model) -> bool:
 
 
 def _is_square(value: Value) -> bool:
-    behind = (value.shape or ())[1:]
-    sizes = [size for size in behind if isinstance(size, int)]
-    return len(sizes) == len(behind) > 1 and sizes[0] > 1 and len({*sizes}) == 1
+    after = (value.shape or ())[1:]
+    sizes = [size for size in after if isinstance(size, int)]
+    return len(sizes) == len(after) > 1 and sizes[0] > 1 and len({*sizes}) == 1
 
 
 def _by_axes(value: Value) -> Iterator[NodeView]:
@@ -181,7 +181,7 @@ def varies(value: Value) -> Generator[Value, bool, bool]:
     """Say whether numbers of a tensor differ where all inputs are ones: weights differ."""
     if value.is_constant:
         return _differs(value)
-    for operand in behind(value):
+    for operand in after(value):
         if (yield operand):
             return True
     return False
@@ -203,7 +203,7 @@ def _is_indifferent(node: NodeView, value: Value) -> bool:
     given = [operand for operand in node.inputs if operand is not None]
     if node.op in ELEMENTWISE:
         return all(
-            _is_one_number(operand)
+            _is_one_element(operand)
             or (operand.shape == value.shape and not known_with_sizes(operand))
             for operand in given
         )
@@ -236,7 +236,7 @@ def _is_seen_right(node: NodeView, value: Value) -> bool:
     return node.op in ("LayerNormalization", "Softmax") and last and value.rank == _LINES
 
 
-def _is_one_number(value: Value) -> bool:
+def _is_one_element(value: Value) -> bool:
     shape = value.static_shape
     return shape is not None and all(size == 1 for size in shape)
 

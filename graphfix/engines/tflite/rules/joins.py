@@ -12,13 +12,13 @@ from collections.abc import Generator
 from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.analysis.memo import kept_stepwise
 from graphfix.analysis.shape_only_values import counted_late
-from graphfix.analysis.walking import behind
+from graphfix.analysis.walking import after
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import WRONG, Answer, Yes, rule
 from graphfix.engines.tflite.rules import MEASURED
 from graphfix.engines.tflite.rules.equal_sizes import varies
-from graphfix.engines.tflite.rules.layouts import lies_as_image
+from graphfix.engines.tflite.rules.layouts import is_laid_out_as_image
 from graphfix.ir.views import NodeView, Value
 
 _RECURRENT = frozenset({"GRU", "LSTM", "RNN"})
@@ -46,7 +46,7 @@ def joined_along_another_axis(node: NodeView, target: Target) -> Answer:
     if not rank or any(value.rank not in (None, rank) for value in given):
         return False  # no valid Concat
     axis %= rank
-    images = [lies_as_image(value) for value in given]
+    images = [is_laid_out_as_image(value) for value in given]
     if axis == rank - 1 or all(images):
         return False
     shapes = [list(value.shape or [None] * rank) for value in given]
@@ -67,7 +67,7 @@ def _answer(sizes: Sizes, axis: int, given: list[Value]) -> Answer:
     """Say whether another axis is found for tensors of the sizes that TensorFlow has."""
     size, later = sizes[axis], sizes[axis + 1 :]
     if axis == 1 and len(sizes) >= _LINES and size is not None and {*later} == {size}:
-        return False  # along the last, as an image is joined that lies as such
+        return False  # along the last, as an image in its layout is joined
     if isinstance(size, int) and size in later:
         other = len(sizes) - 1 - later[::-1].index(size)
         if size == 1 or not any(map(varies, given)):
@@ -100,7 +100,7 @@ def _is_of_open_sizes(value: Value) -> Generator[Value, bool, bool]:
         return False
     if value.producer is None:
         return True
-    for operand in behind(value):
+    for operand in after(value):
         if (yield operand):
             return True
     return False
@@ -119,10 +119,10 @@ def _common(shapes: list[Sizes]) -> Sizes | None:
 
 def _is_searched(sizes: Sizes, count: int) -> bool:
     """Say whether the axis stays, for orders of the axes of two tensors are tried instead."""
-    behind_first = {*sizes[1:]}
+    after_first = {*sizes[1:]}
     return (
         count == _PAIR
         and len(sizes) >= _LINES
-        and len(behind_first) == 1
-        and None not in behind_first
+        and len(after_first) == 1
+        and None not in after_first
     )

@@ -26,7 +26,7 @@ PICTURES = frozenset(_IMAGING["operators"]) - {"GridSample", "RoiAlign"}
 _RANKS = _IMAGING["ranks"]
 _IMAGE = 4  # the rank
 _SPACE = 2  # the first axis after the channels
-# What gives a tensor that lies as its first input.
+# Operators whose output has the layout of their first input.
 _KEEPING = frozenset(
     {"Clip", "Dropout", "Identity", "LogSoftmax", "Pad", "Slice", "Softmax", "Split", "Tile"}
 )
@@ -137,7 +137,7 @@ def channels_put_first_of_equal_sizes(node: NodeView, target: Target) -> Answer:
     if len(sizes) != _IMAGE or len({*sizes[1:]}) > 1 or not isinstance(sizes[1], int):
         return None
     own = x.producer.op in ("MatMul", "Transpose") or known_with_sizes(x) or sizes[1] == 1
-    return not own and _is_behind_a_picture(x) and not lies_as_image(x)
+    return not own and _is_after_a_picture(x) and not is_laid_out_as_image(x)
 
 
 @rule(
@@ -157,14 +157,16 @@ def image_made_of_equal_sizes(node: NodeView, target: Target) -> Answer:
     size = sizes.pop() if len(sizes) == 1 else None
     if not isinstance(size, int) or size == 1 or known_with_sizes(image):
         return None
-    behind = _is_behind_a_picture(x)
+    after = _is_after_a_picture(x)
     # What MatMul gives is never taken for an image, and inputs without pictures are all ones.
-    told = behind if node.op == "Reshape" else x.producer is not None and x.producer.op == "MatMul"
+    reported = (
+        after if node.op == "Reshape" else x.producer is not None and x.producer.op == "MatMul"
+    )
     for reader in readers_by_number(image):
-        reduced = behind and node.op == "Reshape" and reader.op in REDUCTIONS
-        if reduced or (reader.op in PICTURES and not (told and _is_tried(reader))):
+        reduced = after and node.op == "Reshape" and reader.op in REDUCTIONS
+        if reduced or (reader.op in PICTURES and not (reported and _is_tried(reader))):
             said = f"onnx2tf confuses the axes of {image.name}, of equal sizes, in {reader.op}"
-            uneven = told and _is_padded_behind(reader)
+            uneven = reported and _is_padded_after(reader)
             return Yes(message=said, severity=REJECT if uneven else WRONG)
     return None
 
@@ -196,12 +198,12 @@ def _is_tried(reader: NodeView) -> bool:
     if reader.op != "Conv":
         return reader.op == "InstanceNormalization"
     result = reader.output(0)
-    before, behind = reader.need(0).shape or (), (result.shape if result else None) or ()
-    kept = _is_padded_evenly(reader) and before[_SPACE:] == behind[_SPACE:]
+    before, after = reader.need(0).shape or (), (result.shape if result else None) or ()
+    kept = _is_padded_evenly(reader) and before[_SPACE:] == after[_SPACE:]
     return kept or not any(reader.attr("pads", ()))
 
 
-def _is_padded_behind(reader: NodeView) -> bool:
+def _is_padded_after(reader: NodeView) -> bool:
     """Say whether a Conv takes steps and is padded more at one end: its axes do not fit then."""
     steps = reader.op == "Conv" and max(reader.attr("strides", (1,))) > 1
     return steps and not _is_padded_evenly(reader)
@@ -214,7 +216,7 @@ def _is_padded_evenly(reader: NodeView) -> bool:
 
 
 @kept_stepwise(in_a_loop=False)
-def _is_behind_a_picture(value: Value) -> Generator[Value, bool, bool]:
+def _is_after_a_picture(value: Value) -> Generator[Value, bool, bool]:
     """Say whether an operator of images is before a tensor."""
     maker = value.producer
     if maker is None or maker.op in PICTURES:
@@ -226,12 +228,12 @@ def _is_behind_a_picture(value: Value) -> Generator[Value, bool, bool]:
 
 
 def _image_of(node: NodeView) -> Value | None:
-    """Return the first input of a node that lies as an image."""
-    return next((v for v in node.inputs if v is not None and lies_as_image(v)), None)
+    """Return the first input of a node with the layout of an image."""
+    return next((v for v in node.inputs if v is not None and is_laid_out_as_image(v)), None)
 
 
 @kept_stepwise(in_a_loop=False)
-def lies_as_image(value: Value) -> Generator[Value, bool, bool]:
+def is_laid_out_as_image(value: Value) -> Generator[Value, bool, bool]:
     """Say whether a tensor comes of a picture through nodes that keep the channels last."""
     maker = value.producer
     if maker is None or value.rank not in _RANKS:

@@ -79,7 +79,7 @@ def updates_of_one_place(node: NodeView, target: Target) -> Answer:
         return None
     array = indices.array()
     if array is None:
-        fed = not known_with_sizes(indices) and _hangs_on_what_is_fed(indices)
+        fed = not known_with_sizes(indices) and _depends_on_inputs(indices)
         return Unknown(f"whether places of {indices.name} are the same") if fed else None
     rows: Array
     if node.op == "ScatterND":
@@ -117,7 +117,7 @@ def places_joined_of_ones(node: NodeView, target: Target) -> Answer:
 
 
 @kept_stepwise(in_a_loop=False)
-def _hangs_on_what_is_fed(indices: Value) -> Generator[Value, bool, bool]:
+def _depends_on_inputs(indices: Value) -> Generator[Value, bool, bool]:
     """Say whether indices are numbers that are fed to the graph, moved and computed with."""
     maker = indices.producer
     if maker is None or maker.op not in _HANDING:

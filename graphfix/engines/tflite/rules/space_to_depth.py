@@ -33,8 +33,8 @@ def space_to_depth(node: NodeView, target: Target) -> Answer:
     moved = node.output(0)
     if moved is None or len(cut.consumers) != 1 or len(moved.consumers) != 1:
         return False
-    behind = moved.consumers[0]
-    image = behind.output(0) if behind.op == "Reshape" else None
+    after = moved.consumers[0]
+    image = after.output(0) if after.op == "Reshape" else None
     if before.op != "Reshape" or image is None or image.rank not in (None, _IMAGE):
         return False
     sizes, joined = cut.static_shape, image.static_shape
@@ -43,7 +43,7 @@ def space_to_depth(node: NodeView, target: Target) -> Answer:
     _, channels, _, block, _, other = sizes
     if channels == 1 or block == 1 or block != other or joined[1] != channels * block**2:
         return False
-    image_maker = _maker_behind_numbers(before.need(0))
+    image_maker = _maker_after_numbers(before.need(0))
     return image_maker is None or image_maker.op not in PICTURES
 
 
@@ -58,7 +58,7 @@ def space_to_depth(node: NodeView, target: Target) -> Answer:
 def blocks_of_no_image(node: NodeView, target: Target) -> Answer:
     """onnx2tf's {op} reads the output of a Reshape as if channels were last."""
     x = node.need(0)
-    maker = _maker_behind_numbers(x)
+    maker = _maker_after_numbers(x)
     sizes = {*(x.shape or ())[1:]}
     if maker is None or maker.op != "Reshape" or len(sizes) == 1 or known_with_sizes(x):
         return False
@@ -67,7 +67,7 @@ def blocks_of_no_image(node: NodeView, target: Target) -> Answer:
     return Yes(severity=WRONG) if node.op == "SpaceToDepth" else True
 
 
-def _maker_behind_numbers(value: Value) -> NodeView | None:
+def _maker_after_numbers(value: Value) -> NodeView | None:
     """Return the first node before a tensor that does more than compute one number of each."""
     return _before_numbers(value).producer
 

@@ -52,7 +52,7 @@ def convolution_padded_before(node: NodeView, target: Target) -> Answer:
 )
 def pads_of_a_pad_left_out(node: NodeView, target: Target) -> Answer:
     """onnx2tf drops a Pad before {op} with auto_pad."""
-    return _is_behind_zeros(node) if node.attr("auto_pad", "NOTSET") != "NOTSET" else None
+    return _is_after_zeros(node) if node.attr("auto_pad", "NOTSET") != "NOTSET" else None
 
 
 @rule(
@@ -66,10 +66,10 @@ def pads_of_a_pad_left_out(node: NodeView, target: Target) -> Answer:
 def zeros_beside_negative_numbers(node: NodeView, target: Target) -> Answer:
     """onnx2tf folds a Pad of zeros into MaxPool, which changes maxima below 0."""
     pad = _pad_before(node)
-    return None if pad is None or is_never_negative(pad.input(0)) else _is_behind_zeros(node)
+    return None if pad is None or is_never_negative(pad.input(0)) else _is_after_zeros(node)
 
 
-def _is_behind_zeros(node: NodeView) -> bool | Unknown:
+def _is_after_zeros(node: NodeView) -> bool | Unknown:
     """Say whether a Pad puts zeros before and after, which onnxsim knows or computes."""
     pad = _pad_before(node)
     if pad is None or pad.attr("mode", "constant") != "constant" or known_with_sizes(node.need(0)):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.engines.operands import is_stored, quantizer_told_at
+from graphfix.engines.operands import is_stored, quantizer_reported_at
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, rule
 from graphfix.ir.views import NodeView, Value
@@ -85,7 +85,7 @@ def table_of_other_bytes(node: NodeView, target: Target) -> Answer:
 )
 def quantized_quotient(node: NodeView, target: Target) -> Answer:
     """tract overflows int32 when it quantizes a quotient whose divisor can be 0."""
-    maker = quantizer_told_at(node)
+    maker = quantizer_reported_at(node)
     if maker is None:
         return None
     zero = maker.input(2)

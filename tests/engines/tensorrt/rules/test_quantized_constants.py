@@ -33,7 +33,7 @@ def test_a_cast_of_one_is_refused_when_the_engine_is_built(target: str) -> None:
         ),
     ],
 )
-def test_what_stands_before_dequantizelinear_is_refused_too(body: str, feature: str) -> None:
+def test_what_is_before_dequantizelinear_is_refused_too(body: str, feature: str) -> None:
     assert_yes(Yes(graph(body), _RULE, f"dtype:{feature}.int8-constant", "builder"))
 
 
@@ -56,7 +56,7 @@ def test_7_2_is_not_known_to_refuse_it() -> None:
     assert_no(No(graph("d = Cast <to = 1> (c) y = Add (x, d)"), _RULE, "trt7.2"))
 
 
-def test_a_constant_that_is_given_out_is_refused() -> None:
+def test_a_constant_that_is_returned_is_refused() -> None:
     case = "(float[1] x) => (float[1] y, int8[2] c) <int8[2] c = {1, 2}> { y = Identity (x) }"
     rule = "quantized-constant-output"
     assert_yes(Yes(case, rule, "io:int8-constant", "builder"))

@@ -27,7 +27,7 @@ def test_the_call_of_a_function_is_refused_and_its_body_not_judged() -> None:
     assert found == [("local-function", "scope:local-function", "reject", "Twice")]
 
 
-def test_an_engine_that_reads_functions_is_asked_about_their_bodies() -> None:
+def test_an_engine_that_reads_functions_is_asked_about_their_subgraphs() -> None:
     found = _blocking(model_of(CALL, functions=TWICE), "trt10.1")
     assert found[0] == ("operator-not-supported", "op:Det", "reject", "Det")
 

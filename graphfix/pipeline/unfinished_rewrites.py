@@ -8,12 +8,12 @@ from graphfix.pipeline.blame import Attempt, Blame, Suspect
 from graphfix.report import Outcome, Site, Status
 
 
-def left_in_vain(attempt: Attempt, _: int) -> Blame | None:
+def unfinished_rewrites(attempt: Attempt, _: int) -> Blame | None:
     """Blame the rewrites whose results still show what a graph pass was to remove."""
     run = attempt.run
     shown = {finding.feature for finding in run.findings_after if finding.blocks}
-    vain = [left for left in run.left if left.features & shown]
-    if not vain:
+    unfinished = [left for left in run.left if left.features & shown]
+    if not unfinished:
         return None
     outcomes = tuple(
         Outcome(
@@ -23,7 +23,7 @@ def left_in_vain(attempt: Attempt, _: int) -> Blame | None:
             " other pass could remove there",
             (Site(left.node),),
         )
-        for left in vain
+        for left in unfinished
     )
-    names = attempt.settings.in_vain | {left.pass_id for left in vain}
-    return Blame((Suspect(replace(attempt.settings, in_vain=names), outcomes),))
+    names = attempt.settings.unfinished | {left.pass_id for left in unfinished}
+    return Blame((Suspect(replace(attempt.settings, unfinished=names), outcomes),))

@@ -56,14 +56,14 @@ def _literals(path: Path) -> list[str]:
 
 
 def test_no_refusal_or_error_has_an_open_blank() -> None:
-    told = [
+    reported = [
         (path, text)
         for folder in ("passes", "graphfix")
         for path in (ROOT / folder).rglob("*.py")
         for text in _literals(path)
     ]
-    assert len(told) > 300
-    assert [(path, text) for path, text in told if OPEN.search(text)] == []
+    assert len(reported) > 300
+    assert [(path, text) for path, text in reported if OPEN.search(text)] == []
 
 
 def _unsorted() -> onnx.ModelProto:
@@ -84,7 +84,7 @@ def test_findings_name_nodes_by_their_number_in_the_file() -> None:
     assert [f.node.index for f in checked if f.node.op == "Foo"] == [2]
 
 
-def test_findings_behind_inlined_functions_keep_the_numbers_of_the_file() -> None:
+def test_findings_after_inlined_functions_keep_the_numbers_of_the_file() -> None:
     proto = parse(
         '<ir_version: 8, opset_import: ["" : 17, "acme" : 1, "local" : 1]> '
         "g (float[2,2] x) => (float[2,2] y, float[] z) "

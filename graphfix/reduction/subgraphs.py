@@ -8,7 +8,7 @@ from onnx import GraphProto, ModelProto, NodeProto, TensorProto, TypeProto
 from onnx.helper import make_tensor_type_proto
 
 from graphfix.difference.renaming import rename_tensors
-from graphfix.difference.scopes import Scope, bodies_of, inlined
+from graphfix.difference.scopes import Scope, inlined, subgraphs_of
 from graphfix.errors import GraphfixError, PassBug
 from graphfix.ir.model import Model
 from graphfix.ir.submodels import with_graph
@@ -52,7 +52,7 @@ def without_a_body(proto: ModelProto, oracle: Oracle) -> ModelProto | None:
     """
     types: Types | None = None
     for index, node in enumerate(proto.graph.node):
-        for _, body in bodies_of(node):
+        for _, body in subgraphs_of(node):
             if types is None:
                 types = oracle.typist.types(proto)
             candidate = _hoisted(proto, index, body, types)

@@ -1,0 +1,117 @@
+"""Words that docs/words.md asks not to use are nowhere: in names, messages, comments and pages."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from graphfix.engines.rule import all_rules
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "words.md"
+FOLDERS = ("graphfix", "passes", "tests", "benchmarks", "docs")
+PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "action.yml", "mkdocs.yml")
+KINDS = (".py", ".md", ".toml", ".yml")
+# What commands measured, and what engines and their documents say, are quoted as they are.
+QUOTED = ("benchmarks/results", "/facts/", "messages.toml")
+
+
+def rows() -> list[tuple[str, str, str]]:
+    """Return patterns, what is used instead of them, and why."""
+    found: list[tuple[str, str, str]] = []
+    for line in PAGE.read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        if len(cells) == 3 and cells[0].startswith("`"):
+            patterns = re.findall(r"`([^`]+)`", cells[0].replace(r"\|", "|"))
+            found += [(pattern, cells[1], cells[2]) for pattern in patterns]
+    return found
+
+
+BANNED = re.compile("|".join(pattern for pattern, _, _ in rows()), re.IGNORECASE)
+
+
+def public_names() -> re.Pattern[str]:
+    """Return a pattern of the names of rules and passes that hold such a word: they are public."""
+    ids = {rule.id for rule in all_rules()}
+    ids |= {path.stem.replace("_", "-") for path in (ROOT / "passes").rglob("*.py")}
+    names = {name for name in ids if BANNED.search(name.replace("-", " "))}
+    either = sorted((name.replace("-", "[-_]") for name in names), key=len, reverse=True)
+    return re.compile("|".join(either) or "(?!)")
+
+
+PUBLIC = public_names()
+
+
+def files() -> Iterator[Path]:
+    for folder in FOLDERS:
+        yield from (path for path in (ROOT / folder).rglob("*") if path.suffix in KINDS)
+    yield from (ROOT / page for page in PAGES)
+
+
+def quoted_lines(text: str, *, measured: bool) -> set[int]:
+    """Return the lines of a module that hold the text of an engine.
+
+    Those of a benchmark hold words of pages that were measured before, and of their rows.
+    """
+    tree = ast.parse(text)
+    nodes: list[ast.expr] = [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.keyword) and node.arg in ("text", "engine_text")
+    ]
+    if measured:
+        prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        texts = (n for n in ast.walk(tree) if isinstance(n, ast.Constant) and id(n) not in prose)
+        nodes += [node for node in texts if isinstance(node.value, str)]
+    return {
+        line for node in nodes for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    }
+
+
+def as_words(text: str) -> str:
+    return PUBLIC.sub("", text).replace("_", " ")
+
+
+def hits(path: Path) -> list[str]:
+    name = path.relative_to(ROOT).as_posix()
+    if path == PAGE or any(part in name for part in QUOTED):
+        return []
+    found = [name] if BANNED.search(as_words(name)) else []
+    text = path.read_text(encoding="utf-8")
+    if not BANNED.search(as_words(text)):
+        return found
+    quoted = set[int]()
+    if path.suffix == ".py":
+        quoted = quoted_lines(text, measured=name.startswith("benchmarks/"))
+    return found + [
+        f"{name}:{number}: {line.strip()}"
+        for number, line in enumerate(text.splitlines(), 1)
+        if number not in quoted and BANNED.search(as_words(line))
+    ]
+
+
+def test_the_words_of_the_table_are_nowhere() -> None:
+    found = [hit for path in files() for hit in hits(path)]
+    assert found == [], f"see docs/words.md:\n{chr(10).join(found[:40])}"
+
+
+def test_the_table_is_read_and_finds_what_it_names() -> None:
+    assert len(rows()) >= 25
+    assert all(instead and why for _, instead, why in rows())
+    for sentence in (
+        "a node behind it",
+        "it is told at its node",
+        "what stands in the way",
+        "it computes other numbers",
+        "what pnnx makes of it",
+    ):
+        assert BANNED.search(sentence), sentence
+    for sentence in ("a stand-in", "next to it", "the Loop bodies", "the symbol stands for a size"):
+        assert not BANNED.search(sentence), sentence
+
+
+def test_names_are_read_as_words() -> None:
+    assert BANNED.search(as_words("def nodes_behind_it() -> None:"))
+    assert not BANNED.search(as_words("def pool_behind_the_end(node: NodeView) -> Answer:"))
