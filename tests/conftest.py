@@ -31,7 +31,7 @@ _BYTECODE = pytest.StashKey[Path]()
 def pytest_configure(config: pytest.Config) -> None:
     """Let children share bytecode in pytest's cache where none may be put next to the sources.
 
-    Each of some two hundred interpreters would compile all of graphfix anew: 0.8 CPU s.
+    Each of some two hundred interpreters would compile all of graphfix again: 0.8 CPU s.
     """
     cache: pytest.Cache | None = getattr(config, "cache", None)  # none with -p no:cacheprovider
     if cache is None or not sys.dont_write_bytecode or sys.pycache_prefix is not None:

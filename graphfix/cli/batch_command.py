@@ -58,13 +58,13 @@ def _names(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...])
     "--rows",
     type=FILE,
     metavar="DIR",
-    help="Where rows.jsonl is kept, by which a run goes on; default: DIR of --out.",
+    help="Where rows.jsonl is kept, by which a run continues; default: DIR of --out.",
 )
 @click.option("--fresh", is_flag=True, help="Do again what is done already.")
 @click.option(
     "--no-cache",
     is_flag=True,
-    help="Compare every repair anew, also one that another model has as well.",
+    help="Compare every repair again, also one that another model has as well.",
 )
 @click.option(
     "--verify",
@@ -191,7 +191,7 @@ def batch(
     except KeyboardInterrupt:
         from graphfix.cli.console import say
 
-        say("what is done is kept: the same command goes on")
+        say("what is done is kept: the same command continues")
         raise
     from graphfix.batch.ledger import NAME
     from graphfix.cli.reports import json_text, write_reports

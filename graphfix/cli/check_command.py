@@ -1,4 +1,4 @@
-"""`graphfix check`: what stands in the way of a model on a target."""
+"""`graphfix check`: what blocks it of a model on a target."""
 
 from __future__ import annotations
 
@@ -13,12 +13,7 @@ import click
 
 from graphfix.cli import completion
 from graphfix.cli.check_reports import command_of, joined_views, views_of
-<<<<<<< HEAD
-from graphfix.cli.many_models import Told, code_of, for_each, many_json, models_argument
-=======
-from graphfix.cli.help_groups import GroupedCommand
 from graphfix.cli.many_models import Reported, code_of, for_each, many_json, models_argument
->>>>>>> 3e64e2e0 (Name things in code as the pages do)
 from graphfix.cli.page import page_of
 from graphfix.cli.reports import Views, proto_of, report_option, write_reports
 from graphfix.cli.settings_file import SettingsCommand, settings_option, settings_used

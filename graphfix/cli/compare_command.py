@@ -42,7 +42,7 @@ from graphfix.cli.template import offer_template
     multiple=True,
     callback=number_ranges,
     metavar=RANGE_FORM,
-    help="Draw the numbers of an input from a range; repeat for more.",
+    help="Draw the values of an input from a range; repeat for more.",
 )
 @click.option(
     "--input",

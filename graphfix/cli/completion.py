@@ -41,7 +41,7 @@ def passes(_ctx: click.Context, _param: click.Parameter, typed: str) -> list[Com
 
 
 def nodes(_ctx: click.Context, _param: click.Parameter, typed: str) -> list[CompletionItem]:
-    """Offer the names of the nodes of the model that stands on the line."""
+    """Offer the names of the nodes of the model that is on the line."""
     model = _model_of()
     if model is None:
         return []

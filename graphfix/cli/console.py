@@ -17,7 +17,7 @@ def emit(text: str) -> None:
     """Write a result to stdout.
 
     A reader that went away (``| head``) does not change the exit code: the work is done.
-    Characters that the terminal's encoding lacks come out as escapes.
+    Characters that the terminal's encoding lacks are as escapes.
     """
     try:
         sys.stdout.write(_encodable(text, sys.stdout) + "\n")

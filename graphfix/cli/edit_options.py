@@ -31,7 +31,7 @@ _OPTIONS = (
     ),
     ("reorder-inputs", "A,B", "Put inputs first, in this order."),
     ("reorder-outputs", "A,B", "Put outputs first, in this order."),
-    ("join", "OTHER.onnx:OUT=IN,...", "Join a model behind this one, or in front of it."),
+    ("join", "OTHER.onnx:OUT=IN,...", "Join a model after this one, or in front of it."),
     ("input-type", "NAME=uint8", "Take an input as another element type."),
     ("output-type", "NAME=float32", "Give an output out as another element type."),
     ("layout", "NAME=NHWC|NCHW", "Take an input, or give an output, in the other layout."),

@@ -38,7 +38,7 @@ def explain(*, as_json: bool, log: Path, model: Path | None, target: str) -> int
     Logs of engines are known, of the tools around them and of exporters. With MODEL the
     nodes are found in it.
 
-    Exit codes: 0 a message is known; 1 none is, the nearest are told; 2 wrong usage; 3
+    Exit codes: 0 a message is known; 1 none is, the nearest are reported; 2 wrong usage; 3
     MODEL cannot be read or is not a model; 5 a fault in graphfix; 130 Ctrl-C.
     """
     from graphfix.cli.console import emit, emit_json, stdout_kept, style_for

@@ -63,7 +63,7 @@ def tell(failure: Failure, *, as_json: bool) -> int:
 
 
 def describe(error: Exception, words: Sequence[str], lasting: str | None = None) -> Failure:
-    """Turn an exception into what the user is told; faults of graphfix get a reproducer.
+    """Turn an exception into what the user is reported; faults of graphfix get a reproducer.
 
     It is written to the folder `lasting`, or to the usual one for temporary files.
     """
@@ -87,7 +87,7 @@ def _usage(error: click.ClickException) -> Failure:
 
 
 def _as_clause(sentence: str) -> str:
-    """Return a sentence of click's as a clause behind a colon."""
+    """Return a sentence of click's as a clause after a colon."""
     text = sentence.strip().rstrip(".")
     return text[:1].lower() + text[1:]
 

@@ -14,7 +14,7 @@ from graphfix.rendering.fleet_text import COLOURS, WORDS, row_line
 if TYPE_CHECKING:
     from rich.table import Table
 
-_PER_SECOND = 4  # times that the table is drawn anew
+_PER_SECOND = 4  # times that the table is drawn again
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import click
 
 # Heading -> the options that it holds in their order, by their first long name. One table for all
-# commands, so that an option stands in the same place wherever it is.
+# commands, so that an option is in the same place wherever it is.
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "What to work on": (
         *("--target", "--opset", "--passes", "--skip", "--option", "--pass-file"),

@@ -145,7 +145,7 @@ def limit_engines(ctx: click.Context, own: int, adjacent: int) -> None:
 
 
 def _sizes(path: Path) -> tuple[int, int]:
-    """Return the bytes of a model, and of all beside it that may be its data."""
+    """Return the bytes of a model, and of all next to it that may be its data."""
     own = adjacent = 0
     if path == Path("-"):  # as much as comes
         return PIPED, 0

@@ -72,7 +72,7 @@ def _take_models(
         assert taken is not None
         return taken
     if STANDARD in paths:
-        raise UsageError("standard input is one model, and stands alone", where="-")
+        raise UsageError("standard input is one model, and must be the only one", where="-")
     page = page_of(ctx)
     if page is not None:
         page.limit(float("inf"), 0.0)  # each model has limits of its own

@@ -1,7 +1,7 @@
 """The node that brings native code down: found by trying, each time in a process of its own.
 
 onnx's inference and checker are C++ and look at a whole model; where they end the process they say
-nothing. A model that is cut off behind a node either ends them too, or does not.
+nothing. A model that is cut off after a node either ends them too, or does not.
 """
 
 from __future__ import annotations

@@ -119,6 +119,6 @@ class Page:
 
 
 def page_of(ctx: click.Context) -> Page | None:
-    """Return the page of a command that somebody watches; None for any other."""
+    """Return the page of a command that someone watches; None for any other."""
     owner = ctx.find_root().obj
     return owner if isinstance(owner, Page) else None

@@ -66,7 +66,7 @@ def _print_version(ctx: click.Context, _param: click.Parameter, wanted: bool) ->
 _HELP = """Repair exported ONNX files for a deployment target, with proof.
 
 \b
-  graphfix check model.onnx --target {name}    what stands in the way
+  graphfix check model.onnx --target {name}    what blocks it
   graphfix run model.onnx --target {name}      repair, verify, write
 
 Exit codes: 0 done and verified; 1 written, but findings are left or equality

@@ -71,16 +71,16 @@ class ProgressHook(SilentHook):
         self._task: TaskID | None = None
 
     def stage(self, name: str) -> None:
-        """Show the new stage with an empty bar, from which the time left is reckoned anew."""
+        """Show the new stage with an empty bar, from which the time left is reckoned again."""
         again, self._stage, self._node = name == self._stage, name, ""
         if self._bar is not None and self._task is not None and not again:
-            # A total cannot be taken back: rich reads None as no change.
+            # A total cannot be rolled back: rich reads None as no change.
             self._bar.remove_task(self._task)
             self._task = self._bar.add_task(name, total=None)
         self._show(0, 0)
 
     def at_node(self, node: str) -> None:
-        """Name the node behind the stage with the next move of the bar."""
+        """Name the node after the stage with the next move of the bar."""
         self._node = (
             node
             if len(node) <= _NODE_WIDTH
@@ -92,7 +92,7 @@ class ProgressHook(SilentHook):
         self._show(done, total)
 
     def pass_done(self, outcome: Outcome) -> None:
-        """Name the pass behind the stage."""
+        """Name the pass after the stage."""
         if self._bar is not None and self._task is not None:
             self._bar.update(self._task, description=f"{self._stage}: {outcome.pass_id}")
 

@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     "--output",
     type=ModelPath(),
     metavar="OUT",
-    help="Where to write; default: beside MODEL, named after the target; - is standard output, "
+    help="Where to write; default: next to MODEL, named after the target; - is standard output, "
     "and the report goes to stderr then.",
 )
 @click.option("--strict", is_flag=True, help="Write nothing while a problem is left.")

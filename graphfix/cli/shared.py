@@ -205,7 +205,7 @@ capability_option = click.option(
 
 
 def selection_options(function: Function) -> Function:
-    """Add ``--target`` and all else that says which passes act on a model, and how far."""
+    """Add ``--target`` and everything else that says which passes act on a model, and how far."""
     for add in (
         click.option(
             "--partial",

@@ -11,7 +11,7 @@ from graphfix.cli.program import OWN_PROCESS
 def offer_template() -> None:
     """Let children be forked from this process, which has imported what they need.
 
-    Called before there is a thread or a model. In a process that is somebody else's, such as one
+    Called before there is a thread or a model. In a process that is someone else's, such as one
     that calls `graphfix.cli.main` with words of its own, children come from a fresh interpreter.
     """
     ctx = click.get_current_context()

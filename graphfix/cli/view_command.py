@@ -27,13 +27,13 @@ from graphfix.rendering.style import printable
     "--target",
     metavar="NAME",
     shell_complete=completion.targets,
-    help="Show what stands in its way there as well.",
+    help="Mark what blocks it there as well.",
 )
 @click.option(
     "--at",
     metavar="NODE",
     shell_complete=completion.nodes,
-    help="Begin at this node: a name, a pattern, op:Mod or index:12; one that stands in a body is "
+    help="Begin at this node: a name, a pattern, op:Mod or index:12; one that is in a body is "
     "shown where the body is.",
 )
 @click.option(

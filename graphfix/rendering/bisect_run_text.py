@@ -34,7 +34,7 @@ def bisect_run_text(model: str, found: RunBisection, *, style: Style = PLAIN) ->
     lines += labelled("without", _outputs(found.right))
     lines += labelled("with", _outputs(found.wrong))
     if found.together:
-        text = "Made in the same step, and not told from it by stopping the run"
+        text = "Made in the same step, and not distinguished by stopping the run"
         lines += ["", style.paint(text, "bold")]
         for other in found.together[:_SHOWN]:
             lines += wrap(f"{', '.join(other.passes)}: {_place(other)}", "      ", "  ")

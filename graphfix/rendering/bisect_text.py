@@ -55,7 +55,7 @@ def _first(found: Divergence, style: Style) -> list[str]:
         names = [printable(o.name) for o in found.operands if o.origin is origin]
         if names:
             lines += labelled("reads", f"{capped(names, _SHOWN)}: {text}")
-    lines += ["", style.paint("What is written otherwise there", "bold")]
+    lines += ["", style.paint("What is written differently there", "bold")]
     entries = [
         *field_lines(found.fields),
         *[weight_lines(change) for change in found.weights],

@@ -1,4 +1,4 @@
-"""Findings and sites by the dozen: what belongs together is told once."""
+"""Findings and sites by the dozen: what belongs together is reported once."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ SEVERITY_MEANS = {
     Severity.REJECT: "the engine refuses the model",
     Severity.WRONG: "the engine accepts it and computes something else",
     Severity.BUILDER: "refused later, when the engine is built",
-    Severity.FALLBACK: "left to the engine behind it: slower, nothing breaks",
-    Severity.NOTE: "worth knowing; nothing breaks",
+    Severity.FALLBACK: "runs on the fallback provider (slower)",
+    Severity.NOTE: "information; does not block",
 }
 
 

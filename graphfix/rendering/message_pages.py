@@ -158,7 +158,7 @@ def _cure(rule: Rule, held: Sequence[Target]) -> Iterator[str]:
         return
     able = _removers(rule)
     if not able:
-        yield "No pass removes it; `graphfix run` says what stands in the way, node by node."
+        yield "No pass removes it; `graphfix run` says what blocks it, node by node."
         return
     yield "| repair | what it does | accuracy |"
     yield "|---|---|---|"

@@ -128,7 +128,7 @@ def next_steps(report: Report, exit_code: int) -> tuple[str, ...]:
         )
     missing = distinct(in_code(f.missing) for f in left if f.rule != UNTYPED)
     if missing:
-        steps.append(f"Some problems hang on what the file does not say ({capped(missing, 3)}).")
+        steps.append(f"Some problems depend on what the file does not say ({capped(missing, 3)}).")
     wanting = [m for m in missing if not m.startswith("dtype")]
     wanting += [o.reason for o in refused if _OF_SIZES.search(o.reason)] if exit_code else []
     if wanting and report.open_inputs:

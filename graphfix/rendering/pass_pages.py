@@ -23,7 +23,7 @@ def own_passes() -> tuple[Pass, ...]:
 def sections(doc: str) -> dict[str, str]:
     """Return the text under each heading of a pass's docstring, in order, indentation removed.
 
-    The summary stands under the empty heading. A heading is a line of its own.
+    The summary is under the empty heading. A heading is a line of its own.
     """
     found: dict[str, list[str]] = {"": []}
     lines = found[""]

@@ -88,7 +88,7 @@ def _y(layer: Layer, low: int, high: int) -> float:
 
 
 def points_of(layers: Sequence[Layer]) -> list[tuple[float, float]]:
-    """Return where each tensor stands in a plot of `WIDTH` by `HEIGHT`."""
+    """Return where each tensor is in a plot of `WIDTH` by `HEIGHT`."""
     low, high = _decades(layers)
     deepest = max(1, *(layer.depth for layer in layers))
     return [(_x(layer.depth, deepest), _y(layer, low, high)) for layer in layers]

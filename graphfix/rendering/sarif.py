@@ -124,7 +124,7 @@ def _logical(node: NodeRef) -> Json:
 
 
 def _fingerprint(found: Finding, path: str, target: str) -> str:
-    """Return what stays the same while a finding does: the rule, the node and where it stands."""
+    """Return what stays the same while a finding does: the rule, the node and where it is."""
     node = found.node
     parts = (path, target, found.rule, found.feature, node.scope, node.name, *node.outputs)
     return sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()

@@ -32,7 +32,7 @@ def finding_blocks(
     Args:
         findings: What to show.
         style: Colours or none.
-        remark: What to say behind the number of nodes, ``all fixed`` for one.
+        remark: What to say after the number of nodes, ``all fixed`` for one.
         every_node: List all nodes and the source of each fact, not only the first few.
         reported: Keys of groups that have been shown in full before.
     """

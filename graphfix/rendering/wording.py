@@ -63,7 +63,7 @@ class Headline(Struct, frozen=True):
 
 
 def problems(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """Return the findings that stand in the way."""
+    """Return the findings that block it."""
     return tuple(f for f in findings if f.blocks)
 
 

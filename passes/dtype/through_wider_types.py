@@ -299,7 +299,7 @@ def integer_resize_through_float(node: NodeView, build: Builder) -> Value:
 _OPERATORS = ("ArgMax", "ArgMin", "TopK")
 _BYTES_EXACT = 2
 _DIGIT = 2**16
-_BEHIND = 4.0 * _DIGIT  # more than two digits differ by
+_AFTER = 4.0 * _DIGIT  # more than two digits differ by
 
 
 @rewrite(
@@ -375,8 +375,8 @@ def _ranked_by_digits(node: NodeView, x: Value, digits: int, build: Builder) -> 
         digit = build.Cast(part, to=TensorProto.FLOAT)
         if smallest:
             best = build.ReduceMin(score, axes=axes, keepdims=1)
-            score = build.Add(digit, build.Mul(build.Sub(score, best), _BEHIND))
+            score = build.Add(digit, build.Mul(build.Sub(score, best), _AFTER))
         else:
             best = build.ReduceMax(score, axes=axes, keepdims=1)
-            score = build.Sub(digit, build.Mul(build.Sub(best, score), _BEHIND))
+            score = build.Sub(digit, build.Mul(build.Sub(best, score), _AFTER))
     return score

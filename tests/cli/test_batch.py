@@ -1,4 +1,4 @@
-"""`graphfix batch`: real models, each in a process of its own, beside those that end theirs."""
+"""`graphfix batch`: real models, each in a process of its own, next to those that end theirs."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_what_takes_too_long_ends_its_own_process_alone(
     late = json.loads(capsys.readouterr().out)["rows"]
     assert {row["word"] for row in late} == {"unreadable"}
     assert "took longer than 0.01 s" in {row["message"].partition(",")[0] for row in late}
-    assert main(words) == 1  # other options: done anew
+    assert main(words) == 1  # other options: done again
     reported = json.loads(capsys.readouterr().out)
     assert {row["name"]: row["word"] for row in reported["rows"]} == {
         "fixed": "fixed",

@@ -70,7 +70,7 @@ def test_text_of_two_files(tmp_path: Path, capsys: Capture) -> None:
     assert lines[place + 1] == "  MatMul 'm3' (main, #6)"
     assert "    reads     r3: equal in both" in lines
     assert "    reads     w3: stored in the model" in lines
-    place = lines.index("What is written otherwise there")
+    place = lines.index("What is written differently there")
     assert lines[place + 1].startswith("  ~ w3 -> t")
     assert "16 of 16 elements differ" in lines[place + 2]
     assert "(1.00% of the largest)" in out

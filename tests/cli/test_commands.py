@@ -42,7 +42,7 @@ FINDING = Finding(
 
 
 class Pipeline:
-    """Stands in for the pipeline: keeps the request, gives back what the test wants."""
+    """A stub of the pipeline: keeps the request, gives back what the test wants."""
 
     def __init__(self, report: Report) -> None:
         self.report = report

@@ -1,4 +1,4 @@
-"""The help of the program itself: its examples stand line by line, and every exit code is there."""
+"""The help of the program itself: its examples are line by line, and every exit code is there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def test_examples_are_on_lines_of_their_own(capsys: pytest.CaptureFixture[str]) 
     assert main(["--help"]) == 0
     said = capsys.readouterr().out
     assert "\\b" not in said
-    assert "\n    graphfix check model.onnx --target trt8    what stands in the way\n" in said
+    assert "\n    graphfix check model.onnx --target trt8    what blocks it\n" in said
     assert "\n    graphfix run model.onnx --target trt8      repair, verify, write\n" in said
     assert "130 Ctrl-C" in said
 
@@ -54,7 +54,7 @@ def commands() -> dict[str, click.Command]:
 
 
 @pytest.mark.parametrize("name", list(commands()))
-def test_each_option_stands_in_one_group_and_the_limits_come_last(
+def test_each_option_is_in_one_group_and_the_limits_come_last(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = commands()[name]

@@ -138,7 +138,7 @@ def test_wrong_usage_is_said_before_anything_is_done(
     nets: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["check", "-", "nets/good.onnx", "--target", "trt7"]) == 2
-    assert "stands alone" in capsys.readouterr().err
+    assert "must be the only one" in capsys.readouterr().err
     assert main(["inspect", "none/*.onnx"]) == 2
     assert "no such file, folder or match" in capsys.readouterr().err
 

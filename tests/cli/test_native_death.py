@@ -1,4 +1,4 @@
-"""The node at which native code ends a process is found by cutting the model off behind it."""
+"""The node at which native code ends a process is found by cutting the model off after it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the name of a target stands for: said in short by each run, in full where somebody asks."""
+"""What the name of a target stands for: said in short by each run, in full where someone asks."""
 
 from __future__ import annotations
 

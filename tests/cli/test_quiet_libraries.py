@@ -1,4 +1,4 @@
-"""On stderr stand graphfix's own lines alone; what libraries print is there with --debug."""
+"""On stderr are graphfix's own lines alone; what libraries print is there with --debug."""
 
 from __future__ import annotations
 

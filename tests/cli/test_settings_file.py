@@ -47,18 +47,18 @@ def test_a_run_takes_the_target_and_says_so(project: Path, capsys: Capture) -> N
     assert Path("mod.fixed.onnx").is_file() is False
     assert Path("mod.trt7.2.onnx").is_file()
     assert main(["run", "mod.onnx", "--json"]) == 0
-    told = capsys.readouterr()
-    assert json.loads(told.out)["target"] == "trt7.2"
-    assert f"graphfix: note: settings: target, allow-lossy, timeout of {path}\n" in told.err
+    reported = capsys.readouterr()
+    assert json.loads(reported.out)["target"] == "trt7.2"
+    assert f"graphfix: note: settings: target, allow-lossy, timeout of {path}\n" in reported.err
 
 
 def test_options_override_the_file(project: Path, capsys: Capture) -> None:
     path = write(project, 'target = "trt7.2"\nskip = ["mod-elimination"]\n')
     words = ["check", "mod.onnx", "--json", "--target", "trt8.6"]
     assert main(words) == 0
-    told = capsys.readouterr()
-    assert json.loads(told.out)["target"] == "trt8.6"
-    assert told.err == ""  # skip is no option of check
+    reported = capsys.readouterr()
+    assert json.loads(reported.out)["target"] == "trt8.6"
+    assert reported.err == ""  # skip is no option of check
     assert main(["run", "mod.onnx", "--dry-run", "--json"]) == 1
     assert f"settings: target, skip of {path}" in capsys.readouterr().err
     assert main(["run", "mod.onnx", "--dry-run", "--json", "--skip", "dead-code"]) == 0
@@ -140,7 +140,7 @@ def test_a_file_that_is_no_toml(project: Path, capsys: Capture) -> None:
 def test_a_batch_takes_them_once(project: Path, capsys: Capture) -> None:
     path = write(project, 'target = "trt7.2"\nassume-op = ["Mod"]\n')
     assert main(["batch", "mod.onnx", "--out", "out", "--json"]) == 0
-    told = capsys.readouterr()
-    (row,) = json.loads(told.out)["rows"]
+    reported = capsys.readouterr()
+    (row,) = json.loads(reported.out)["rows"]
     assert (row["target"], row["word"]) == ("trt7.2", "fine")
-    assert f"graphfix: note: settings: target, assume-op of {path}\n" in told.err
+    assert f"graphfix: note: settings: target, assume-op of {path}\n" in reported.err

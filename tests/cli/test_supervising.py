@@ -110,7 +110,7 @@ def wait_for(path: Path) -> None:
 
 
 def gone(pids: list[int]) -> bool:
-    """Say whether processes end within some seconds; those of nobody are reaped by nobody."""
+    """Say whether processes end within some seconds; those of no one are reaped by no one."""
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:
         if not any(runs(pid) for pid in pids):

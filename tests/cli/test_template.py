@@ -91,5 +91,5 @@ def test_the_bar_of_a_process_with_threads_does_not_matter(monkeypatch: pytest.M
         return False
 
     monkeypatch.setattr(service, "is_single_threaded", busy)
-    monkeypatch.setattr(service, "forked", lambda: pytest.fail("forked beside threads"))
+    monkeypatch.setattr(service, "forked", lambda: pytest.fail("forked next to threads"))
     service.fork_here()

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from graphfix.engines.rule import all_rules
+from graphfix.registry import shipped_passes
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "words.md"
@@ -35,7 +36,7 @@ BANNED = re.compile("|".join(pattern for pattern, _, _ in rows()), re.IGNORECASE
 def public_names() -> re.Pattern[str]:
     """Return a pattern of the names of rules and passes that hold such a word: they are public."""
     ids = {rule.id for rule in all_rules()}
-    ids |= {path.stem.replace("_", "-") for path in (ROOT / "passes").rglob("*.py")}
+    ids |= {known.id for known in shipped_passes()}
     names = {name for name in ids if BANNED.search(name.replace("-", " "))}
     either = sorted((name.replace("-", "[-_]") for name in names), key=len, reverse=True)
     return re.compile("|".join(either) or "(?!)")

@@ -44,7 +44,7 @@ def inside_a_branch(node: str, inputs: str, output: str) -> str:
 
 
 def done_by(pass_id: str, text: str, feed: dict[str, Any]) -> tuple[Rewritten, list[Array]]:
-    """Return what a pass makes of a model, and what onnxruntime computes of that."""
+    """Return the result of a pass, and what onnxruntime computes of that."""
     done = run_pass(pass_id, text)
     assert "com.microsoft" not in {node.domain for node in done.after.graph.node}, done.outcomes
     return done, [np.asarray(value) for value in outputs_of(done.after, feed).values()]

@@ -2,23 +2,23 @@
 
 `tests/passes/pairs/<pass>.txt` holds them: under a title (``# the exponent must be whole``) any
 number of pairs, each a model in the text of ONNX and a line that begins with ``->`` and says what
-the pass does, with more behind semicolons:
+the pass does, with more after semicolons:
 
 - ``refused: <reason>`` and ``untouched``;
 - ``rewritten``, where the operators expected afterwards may follow (``as Mul Sqrt``); the model
-  gives before and after the same numbers;
+  gives before and after the same values;
 - ``becomes``, of a model that no runtime runs; what it gives afterwards is what is written there;
 - ``replaced``, the same where the numpy model of the operator (and PyTorch, if it is installed)
   says what is written there;
 - ``run for <target>``, of a whole run: ``exit 0``, ``found <features>``, ``nothing left`` or
   ``nothing blocks``, ``by <pass>`` or ``without <pass>``, ``equal``.
 
-Behind the semicolons: ``rtol 1e-6``, ``atol 1e-6``, ``approximate``, ``branched`` where it is to
+After the semicolons: ``rtol 1e-6``, ``atol 1e-6``, ``approximate``, ``branched`` where it is to
 hold in both branches of an If too, ``everywhere`` in a local function as well, options (``option
 NAME=JSON``), and why sizes of 0 and 1 are not tried (``no small sides: <reason>``). A model
 without a header is of opset 17. Between the two are the inputs, one to a line (``x = float32 [1,
 2]``), and what is given for them (``y == float32 [3] within <rtol>, <atol>``); an input that is
-there again begins the next set. ``$1``, ``$2`` ... stand for words, which lines behind the pair
+there again begins the next set. ``$1``, ``$2`` ... stand for words, which lines after the pair
 have that begin with ``with``, separated by `` | ``: one test for each of these lines.
 """
 
@@ -136,7 +136,7 @@ class Pair:
 
 
 def _options(more: Sequence[str]) -> dict[str, Any]:
-    """Return what stands behind semicolons as arguments of `assert_rewrite`, and the accuracy."""
+    """Return what is after semicolons as arguments of `assert_rewrite`, and the accuracy."""
     found: dict[str, Any] = {"options": {}, "accuracy": Accuracy.EXACT, "places": ()}
     for text in more:
         name, _, value = text.partition(" ")
@@ -218,7 +218,7 @@ def _ends(declared: str, model: ModelProto, words: str, more: Sequence[str]) -> 
 
 
 def array_in(kind: str, shape: str | None, numbers: str) -> Array:
-    """Return an array of text; the shape stands there where a size is 0."""
+    """Return an array of text; the shape is there where a size is 0."""
     array = np.array(json.loads(numbers), object if kind == "string" else kind)
     return array.reshape(json.loads(shape)) if shape else array
 

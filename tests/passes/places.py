@@ -7,7 +7,7 @@ from onnx import GraphProto, ModelProto, NodeProto, helper
 
 
 def in_branch(model: ModelProto) -> ModelProto:
-    """Return a model whose nodes stand in both branches of an If on the input ``c``."""
+    """Return a model whose nodes are in both branches of an If on the input ``c``."""
     done = ModelProto.FromString(model.SerializeToString())
     outputs = [output.name for output in model.graph.output]
     sides: dict[str, Any] = {
@@ -53,7 +53,7 @@ def _side(graph: GraphProto, side: str) -> GraphProto:
 
 
 def _renamed(nodes: Iterable[NodeProto], names: Mapping[str, str]) -> list[NodeProto]:
-    """Return copies of nodes that read and write other names, in their bodies too."""
+    """Return copies of nodes that read and write other names, in their subgraphs too."""
     copies = [NodeProto.FromString(node.SerializeToString()) for node in nodes]
     for node in copies:
         for values in (node.input, node.output):

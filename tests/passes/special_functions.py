@@ -1,4 +1,4 @@
-"""What holds for every pass that writes functions of one number by polynomials."""
+"""What holds for every pass that writes functions of one variable by polynomials."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class Special:
     half: tuple[float, float] = (0.25, 4.0)
 
     def rewritten(self, model: ModelProto) -> ModelProto:
-        """Return what the pass makes of a model, after asserting that it says what it is."""
+        """Return the result of the pass, after asserting that it says what it is."""
         done = run_pass(self.declared, model)
         sites = [site for o in done.with_status(Status.APPLIED) for site in o.sites]
         assert [site.accuracy for site in sites] == [Accuracy.APPROXIMATE]

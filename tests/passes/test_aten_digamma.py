@@ -19,7 +19,7 @@ PASS = "aten-digamma"
 
 
 def rewritten(model: ModelProto) -> ModelProto:
-    """Return what the pass makes of a model, after asserting that it says what it is."""
+    """Return the result of the pass, after asserting that it says what it is."""
     done = run_pass(PASS, model)
     sites = [site for o in done.with_status(Status.APPLIED) for site in o.sites]
     assert [site.accuracy for site in sites] == [Accuracy.APPROXIMATE]

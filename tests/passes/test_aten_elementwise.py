@@ -92,7 +92,7 @@ def model_of(operator: str, opset: int = 13, dtype: int = TensorProto.FLOAT) -> 
 
 
 def computed(model: ModelProto, *operands: Array) -> Array:
-    """Return what the pass makes of the operands, after asserting that it says what it is."""
+    """Return the result of the pass, after asserting that it says what it is."""
     done = run_pass(PASS, model)
     sites = [site for o in done.with_status(Status.APPLIED) for site in o.sites]
     operator = next(a.s.decode() for a in model.graph.node[0].attribute if a.name == "operator")

@@ -33,7 +33,7 @@ def test_bins(weighed: bool, density: bool, dynamic: bool) -> None:
     replaced(PASS, FAMILY.evaluate, "histogram", given, **how)
 
 
-def test_edges_belong_to_the_bin_behind_and_the_last_to_the_last() -> None:
+def test_edges_belong_to_the_bin_after_and_the_last_to_the_last() -> None:
     x = np.array([-1.5, -0.5, 0, 2, 2, 2.1, -1.6, np.nan], np.float32)
     model, feed = called("histogram", [x, EDGES, None, False], [x, x], overload="bins_tensor")
     found = outputs_of(run_pass(PASS, model).after, feed)["y0"]

@@ -107,7 +107,7 @@ def test_a_loop_reads_one_triangle_and_harms_no_other() -> None:
 
 @pytest.mark.parametrize("given", [[3, 3, 3], ["B", "N", "N"]])
 @pytest.mark.parametrize("upper", [False, True])
-def test_the_first_pivot_that_is_not_positive_is_told(given: list[Any], upper: bool) -> None:
+def test_the_first_pivot_that_is_not_positive_is_reported(given: list[Any], upper: bool) -> None:
     x = np.stack([positive(3, 3), -np.eye(3, dtype=np.float32), np.zeros((3, 3), np.float32)])
     x[2] = [[4, 2, 2], [2, 1, 1], [2, 1, 5]]  # the second one is 0
     outputs: dict[str, Output] = {"y": (None, None), "info": (TensorProto.INT32, 1)}

@@ -172,7 +172,7 @@ def test_against_the_numpy_model() -> None:
     )
 
 
-def test_types_behind_the_inverse_are_known() -> None:
+def test_types_after_the_inverse_are_known() -> None:
     model = aten_model("linalg_inv", ["B", 3, 3])
     model.graph.node.append(helper.make_node("Relu", ["y"], ["z"]))
     model.graph.output[0].name = "z"
@@ -191,7 +191,7 @@ def _ex(used: int, shape: Sequence[int | str] = (2, 3, 3)) -> ModelProto:
 
 
 @pytest.mark.parametrize("shape", [[3, 3, 3], ["B", "N", "N"]])
-def test_the_first_pivot_that_is_0_is_told(shape: list[Any]) -> None:
+def test_the_first_pivot_that_is_0_is_reported(shape: list[Any]) -> None:
     x = np.stack([solid(3, 3), np.zeros((3, 3)), np.ones((3, 3))]).astype(np.float32)
     done = run_pass(PASS, _ex(2, shape))
     (site,) = [site for outcome in done.outcomes for site in outcome.sites]

@@ -44,7 +44,7 @@ def test_axes(axis: int) -> None:
     becomes(PASS, model_of([4, 3, 7], axis), {"x": x}, scanned(x, axis), **CLOSE)
 
 
-def test_small_terms_beside_nothing_are_kept() -> None:
+def test_small_terms_next_to_nothing_are_kept() -> None:
     x = np.array([0, -20, -25], dtype=np.float32)
     after = run_pass(PASS, model_of([3])).after
     y = outputs_of(after, {"x": x})["y"]

@@ -1,4 +1,4 @@
-"""aten-to: casts, and tensors of one number."""
+"""aten-to: casts, and tensors of one element."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ def test_casts(operator: str, overload: str, arguments: list[Any], dynamic: bool
 
 
 @pytest.mark.parametrize("dynamic", [False, True])
-def test_tensors_of_one_number(dynamic: bool) -> None:
+def test_tensors_of_one_element(dynamic: bool) -> None:
     rest = [None, None, None]
     calls: list[tuple[str, list[Any]]] = [
         ("full_like", [2.5, None, *rest, None]),

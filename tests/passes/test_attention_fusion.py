@@ -106,7 +106,7 @@ def test_below_opset_23_where_asked_for() -> None:
     assert done == ["Transpose", "Reshape", "MultiHeadAttention", "Reshape", "Transpose"]
 
 
-def test_wherever_it_stands_and_in_float16() -> None:
+def test_wherever_it_is_and_in_float16() -> None:
     body = """@t = Transpose <perm = [0, 1, 3, 2]> (x) @m = MatMul (x, @t)
         @p = Softmax <axis = -1> (@m) @y = MatMul (@p, x)"""
     for dtype in ("float", "float16"):

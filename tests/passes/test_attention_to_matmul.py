@@ -108,7 +108,7 @@ def test_a_mask_of_an_unknown_number_of_bounds(mask: str, batch: str) -> None:
         assert_close(PASS, text, feed)
 
 
-def test_sums_of_lengths_behind_the_lengths_are_no_starts() -> None:
+def test_sums_of_lengths_after_the_lengths_are_no_starts() -> None:
     # Three entries for each of a batch and two more: https://github.com/microsoft/onnxruntime
     # docs/ContribOperators.md; the CPU kernel reads the lengths.
     feed = feed_of(m=int32([3, 2, 0, 4, 8, 0, 3, 5]))
@@ -171,7 +171,7 @@ def test_everywhere(place: str) -> None:
     assert_close(PASS, text, feed)
 
 
-def test_types_behind_it_are_known() -> None:
+def test_types_after_it_are_known() -> None:
     text = written(
         "@t = com.microsoft.Attention <num_heads = 2> (x, w, b)\n @y = com.microsoft.Attention "
         "<num_heads = 3> (@t, w, b)",

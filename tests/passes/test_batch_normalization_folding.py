@@ -113,7 +113,7 @@ def test_any_variance(numbers: list[float]) -> None:
     assert_rewrite(PASS, given, feeds=[{"x": drawn((1, 4, 7, 9))}], rtol=1e-4, atol=2e-3)
 
 
-def test_before_opset_7_it_trains_unless_the_file_says_otherwise() -> None:
+def test_before_opset_7_it_trains_unless_the_file_says_differently() -> None:
     trained = model("plain conv", opset=6)
     assert_refused(PASS, trained, "the node must use its statistics, by channel")
     for node in trained.graph.node[1:]:

@@ -31,7 +31,7 @@ def test_to_name_it_is_no_consent() -> None:
     assert result.model.to_proto() == network()
 
 
-def test_refuses_bodies() -> None:
+def test_refuses_subgraphs() -> None:
     text = """<ir_version: 8, opset_import: ["" : 17]> g (bool c, float[3] x) => (float[3] y) {
       q = Cast <to = 16> (x)
       r = If (c) <then_branch = t () => (bfloat16[3] a) { a = Identity (q) },

@@ -43,7 +43,7 @@ def test_moves_bools(opset: int, op: str, place: str) -> None:
 
 @pytest.mark.parametrize("opset", [9, 16])
 def test_where_chooses_between_bools(opset: int) -> None:
-    # onnxruntime has no Where of bools, so what comes out is compared with numpy.
+    # onnxruntime has no Where of bools, so the result is compared with numpy.
     inputs = "bool[3] c, bool[2, 3] x, bool[2, 1] z"
     text = written("@y = Where (c, x, z)", inputs, "bool[2, 3]", opset=opset)
     done = run_pass(PASS, text)

@@ -1,4 +1,4 @@
-"""castlike-to-cast: the type is written down."""
+"""castlike-to-cast: the type is explicit."""
 
 import numpy as np
 import pytest

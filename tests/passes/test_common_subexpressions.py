@@ -44,7 +44,7 @@ def test_outputs_of_the_model_keep_their_names() -> None:
     assert [output.name for output in done.after.graph.output] == ["y", "o"]
 
 
-def test_bodies_and_functions_have_their_own() -> None:
+def test_subgraphs_and_functions_have_their_own() -> None:
     model = (
         ONE.replace("g (", "g (bool t, ")
         + """{

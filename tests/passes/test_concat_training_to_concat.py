@@ -29,7 +29,7 @@ def test_values(kind: str, free: bool) -> None:
     np.testing.assert_array_equal(lengths, [2, 3])
 
 
-def test_lengths_that_nobody_uses() -> None:
+def test_lengths_that_no_one_uses() -> None:
     text = text_of(f"y = com.microsoft.{OP} (a, a)", "float[N] a", "float[M] y")
     done, (found,) = done_by(PASS, text, {"a": np.array([1, 2], np.float32)})
     assert done.ops == ["Concat"]

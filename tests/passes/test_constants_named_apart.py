@@ -10,13 +10,13 @@ from graphfix.testing import outputs_of, run_pass
 
 PASS = "constants-named-apart"
 HEAD = '<ir_version: 8, opset_import: ["" : 17]> g (float[2,2] x) => (float[2,2] y) '
-BESIDE = HEAD + (
+ADJACENT = HEAD + (
     "<float z = {1.5}, float z_1 = {2}> { a = Add (x, z) b = Mul (a, z) y = Sub (b, z_1) }"
 )
 
 
 def test_the_shared_constant_gets_another_name_and_others_stay() -> None:
-    done = run_pass(PASS, BESIDE)
+    done = run_pass(PASS, ADJACENT)
     assert {i.name for i in done.after.graph.initializer} == {"z.shared", "z_1"}
     assert [list(node.input) for node in done.after.graph.node] == [
         ["x", "z.shared"],
@@ -49,7 +49,7 @@ def test_a_constant_that_a_node_gives_is_renamed_too() -> None:
 
 
 def test_the_finding_names_both_and_a_run_repairs_it() -> None:
-    model = parser.parse_model(BESIDE)
+    model = parser.parse_model(ADJACENT)
     found = [f for f in graphfix.check(model, "rknn2.3") if f.rule == "copy-of-a-constant"]
     assert [(f.severity.value, f.feature, f.removed_by) for f in found] == [
         ("wrong", "model:numbered-constant", (PASS,))

@@ -36,10 +36,10 @@ HALVES = [form for form in OWN if form.name in ("plain", "state", "gated-delta",
 def in_a_branch(model: ModelProto) -> ModelProto:
     """Return a model whose nodes are in both branches of If."""
     graph = model.graph
-    bodies = [helper.make_graph(graph.node, side, [], graph.output) for side in ("then", "else")]
+    subgraphs = [helper.make_graph(graph.node, side, [], graph.output) for side in ("then", "else")]
     names = [info.name for info in graph.output]
     condition = helper.make_tensor_value_info("c", TensorProto.BOOL, [])
-    node = helper.make_node("If", ["c"], names, then_branch=bodies[0], else_branch=bodies[1])
+    node = helper.make_node("If", ["c"], names, then_branch=subgraphs[0], else_branch=subgraphs[1])
     whole = helper.make_graph(
         [node], "g", [*graph.input, condition], graph.output, graph.initializer
     )

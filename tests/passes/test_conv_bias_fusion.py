@@ -49,7 +49,7 @@ def test_other_shapes_of_the_constant(constant: str) -> None:
     assert_rewrite(PASS, model, feeds=[FEED], after=["Conv"], rtol=1e-4, atol=1e-4)
 
 
-def test_wherever_they_stand_and_in_float16() -> None:
+def test_wherever_they_are_and_in_float16() -> None:
     body = """@w = Constant <value = TYPE[3, 3, 1, 1] {1.0, 2.0, -3.0, 4.0, 0.5,
             0.25, 1.0, 0.0, -1.0}> ()
         @c = Constant <value = TYPE[1, 3, 1, 1] {0.5, -1.5, 2.0}> ()
@@ -71,7 +71,7 @@ def test_in_a_branch() -> None:
 
 def test_refusals_and_others() -> None:
     width = text(constant=f"float[1, 1, 1, 3] c = {ROWS}", dims="N, 3, H, 5")
-    reason = "the constant must be one number for each of 3 channels; it is [1, 1, 1, 3]"
+    reason = "the constant must be one value for each of 3 channels; it is [1, 1, 1, 3]"
     assert_refused(PASS, width, reason)
     assert_left_alone_with_a_reader(PASS, text(dims="2, 3, 6, 7"), "n")
     computed = text("n = Conv (x, w) k = Neg (c) m = ReduceSum <keepdims = 0> (x) y = Add (n, m)")

@@ -53,7 +53,7 @@ def test_pads_as_an_attribute_up_to_opset_10() -> None:
     assert_unmatched(PASS, text(pad=ones, opset=10), "value of Pad 'p' must be as ONNX fills it in")
 
 
-def test_wherever_they_stand() -> None:
+def test_wherever_they_are() -> None:
     assert_fused(PASS, BODY, (2, 2, 6), ["Conv"], opset=17)
 
 

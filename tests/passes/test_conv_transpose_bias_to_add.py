@@ -13,7 +13,7 @@ VOLUME = HEAD + (
 )
 
 
-def test_tflite_gets_the_bias_of_volumes_behind_them() -> None:
+def test_tflite_gets_the_bias_of_volumes_after_them() -> None:
     model = parser.parse_model(VOLUME)
     found = [f.feature for f in graphfix.check(model, "tflite1.29")]
     assert found == ["form:ConvTranspose.bias", "attr:ConvTranspose.no-kernel_shape"]

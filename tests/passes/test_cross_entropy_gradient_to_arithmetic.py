@@ -92,9 +92,11 @@ def test_nothing_counts() -> None:
 def test_pytorch_computes_the_same() -> None:
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
     x = torch.tensor(IMAGE, requires_grad=True)
-    told: dict[str, Any] = {"weight": torch.tensor(WEIGHTS), "ignore_index": 2}
+    reported: dict[str, Any] = {"weight": torch.tensor(WEIGHTS), "ignore_index": 2}
     labels = np.array([[4, 2, 0], [2, 1, 3]])
-    torch.nn.functional.cross_entropy(x, torch.tensor(labels), **told).backward(torch.tensor(1.5))
+    torch.nn.functional.cross_entropy(x, torch.tensor(labels), **reported).backward(
+        torch.tensor(1.5)
+    )
     node = f"dx = com.microsoft.{OP} <ignore_index = 2> (dy, p, l, w)"
     inputs = "float dy, float[N, 5, M] p, int64[N, M] l, float[5] w"
     feed = {"dy": np.array(1.5, np.float32), "p": log_softmax(IMAGE), "l": labels, "w": WEIGHTS}

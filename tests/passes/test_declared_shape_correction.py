@@ -45,9 +45,9 @@ def test_the_branch_that_runs_counts() -> None:
     model = choosing(0, "float[6]")
     after = corrected(model)
     assert dims(after.graph.output[0]) == [2, 3]
-    bodies = {a.name: a.g for a in after.graph.node[0].attribute}
-    assert dims(bodies["else_branch"].output[0]) == [2, 3]
-    assert dims(bodies["then_branch"].output[0]) == [6]
+    subgraphs = {a.name: a.g for a in after.graph.node[0].attribute}
+    assert dims(subgraphs["else_branch"].output[0]) == [2, 3]
+    assert dims(subgraphs["then_branch"].output[0]) == [6]
     y = outputs_of(after, {"x": X, "d": np.array(True)})["y"]
     np.testing.assert_array_equal(y, X)
 

@@ -51,14 +51,14 @@ def test_like_onnxruntime(operands: str, opset: int) -> None:
     assert_rewrite(PASS, text_of(operands, opset=opset), feeds=[FEED], rtol=1e-4, atol=1e-5)
 
 
-def test_the_mask_index_counts_ones_and_no_other_numbers() -> None:
+def test_the_mask_index_counts_ones_and_no_other_values() -> None:
     feed = {**FEED, "m": np.array([[2, 1, 0], [-1, 1, 1]], np.int32)}
     text = text_of("i, s, w, p, t, g, b, m")
     done = assert_rewrite(PASS, text, feeds=[feed], rtol=1e-4, atol=1e-5)
     assert outputs_of(done.after, feed)["k"].tolist() == [1, 2]
 
 
-def test_the_sum_is_given_out() -> None:
+def test_the_sum_is_returned() -> None:
     text = text_of("i, s, w, p, t, g, b, m", outputs="y, k, e")
     assert_rewrite(PASS, text, feeds=[FEED], rtol=1e-4, atol=1e-5)
 

@@ -42,7 +42,7 @@ def test_half_precision_is_computed_in_single() -> None:
     np.testing.assert_allclose(outputs_of(done.after, {"x": x})["y"], wanted, rtol=1e-3, atol=1e-4)
 
 
-def test_types_go_on_behind_it() -> None:
+def test_types_continue_after_it() -> None:
     text = written("@g = com.microsoft.FastGelu (x)\n@h = CastLike (x, @g)\n@y = Add (@g, @h)",
                    "float[2] x", "float[2]", imports=MS)  # fmt: skip
     done = run_pass("castlike-to-cast", text)

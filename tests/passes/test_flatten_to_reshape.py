@@ -1,4 +1,4 @@
-"""flatten-to-reshape: the two sizes written down."""
+"""flatten-to-reshape: the two sizes made explicit."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ PASS = "flatten-to-reshape"
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("opset", [9, 13, 17])
 @pytest.mark.parametrize("dtype", ["float", "int64"])
-def test_behind_the_last_axis(dtype: str, opset: int, place: str) -> None:
+def test_after_the_last_axis(dtype: str, opset: int, place: str) -> None:
     if place == "function" and opset < 13:
         pytest.skip("local functions came with IR 8; older opsets have none in practice")
     text = written(

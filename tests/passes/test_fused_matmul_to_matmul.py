@@ -43,7 +43,7 @@ def test_transpositions(flags: tuple[int, int], opset: int, place: str) -> None:
 
 
 @pytest.mark.parametrize("flags", [(0, 0), (1, 0), (0, 1), (1, 1)])
-def test_batches_behind_the_rows(flags: tuple[int, int]) -> None:
+def test_batches_after_the_rows(flags: tuple[int, int]) -> None:
     rng = np.random.default_rng(1)
     a = rng.standard_normal((2, 3, 4)).astype(np.float32)
     b = rng.standard_normal((2, 4, 5)).astype(np.float32)

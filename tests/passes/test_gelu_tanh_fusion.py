@@ -15,7 +15,7 @@ OLDER = BY_TANH["older exporter"]
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_values_wherever_they_stand(form: str) -> None:
+def test_values_wherever_they_are(form: str) -> None:
     assert_fused(PASS, CONSTANTS + form, (7,), ["Gelu"], opset=20, typed="N")
     assert assert_proved(PASS, text(form)) == ["Gelu"]
 
@@ -32,7 +32,7 @@ def test_below_opset_20_where_asked_for() -> None:
     assert assert_proved(PASS, text(OLDER, 17), {"contrib": True}) == ["FastGelu"]
 
 
-def test_inner_values_with_readers_and_other_numbers_are_left_alone() -> None:
+def test_inner_values_with_readers_and_other_values_are_left_alone() -> None:
     assert_left_alone_with_a_reader(PASS, text(OLDER), "t")
     other = text(OLDER).replace("0.04471", "0.04472")
     assert_unmatched(PASS, other, "must be the number 0.044715")

@@ -20,7 +20,7 @@ def text(bias: str = "float[2] b = {0.5, -1.5}", x: str = "float[N, 3]", y: str 
     g ({x} x, {kind}[3, 2] w) => ({kind}[{y}] y) <{bias}> {{ m = MatMul (x, w) y = Add (m, b) }}"""
 
 
-def test_wherever_they_stand_and_in_other_dtypes() -> None:
+def test_wherever_they_are_and_in_other_dtypes() -> None:
     ops = ["Gemm", "MatMul"]
     assert_fused(PASS, BODY, (4, 3), ops, opset=13, typed="N, 3", dtypes=("float", "double"))
     assert_fused(PASS, BODY, (4, 3), ops, opset=13, dtypes=("float16",))

@@ -14,18 +14,20 @@ BUFFER, NEW = np.array([[1.0, 2, 3]], np.float32), np.array([[10.0, 20, -30]], n
 SUM = [[11, 22, -27]]
 
 
-def inputs_of(kind: str = "float", *, told: bool = True) -> str:
-    return f"{kind}[N, 3] b, {kind}[N, 3] g" + (", bool[1] o" if told else "")
+def inputs_of(kind: str = "float", *, reported: bool = True) -> str:
+    return f"{kind}[N, 3] b, {kind}[N, 3] g" + (", bool[1] o" if reported else "")
 
 
 @pytest.mark.parametrize("kind", ["float", "float16", "double"])
-@pytest.mark.parametrize(("told", "expected"), [(None, SUM), (False, SUM), (True, NEW)])
-def test_the_sum_of_version_2(kind: str, told: bool | None, expected: Any) -> None:
+@pytest.mark.parametrize(("reported", "expected"), [(None, SUM), (False, SUM), (True, NEW)])
+def test_the_sum_of_version_2(kind: str, reported: bool | None, expected: Any) -> None:
     dtype: Any = {"float": np.float32, "float16": np.float16, "double": np.float64}[kind]
-    node = f"f, y = com.microsoft.InPlaceAccumulatorV2 (b, g{'' if told is None else ', o'})"
-    text = text_of(node, inputs_of(kind, told=told is not None), f"bool[1] f, {kind}[N, 3] y")
+    node = f"f, y = com.microsoft.InPlaceAccumulatorV2 (b, g{'' if reported is None else ', o'})"
+    text = text_of(
+        node, inputs_of(kind, reported=reported is not None), f"bool[1] f, {kind}[N, 3] y"
+    )
     feed: dict[str, Any] = {"b": BUFFER.astype(dtype), "g": NEW.astype(dtype)}
-    feed |= {} if told is None else {"o": np.array([told])}
+    feed |= {} if reported is None else {"o": np.array([reported])}
     models = {("com.microsoft", "InPlaceAccumulatorV2"): numbers}
     assert_rewrite(PASS, text, feeds=[feed], evaluators=models)
     _, (flag, found) = done_by(PASS, text, feed)
@@ -33,10 +35,10 @@ def test_the_sum_of_version_2(kind: str, told: bool | None, expected: Any) -> No
     np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize(("told", "expected"), [(True, SUM), (False, BUFFER)])
-def test_the_first_version_keeps_what_is_not_to_be_updated(told: bool, expected: Any) -> None:
+@pytest.mark.parametrize(("reported", "expected"), [(True, SUM), (False, BUFFER)])
+def test_the_first_version_keeps_what_is_not_to_be_updated(reported: bool, expected: Any) -> None:
     text = text_of("y = com.microsoft.InPlaceAccumulator (b, g, o)", inputs_of(), "float[N, 3] y")
-    feed = {"b": BUFFER, "g": NEW, "o": np.array([told])}
+    feed = {"b": BUFFER, "g": NEW, "o": np.array([reported])}
     models = {("com.microsoft", "InPlaceAccumulator"): numbers}
     assert_rewrite(PASS, text, feeds=[feed], after=["Add", "Where"], evaluators=models)
     _, (found,) = done_by(PASS, text, feed)

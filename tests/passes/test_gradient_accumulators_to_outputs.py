@@ -29,7 +29,7 @@ def step(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_training_step_gives_out_the_sum_by_consent(
+def test_a_training_step_outputs_the_sum_by_consent(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path, out = step(tmp_path), tmp_path / "out.onnx"
@@ -37,9 +37,9 @@ def test_a_training_step_gives_out_the_sum_by_consent(
     assert main(words) == 1
     assert "--allow-io-change" in capsys.readouterr().out
     assert main([*words, "--force", "--allow-io-change"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["verification"]["status"] == "equal"
-    assert not [one for one in told["findings_after"] if one["severity"] == "reject"]
+    reported = json.loads(capsys.readouterr().out)
+    assert reported["verification"]["status"] == "equal"
+    assert not [one for one in reported["findings_after"] if one["severity"] == "reject"]
     result = read_model(out).proto
     assert buffer_outputs(result) == {"f": "b"}
     x = np.array([[-1, 2, 0]], np.float32)
@@ -80,7 +80,7 @@ NOT_GIVEN = [
 
 
 @pytest.mark.parametrize(("text", "reason"), NOT_GIVEN)
-def test_what_cannot_be_given_out(
+def test_what_cannot_be_returned(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, reason: str
 ) -> None:
     path = tmp_path / "m.onnx"

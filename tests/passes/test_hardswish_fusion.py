@@ -31,7 +31,7 @@ def text(body: str, opset: int = 17) -> str:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_values_wherever_they_stand(form: str) -> None:
+def test_values_wherever_they_are(form: str) -> None:
     assert_fused(PASS, form, (9,), ["HardSwish"], opset=14, typed="N")
     assert assert_proved(PASS, text(form)) == ["HardSwish"]
 

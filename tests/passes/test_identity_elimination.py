@@ -23,7 +23,7 @@ def test_identities_go(opset: int) -> None:
     assert list(done.after.graph.node[0].input) == ["x", "w"]
 
 
-def test_what_a_branch_gives_out_stays() -> None:
+def test_what_a_branch_outputs_stays() -> None:
     model = in_branch("LOCALq = Identity (x) LOCALr = Neg (LOCALq)", "float[2,2]", "float[2,2]")
     done = assert_rewrite(PASS, model, feeds=[{"x": X, "c": np.array(True)}])
     branch = done.after.graph.node[0].attribute[0].g

@@ -20,12 +20,12 @@ SQUEEZE = (
 )
 
 
-def model(behind: str, output: str, opset: int = 17, inputs: str = "") -> onnx.ModelProto:
+def model(following: str, output: str, opset: int = 17, inputs: str = "") -> onnx.ModelProto:
     return parse(
         f'<ir_version: 8, opset_import: ["" : {opset}]> '
         f"g (float[2, 3, T] x, float[3, 4] w{inputs}) => ({output} y) "
         f"<int64 two = {{2}}, int64 one = {{1}}, int64[1] last = {{-1}}> "
-        f"{{ {SQUEEZE} {behind} }}"
+        f"{{ {SQUEEZE} {following} }}"
     )
 
 
@@ -45,14 +45,14 @@ def test_only_one_rank_fits(opset: int) -> None:
 
 
 def test_it_follows_conditions_that_become_known() -> None:
-    behind = (
+    following = (
         "r = Shape (h) k = Size (r) d = Equal (k, two) "
         "m = If (d) <then_branch = p () => (float[A, B] i) { i = Identity (h) }, "
         "else_branch = q () => (float[A, B, C] j) "
         "{ z = Constant <value_ints = [-1]> () j = Unsqueeze (h, z) }> "
         "y = Gemm (m, w)"
     )
-    done = run_pass(PASS, model(behind, "float[2, 4]"))
+    done = run_pass(PASS, model(following, "float[2, 4]"))
     assert done.ops.count("If") == 1  # the condition of the other one is known now
     wanted = outputs_of(done.before, feed())["y"]
     np.testing.assert_array_equal(outputs_of(done.after, feed())["y"], wanted)

@@ -49,7 +49,7 @@ def test_values(kind: int) -> None:
 
 @pytest.mark.parametrize("node", [False, True])
 @pytest.mark.parametrize("target", ["mnn3.6", "opencv5.0"])
-def test_it_is_told_and_repaired(target: str, *, node: bool) -> None:
+def test_it_is_reported_and_repaired(target: str, *, node: bool) -> None:
     result = graphfix.run(_model(TensorProto.BOOL, node=node), target)
     assert "io:numbers-in-32-bits" in [f.feature for f in result.report.findings_before]
     assert "io:numbers-in-32-bits" not in [f.feature for f in result.report.findings_after]

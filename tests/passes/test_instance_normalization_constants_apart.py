@@ -23,7 +23,7 @@ def model(body: str, opset: int = 17, sizes: str = "1,2,6") -> str:
 def test_values(sizes: str, opset: int) -> None:
     body = "n = InstanceNormalization (x, s, b) y = InstanceNormalization (n, s, b)"
     text = model(body, opset=opset, sizes=sizes)
-    done = assert_rewrite(PASS, text, feeds=[{"x": X}], no_small_sides="variances of one number")
+    done = assert_rewrite(PASS, text, feeds=[{"x": X}], no_small_sides="variances of one element")
     given = [name for node in done.after.graph.node for name in node.input[1:]]
     assert len(set(given)) == len(given)
     one, two = outputs_of(done.after, {"x": X}), outputs_of(parser.parse_model(text), {"x": X})

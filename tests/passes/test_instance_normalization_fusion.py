@@ -36,11 +36,11 @@ def text(body: str, dims: str = "2, 3, H, 5") -> str:
         (AFFINE, ["InstanceNormalization", "Add"]),
     ],
 )
-def test_a_scale_goes_inside_and_a_bias_stays_behind(body: str, ops: list[str]) -> None:
+def test_a_scale_goes_inside_and_a_bias_stays_after(body: str, ops: list[str]) -> None:
     assert assert_proved(PASS, text(body)) == ops
 
 
-def test_wherever_they_stand_and_in_other_dtypes() -> None:
+def test_wherever_they_are_and_in_other_dtypes() -> None:
     one = ["InstanceNormalization"]
     assert_fused(PASS, SCALED, (2, 3, 4, 5), one, opset=17, typed="2, 3, H, 5")
     assert_fused(PASS, SCALED, (2, 3, 4, 5), one, opset=17, dtypes=("float16",))
@@ -52,7 +52,7 @@ def test_refusals_and_others() -> None:
     assert_refused(PASS, text(last), reason)
     assert_refused(PASS, text(PLAIN, "2, C, H, 5"), "the number of channels must be known")
     row = SCALED.replace("TYPE[3, 1, 1] {0.5, -1.5, 2.0}", "TYPE[2] {0.5, -1.5}")
-    reason = "the scale must be one number for each of 3 channels; it is [2]"
+    reason = "the scale must be one value for each of 3 channels; it is [2]"
     assert_refused_in_part(text(row, "2, 3, 4, 2"), reason)
     assert_left_alone_with_a_reader(PASS, text(SCALED, "2, 3, 4, 5"), "v")
     assert_unmatched(PASS, text(SCALED.replace("Sqrt (", "Abs (")), "Sqrt")

@@ -41,7 +41,7 @@ def test_not_without_consent() -> None:
     assert result.model.to_proto() == model
 
 
-def test_a_node_with_bodies_is_refused() -> None:
+def test_a_node_with_subgraphs_is_refused() -> None:
     text = """<ir_version: 8, opset_import: ["" : 17]> g (bool c, uint16[3] x) => (uint16[3] y) {
       y = If (c) <then_branch = t () => (uint16[3] a) { a = Identity (x) },
                   else_branch = e () => (uint16[3] b) { b = Abs (x) }> }"""

@@ -47,7 +47,7 @@ def test_each_form(square: str, root: str) -> None:
     assert assert_proved(PASS, text(body(square, root))) == ["LayerNormalization"]
 
 
-def test_wherever_they_stand_and_in_other_dtypes() -> None:
+def test_wherever_they_are_and_in_other_dtypes() -> None:
     one = ["LayerNormalization"]
     assert_fused(PASS, body(), (2, 3, 4), one, opset=17, typed="N, 3, 4")
     kept = body().replace("0.00001", "0.0000152587890625")
@@ -66,7 +66,7 @@ def test_scale_and_bias_are_optional(end: str, inputs: int) -> None:
     assert {a.name: a.i for a in node.attribute if a.name == "axis"} == {"axis": -1}
 
 
-def test_what_does_not_fit_stays_behind_the_node() -> None:
+def test_what_does_not_fit_stays_after_the_node() -> None:
     column = "TYPE[3, 1] {1.0, 2.0, 3.0}"
     wide = body().replace("TYPE[4] {0.25, 1.5, -2.0, 0.0}", column)
     assert assert_proved(PASS, text(wide)) == ["LayerNormalization", "Add"]

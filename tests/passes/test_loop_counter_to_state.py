@@ -55,7 +55,7 @@ def test_rows_are_added_up(opset: int, counter: str) -> None:
         np.testing.assert_array_equal(got["last"], feed["h0"] + feed["x"][:rounds].sum(0))
 
 
-def test_what_it_carries_is_not_given_out() -> None:
+def test_what_it_carries_is_not_returned() -> None:
     done = run_pass(PASS, parsed())
     assert [value.name for value in done.after.graph.output] == ["last", "rows"]
     assert_refused(PASS, done.after, "it does not")

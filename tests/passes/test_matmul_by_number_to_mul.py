@@ -1,4 +1,4 @@
-"""matmul-by-number-to-mul: matrices of one number."""
+"""matmul-by-number-to-mul: matrices of one element."""
 
 from typing import Any
 

@@ -16,7 +16,7 @@ def text(body: str = BODY, opset: int = 18) -> str:
     return written(body, "float[N] x", "float[N]", opset=opset)
 
 
-def test_values_wherever_they_stand() -> None:
+def test_values_wherever_they_are() -> None:
     assert_fused(PASS, BODY, (9,), ["Mish"], opset=18, typed="N")
     assert assert_proved(PASS, text()) == ["Mish"]
 

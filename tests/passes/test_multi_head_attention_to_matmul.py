@@ -152,7 +152,7 @@ def test_everywhere(place: str) -> None:
     assert_close(PASS, text, feed)
 
 
-def test_types_behind_it_are_known() -> None:
+def test_types_after_it_are_known() -> None:
     text = written(
         "@t = com.microsoft.MultiHeadAttention <num_heads = 2> (q, key, value)\n"
         "@y = com.microsoft.MultiHeadAttention <num_heads = 3> (@t, @t, @t)",

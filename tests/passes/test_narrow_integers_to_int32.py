@@ -61,7 +61,7 @@ def test_moves_keep_their_order() -> None:
     assert ops == ["Cast", "Mod", "Transpose", "Concat", "Cast"]
 
 
-def test_what_is_given_out_is_cast_back() -> None:
+def test_what_is_returned_is_cast_back() -> None:
     feed = {"a": np.array([250, 3], np.uint8)}
     ops = ops_of("@y = Mul (a, a)", "uint8[2] a", "uint8[2]", feed)
     assert ops == ["Cast", "Cast", "Mul", "Mod", "Cast"]

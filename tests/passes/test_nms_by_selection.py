@@ -76,7 +76,7 @@ AFTER = (
 
 
 @pytest.mark.parametrize("name", ROWS)
-def test_rows_go_on_as_rows(name: str) -> None:
+def test_rows_continue_as_rows(name: str) -> None:
     after, outputs = ROWS[name]
     assert_selected(PASS, model((1, 1, 9), AFTER, "b, s, k, t, m", after, outputs), (1, 1, 9))
 

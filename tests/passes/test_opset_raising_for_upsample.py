@@ -29,7 +29,7 @@ def test_computed_scales(place: str) -> None:
     assert [entry.version for entry in done.after.opset_import if not entry.domain] == [10]
 
 
-def test_what_openvino_reads_otherwise() -> None:
+def test_what_openvino_reads_differently() -> None:
     result = graphfix.run(parse(LIKE), "openvino2026.4")
     assert [f.rule for f in result.report.findings_before] == ["upsample-of-half-pixels"]
     assert (result.exit_code, result.report.verification.status) == (0, Verdict.EQUAL)

@@ -31,7 +31,7 @@ def test_a_loop_stores_its_constant() -> None:
     assert "k" not in read
 
 
-def test_a_branch_goes_on_reading_what_is_computed() -> None:
+def test_a_branch_continues_reading_what_is_computed() -> None:
     done = assert_rewrite(PASS, IF, feeds=[{"x": X}, {"x": -np.abs(X) - 1}])
     branch = next(a.g for a in done.after.graph.node[-1].attribute if a.name == "then_branch")
     assert branch.node[0].input[0] == "p"

@@ -30,7 +30,7 @@ def pool(op: str = "MaxPool", more: str = "") -> str:
 
 @pytest.mark.parametrize("op", ["AveragePool", "MaxPool"])
 @pytest.mark.parametrize("place", ["main", "branch"])
-def test_a_window_that_begins_behind_the_end_counts_nowhere(op: str, place: str) -> None:
+def test_a_window_that_begins_after_the_end_counts_nowhere(op: str, place: str) -> None:
     feed: dict[str, Any] = {"x": RNG.standard_normal((1, 2, 9, 9)).astype(np.float32)}
     if place == "branch":
         feed["c"] = np.array(True)
@@ -53,10 +53,10 @@ def test_only_where_the_sizes_stay(size: int, kernel: int, step: int, pad: int) 
     feed = {"x": RNG.standard_normal((1, 1, size)).astype(np.float32)}
     room = size + 2 * pad - kernel
     up = -(-room // step)
-    behind = up * step >= size + pad
+    following = up * step >= size + pad
     if room % step == 0:
         assert_rewrite(PASS, text, feeds=[feed])
-    elif behind:  # inference of onnx counts some of these windows: they are left alone
+    elif following:  # inference of onnx counts some of these windows: they are left alone
         done = run_pass(PASS, text)
         assert_same(outputs_of(done.before, feed), outputs_of(done.after, feed), rtol=0, atol=0)
     else:

@@ -19,7 +19,7 @@ def test_sums_lose_their_lowest_bits(bits: int, shifts: int, domain: str) -> Non
     assert given(PASS, model, IMAGE).tolist() == np.right_shift(sums, shifts).tolist()
 
 
-def test_channels_of_a_pool_stand_last() -> None:
+def test_channels_of_a_pool_are_last() -> None:
     model = model_of(
         "QuantAvgPool2d", [1, 2, 5, 6], kernel=2, stride=1, ibits=3, obits=2, data_layout="NHWC"
     )

@@ -17,7 +17,7 @@ GIVEN = (
 
 
 @pytest.mark.parametrize(("size", "numbers"), [(4, "-128, -1, 0, 127"), (0, "")])
-def test_a_constant_that_is_given_out_is_quantized(size: int, numbers: str) -> None:
+def test_a_constant_that_is_returned_is_quantized(size: int, numbers: str) -> None:
     model = GIVEN.format(size=size, numbers=numbers)
     feed: dict[str, Any] = {"x": np.array([1, 2], np.float32)}
     done = assert_rewrite(PASS, model, feeds=[feed])

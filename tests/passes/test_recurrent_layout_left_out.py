@@ -35,7 +35,7 @@ def test_a_written_layout_of_0_is_left_out(op: str, gates: int, length: str) -> 
     assert not [a for n in done.after.graph.node for a in n.attribute if a.name == "layout"]
 
 
-def test_bodies_are_rewritten_too() -> None:
+def test_subgraphs_are_rewritten_too() -> None:
     text = (
         f"{HEAD}(bool c, float[5,2,3] x, float[1,12,3] w, float[1,12,4] r) => (float[5,2,4] y) "
         "<int64[1] one = {1}> { y = If (c) <"

@@ -46,12 +46,12 @@ def test_what_is_left_of_no_numbers(op: str, kind: str, wanted: Any, keep: int) 
     assert set(given.reshape(-1).tolist()) == {wanted}
 
 
-def test_an_axis_beside_the_empty_one_is_reduced_to_1() -> None:
+def test_an_axis_next_to_the_empty_one_is_reduced_to_1() -> None:
     assert _given(_model("ReduceMean", axis=-1)).shape == (2, 0, 1)
     assert _given(_model("ReduceMax", axis=0, keep=0)).shape == (0, 4)
 
 
-def test_computed_axes_are_told_by_a_result_of_known_size() -> None:
+def test_computed_axes_are_reported_by_a_result_of_known_size() -> None:
     late = '<ir_version: 9, opset_import: ["" : 20]> g (float[2,0] x, int64[1] i) '
     late += "=> (float[2,1] y) "
     done = run_pass(PASS, late + "{ y = ReduceMax (x, i) }")

@@ -33,7 +33,7 @@ def test_a_constant_node_counts_and_an_initializer_of_its_name_goes() -> None:
     assert [n.op_type for n in done.after.graph.node] == ["Constant", "Mul"]
 
 
-def test_a_run_says_that_the_name_was_in_the_way_before_it_was_mended() -> None:
+def test_a_run_says_that_the_name_was_blocking_before_it_was_mended() -> None:
     result = graphfix.run(text(TWICE), target="trt8.6")
     assert [f.rule for f in result.report.findings_before if f.blocks] == ["same-output-names"]
     assert not [f for f in result.report.findings_after if f.blocks]

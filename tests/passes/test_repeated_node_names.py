@@ -38,10 +38,10 @@ def test_later_nodes_get_free_names_and_onnxruntime_loads_the_file() -> None:
 
 def test_each_body_has_names_of_its_own() -> None:
     after = run_pass(PASS, BODY).after
-    bodies = {a.name: [n.name for n in a.g.node] for a in after.graph.node[0].attribute}
-    assert bodies["then_branch"][0] == "b"
-    assert bodies["then_branch"][1] != "b"
-    assert bodies["else_branch"] == ["b"]
+    subgraphs = {a.name: [n.name for n in a.g.node] for a in after.graph.node[0].attribute}
+    assert subgraphs["then_branch"][0] == "b"
+    assert subgraphs["then_branch"][1] != "b"
+    assert subgraphs["else_branch"] == ["b"]
 
 
 @pytest.mark.parametrize(("target", "severity"), [("ort-1.20", "reject"), ("trt8.6", "note")])

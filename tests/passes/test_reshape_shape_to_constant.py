@@ -110,7 +110,7 @@ def test_flattening_keeps_the_elements(batch: int, rest: list[int], split: bool)
         ("N,M,4", "0,1", "2,2", ("exact", "")),
     ],
 )
-def test_zero_beside_minus_one_is_not_called_exact(
+def test_zero_next_to_minus_one_is_not_called_exact(
     dims: str, taken: str, known: str, expected: tuple[str, str]
 ) -> None:
     model = reshaping(dims, taken, known, "A,B" if known == "-1" else "A,B,2,2")

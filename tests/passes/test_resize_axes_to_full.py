@@ -92,7 +92,7 @@ def test_policy_that_rounds_up_is_refused() -> None:
     assert_refused(PASS, model, "a scale must give axis 3 its rounded size; none does")
 
 
-def test_policy_beside_scales_says_nothing() -> None:
+def test_policy_next_to_scales_says_nothing() -> None:
     plain = resize_model([1, 1, 4, 5], scales=[1, 1, 2, 2], opset=18, mode="linear")
     model = resize_model([1, 1, 4, 5], scales=[1, 1, 2, 2], opset=18, mode="linear")
     policy = helper.make_attribute("keep_aspect_ratio_policy", "not_larger")

@@ -31,7 +31,7 @@ def test_covers_the_input_where_the_schema_wants_one(opset: int) -> None:
     assert roi.tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
 
 
-def test_empty_scales_beside_sizes_go() -> None:
+def test_empty_scales_next_to_sizes_go() -> None:
     model = model_of(
         [helper.make_node("Resize", ["x", "roi", "empty", "sizes"], ["y"], mode="linear")],
         x=[1, 1, 2, 2],

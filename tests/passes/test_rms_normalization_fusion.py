@@ -39,7 +39,7 @@ def test_each_form(form: str) -> None:
     assert assert_proved(PASS, text(form)) == after
 
 
-def test_wherever_they_stand_and_in_other_dtypes() -> None:
+def test_wherever_they_are_and_in_other_dtypes() -> None:
     body = """@eps = Constant <value = TYPE {0.0009765625}> ()
         @l = Constant <value = int64[1] {-1}> ()
         @w = Constant <value = TYPE[4] {0.5, -1.5, 2.0, 1.0}> ()
@@ -80,7 +80,7 @@ def test_refusals_and_others() -> None:
     assert_unmatched(PASS, text(FORMS[0].replace("Pow (x, two)", "Pow (x, eps)")), "the number 2")
 
 
-def test_a_scale_of_another_shape_stays_behind_the_node() -> None:
+def test_a_scale_of_another_shape_stays_after_the_node() -> None:
     column = text(dims="4, 4", scale="4, 1")
     assert assert_proved(PASS, column) == ["RMSNormalization", "Mul"]
 

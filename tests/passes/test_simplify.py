@@ -81,7 +81,7 @@ def test_a_result_that_does_not_fit_is_refused(
     assert_refused(PASS, text(GRAPH), reason)
 
 
-def test_a_result_with_other_numbers_is_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_result_with_other_values_is_rolled_back(monkeypatch: pytest.MonkeyPatch) -> None:
     def wrong(model: onnx.ModelProto, *_: object) -> onnx.ModelProto:
         result = onnx.ModelProto()
         result.CopyFrom(model)

@@ -9,7 +9,7 @@ PASS = "skip-group-norm-to-arithmetic"
 test_forms = forms_test(PASS)
 
 
-def test_the_sum_is_given_out() -> None:
+def test_the_sum_is_returned() -> None:
     x, ones = np.array([[[[1, 2]]]], np.float32), const(np.ones(2, np.float32))
     how = {"groups": 1, "activation": 0}
     inputs = [x, ones, ones, np.array([[10, 20]], np.float32), ones]

@@ -27,7 +27,7 @@ def test_the_leading_axis(opset: int, place: str) -> None:
 
 
 @given(st.lists(st.sampled_from([1, 2, -1]), min_size=1, max_size=3))
-def test_steps_behind_omitted_axes(steps: list[int]) -> None:
+def test_steps_after_omitted_axes(steps: list[int]) -> None:
     count = len(steps)
     starts = [0 if step > 0 else -1 for step in steps]
     ends = [9 if step > 0 else -9 for step in steps]

@@ -20,7 +20,7 @@ def text(body: str, opset: int = 24) -> str:
     )
 
 
-def test_values_wherever_they_stand() -> None:
+def test_values_wherever_they_are() -> None:
     for body in (PLAIN, SLOPED):
         assert_fused(
             PASS,

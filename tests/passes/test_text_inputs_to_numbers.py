@@ -94,8 +94,8 @@ def test_the_numbers_are_those_of_the_texts(make: Any) -> None:
     assert labelled_inputs(after) == {"x": Labels(tuple(COLOURS), False)}
     words = np.array([["blue"], ["pink"], ["red"], ["green"]], object)
     numbers = np.array([[2], [3], [0], [1]])
-    told = outputs_of(after, {"x": numbers})["y"]
-    np.testing.assert_array_equal(told, outputs_of(given, {"x": words})["y"])
+    reported = outputs_of(after, {"x": numbers})["y"]
+    np.testing.assert_array_equal(reported, outputs_of(given, {"x": words})["y"])
     (change,) = result.report.io_changes
     assert (change.name, change.old) == ("x", "string")
     assert change.new == "int64, whose numbers stand for red, green, blue"
@@ -105,8 +105,8 @@ def test_a_constant_text_joins_the_list() -> None:
     result = fixed(same_as_red())
     after = result.model.to_proto()
     assert labelled_inputs(after) == {"x": Labels(("red",), False)}
-    told = outputs_of(after, {"x": np.array([[0], [1], [5]])})["y"]
-    assert told.tolist() == [[True], [False], [False]]
+    reported = outputs_of(after, {"x": np.array([[0], [1], [5]])})["y"]
+    assert reported.tolist() == [[True], [False], [False]]
 
 
 def test_texts_that_meet_share_a_list() -> None:
@@ -142,7 +142,7 @@ def test_texts_that_come_out_again() -> None:
 
 
 MOVED = np.array([f"t{n % 7}" for n in range(24)], object).reshape(2, 3, 4)
-# Each mover of texts, what numpy makes of them, and the size of the result.
+# Each mover of texts, their result in numpy, and the size of the result.
 MOVES: list[tuple[str, Any]] = [
     ("Identity (x)", MOVED),
     ("Gather <axis = 0> (x, one)", MOVED[[1]]),
@@ -201,9 +201,9 @@ def test_a_text_that_is_cut_into_words_stays() -> None:
     given = model(nodes, "x", STRING, ["M"])
     given.graph.initializer.append(helper.make_tensor("ends", INT64, [1], [-1]))
     report = fixed(given).report
-    told = [outcome.reason for outcome in report.outcomes if outcome.reason]
+    reported = [outcome.reason for outcome in report.outcomes if outcome.reason]
     reason = "texts must only be compared and moved; StringNormalizer reads them: do that before"
-    assert reason in told
+    assert reason in reported
     assert report.io_changes == ()
 
 
@@ -224,8 +224,8 @@ def test_before_min_took_integers() -> None:
     given.opset_import[0].version = 11
     result = fixed(given)
     assert result.report.verification.status.value == "equal"
-    told = outputs_of(result.model.to_proto(), {"x": np.array([[2], [3], [0], [9]])})["y"]
-    assert told.tolist() == [[6], [1], [4], [1]]
+    reported = outputs_of(result.model.to_proto(), {"x": np.array([[2], [3], [0], [9]])})["y"]
+    assert reported.tolist() == [[6], [1], [4], [1]]
 
 
 def test_refuses_texts_that_are_not_utf8() -> None:

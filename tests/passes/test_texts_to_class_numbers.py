@@ -87,7 +87,7 @@ def test_the_numbers_are_those_of_the_labels(make: Any) -> None:
     assert change.new == "int64[N], whose numbers stand for red, green, blue"
 
 
-def test_the_texts_of_an_encoder_and_what_it_gives_otherwise() -> None:
+def test_the_texts_of_an_encoder_and_what_it_gives_differently() -> None:
     result = fixed(encoded())
     assert result.report.verification.status.value == "equal"
     labels = Labels(("blue", "red", "other"), False)
@@ -104,8 +104,8 @@ def test_texts_that_are_no_labels() -> None:
     graph = helper.make_graph([node], "g", [x], [y])
     imports = [helper.make_opsetid("", 17)]
     report = fixed(helper.make_model(graph, opset_imports=imports, ir_version=8)).report
-    told = [outcome.reason for outcome in report.outcomes if outcome.reason]
-    assert "the texts must be labels of classes; x is none" in told
+    reported = [outcome.reason for outcome in report.outcomes if outcome.reason]
+    assert "the texts must be labels of classes; x is none" in reported
 
 
 def test_it_needs_consent() -> None:

@@ -40,7 +40,7 @@ def test_an_engine_that_takes_uint8_is_left_its_input() -> None:
     assert result.report.io_changes == ()
 
 
-def test_a_cast_to_what_holds_no_bytes_stays_behind_int32() -> None:
+def test_a_cast_to_what_holds_no_bytes_stays_after_int32() -> None:
     text = TEXT.format(to=9, rest="g2 = Cast <to = 1> (f) y = Mul (g2, w)")
     result = graphfix.run(model(text), target="trt8.2", allow_io_change=True, verify="full")
     assert result.report.io_changes == (IoChange("x", "uint8", "int32"),)

@@ -62,8 +62,8 @@ def test_refusals() -> None:
         (zipped(["a", "a", "c"]), "one is there twice"),
         (zipped(["a", "b"]), "must be float32 of rank 2 with 2 columns"),
     ):
-        told = [outcome.reason for outcome in fixed(model).report.outcomes if outcome.reason]
-        assert any(reason in text for text in told)
+        reported = [outcome.reason for outcome in fixed(model).report.outcomes if outcome.reason]
+        assert any(reason in text for text in reported)
 
 
 def test_it_needs_consent() -> None:

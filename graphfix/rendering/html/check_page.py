@@ -103,7 +103,7 @@ def check_page(
 def _repairable(blocking: Sequence[Finding]) -> Answer:
     question = "What can be repaired?"
     if not blocking:
-        return Answer(question, "Nothing has to be", "No finding stands in the way.", Tone.GOOD)
+        return Answer(question, "Nothing has to be", "No finding blocks it.", Tone.GOOD)
     able = [f for f in blocking if f.removed_by]
     names = distinct(f.removed_by[0] for f in able)
     word = "All of it" if len(able) == len(blocking) else f"{len(able)} of {len(blocking)}"

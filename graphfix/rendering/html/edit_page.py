@@ -61,7 +61,7 @@ def edit_page(model: str, output: str, proto: ModelProto, found: Edited) -> Page
                 "map",
                 "The result",
                 ("Read it column by column.",),
-                overview=overview(after.graph, marks, changed="written otherwise"),
+                overview=overview(after.graph, marks, changed="written differently"),
             ),
         ),
         version=__version__,

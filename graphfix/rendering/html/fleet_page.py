@@ -103,7 +103,7 @@ def _cures(fleet: Fleet) -> Table:
     rows.sort(key=lambda row: -int(row[2]))
     most = max((int(row[2]) for row in rows), default=1)
     return Table(
-        ("target", "what alone stands in the way", "models"),
+        ("target", "what alone blocks it", "models"),
         tuple((target, printable(feature), n) for target, feature, n in rows),
         tuple(int(row[2]) / most for row in rows),
     )
@@ -139,7 +139,7 @@ def _card(at: int, row: Row, shown: set[str]) -> Card:
             if text
         ),
         table=Table(
-            ("what stood in the way", "nodes before", "nodes left"),
+            ("what blocked it", "nodes before", "nodes left"),
             tuple((printable(f), str(n), str(row.left.get(f, 0))) for f, n in found),
         )
         if found

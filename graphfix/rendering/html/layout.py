@@ -19,7 +19,7 @@ _ROUNDS = 6
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where the nodes of a graph stand.
+    """Where the nodes of a graph are.
 
     Attributes:
         centres: For each node its x.
@@ -49,7 +49,7 @@ def depths(count: int, edges: Sequence[Edge]) -> tuple[int, ...]:
             waiting[follower] -= 1
             if not waiting[follower]:
                 ready.append(follower)
-    # What reads nothing stands just above its first reader, not at the top.
+    # What reads nothing is just above its first reader, not at the top.
     for node in range(count):
         if not found[node] and followers[node]:
             found[node] = max(0, min(found[follower] for follower in followers[node]) - 1)

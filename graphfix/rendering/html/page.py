@@ -198,7 +198,7 @@ def _environment() -> Environment:
 
 
 def _coded(text: str) -> Markup:
-    """Return a text, escaped, in which what stands between backticks is code."""
+    """Return a text, escaped, in which what is between backticks is code."""
     from markupsafe import Markup, escape
 
     return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))

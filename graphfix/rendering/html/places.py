@@ -10,7 +10,7 @@ from graphfix.report import NodeRef
 class Places:
     """Finds nodes of the main graph by what reports call them.
 
-    What stands in a body is where the node with the body is; what stands in a function, where the
+    What is in a body is where the node with the body is; what is in a function, where the
     function is called.
     """
 

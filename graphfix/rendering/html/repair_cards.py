@@ -30,9 +30,9 @@ def site_cards(
     Args:
         sites: The places.
         places: Where nodes are on the map.
-        around: What stands next to them in the model as it came.
+        around: What is next to them in the model as it came.
         prefix: What the ids of the cards begin with.
-        kept: Whether they are part of the result, or were taken back.
+        kept: Whether they are part of the result, or were rolled back.
     """
     return tuple(
         _card(each, places, around, f"{prefix}{at}", kept) for at, each in enumerate(sites, 1)
@@ -119,7 +119,7 @@ def _card(each: Applied, places: Places, around: Surroundings, place: str, kept:
     return Card(
         place,
         f"{site.node.op or 'Change'} {label}" if label else whole,
-        tuple(tags if kept else [*tags, "taken back"]),
+        tuple(tags if kept else [*tags, "rolled back"]),
         tone,
         (printable(site.note),) if site.note else (),
         facts=tuple((name, text) for name, text in facts if text),

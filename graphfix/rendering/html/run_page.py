@@ -67,7 +67,7 @@ def run_page(result: Result, *, dry_run: bool = False, step: NextStep | None = N
         sections=(
             Section("problems", "Problems in the input", cards=before),
             Section("repairs", "Repairs", cards=repairs),
-            Section("taken-back", "Taken back", cards=back),
+            Section("taken-back", "Rolled back", cards=back),
             Section("refused", "Left alone", cards=refused),
             Section("left", left_title(code), cards=after),
             Section(
@@ -78,7 +78,7 @@ def run_page(result: Result, *, dry_run: bool = False, step: NextStep | None = N
                     result.original.graph,
                     marks,
                     fixed="repaired",
-                    changed="changed besides",
+                    changed="changed as well",
                     left="a problem is left",
                 ),
             ),

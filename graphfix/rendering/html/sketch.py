@@ -21,7 +21,7 @@ _MOST_NODES = 40  # of a side; what a whole body was unrolled to is no picture a
 
 @dataclass(frozen=True, slots=True)
 class SketchNode:
-    """A node, or what stands at the border of a site.
+    """A node, or what is at the border of a site.
 
     Attributes:
         op: The operator; for a stored tensor its type.

@@ -20,7 +20,7 @@ def checked(folder: Path, capsys: Capture, *words: str, name: str = "modulo") ->
     return Elements(html.read_text(encoding="utf-8"))
 
 
-def test_it_says_what_stands_in_the_way_and_what_helps(tmp_path: Path, capsys: Capture) -> None:
+def test_it_says_what_blocks_and_what_helps(tmp_path: Path, capsys: Capture) -> None:
     page = checked(tmp_path, capsys, "--target", "trt8.4", "--explain")
     answers = [reported for _, reported in page.of("article")]
     assert answers[0].startswith("Is it ready? No 1 problem for trt8.4")
