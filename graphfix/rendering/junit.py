@@ -13,7 +13,7 @@ from graphfix.report import Finding
 def check_junit(path: str, target: str, findings: Sequence[Finding]) -> str:
     """Return the JUnit XML of a check; the arguments are those of the text view.
 
-    Each problem is a case that failed, listed once with all its nodes; what does not block is in the
+    Each problem is a case that failed, once with all its nodes; what does not block is in the
     output of the suite. A model without problems is one case that passed.
     """
     groups = [g for g in group_findings(findings) if g.findings[0].blocks]
