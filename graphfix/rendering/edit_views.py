@@ -53,9 +53,9 @@ def short_edit(model: str, output: Path | None, found: Edited, *, style: Style =
         more = " or more" if tried and min(tried) < max(tried) else ""
         on = f", outputs compared on {count(min(tried), 'input')}{more}" if tried else ""
         claims = "; ".join(dict.fromkeys(proof.claim for proof in held))
-        told = f": {claims}" if claims else ""
+        reported = f": {claims}" if claims else ""
         lines += labelled_short(
-            "verified", f"{len(held)} of {count(len(proofs), 'claim')}{on}{told}"
+            "verified", f"{len(held)} of {count(len(proofs), 'claim')}{on}{reported}"
         )
     lists = [
         Listed(
@@ -86,8 +86,8 @@ def _not_verified(proofs: Sequence[Proof]) -> list[list[str]]:
             reason = f"{proof.verification.status}: {proof.verification.reason}"
             claims.setdefault(reason, []).append(proof.claim)
     return [
-        wrap(printable(f"{capped(told, 2)}: {reason}"), "    ", "  - ")
-        for reason, told in claims.items()
+        wrap(printable(f"{capped(reported, 2)}: {reason}"), "    ", "  - ")
+        for reason, reported in claims.items()
     ]
 
 
