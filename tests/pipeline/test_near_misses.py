@@ -68,9 +68,9 @@ def test_what_a_user_reads_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[s
     (tmp_path / "m.onnx").write_bytes(onnx.parser.parse_model(text).SerializeToString())
     arguments = ["run", str(tmp_path / "m.onnx"), "--passes", "mish-fusion,swish-fusion"]
     assert main([*arguments, "-o", str(tmp_path / "o.onnx")]) == 1
-    told = " ".join(capsys.readouterr().out.split())
-    assert told.endswith("Not done mish-fusion not needed swish-fusion not needed")
-    assert "is no match" not in told  # no Mul is after a Tanh or a Sigmoid
+    reported = " ".join(capsys.readouterr().out.split())
+    assert reported.endswith("Not done mish-fusion not needed swish-fusion not needed")
+    assert "is no match" not in reported  # no Mul is after a Tanh or a Sigmoid
     assert unmatched("mish-fusion", text) == [
         "Mul 'y': input 1 of Mul 'y' must be computed by Tanh; it is computed by Sin 't'"
     ]

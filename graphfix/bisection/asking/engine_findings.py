@@ -27,7 +27,7 @@ from graphfix.worker.limits import Limits
 from graphfix.worker.service import ask
 
 TASK = "graphfix.bisection.asking.trial:answer"
-OTHERWISE = "computes-otherwise"
+DIFFERENT = "computes-otherwise"
 _SECONDS = 3600.0
 
 
@@ -54,7 +54,7 @@ def with_engine(request: CheckRequest, result: CheckResult) -> CheckResult:
     said = _asked(model, result.target, request, shapes)
     complaints = _complaints(said, model, result.target, result.findings)
     found = (*result.findings, *file_findings(complaints, result.target))
-    notes = (*result.notes, _note(said, told=bool(complaints)))
+    notes = (*result.notes, _note(said, reported=bool(complaints)))
     engine = EngineAsked(said.engine or result.target.title, _did(said))
     return replace(result, findings=found, notes=notes, engine=engine)
 
@@ -89,7 +89,7 @@ def _complaints(
     if said.refusal:
         return (Complaint(REFUSED, f"{name} does not take the model", view, said.refusal),)
     message = f"{name} computes different values than onnxruntime: {said.difference}"
-    return (Complaint(OTHERWISE, message, view),)
+    return (Complaint(DIFFERENT, message, view),)
 
 
 def _node(model: Model, outputs: Sequence[str]) -> NodeView | None:
@@ -107,13 +107,13 @@ def _did(said: Said) -> Asked:
     return Asked.BUILT if said.only_loaded else Asked.RAN
 
 
-def _note(said: Said, *, told: bool) -> str:
+def _note(said: Said, *, reported: bool) -> str:
     name = said.engine or "the engine"
     if said.unasked:
         return f"{name} could not be asked"
     if said.refusal:
         return f"{name} was asked: it does not take the model" + (
-            "" if told else f": {said.refusal}"
+            "" if reported else f": {said.refusal}"
         )
     if said.difference:
         return f"{name} was run: it accepts the model and computes different values"
