@@ -37,7 +37,7 @@ from graphfix.ir.storage.reading import read_model
 SIZES = (1_000, 2_000, 4_000, 8_000)
 RUN_SIZES = (250, 500, 1_000, 2_000)
 ROUNDS, MOST, SHARE = 3, 1.1, 2.0
-BESIDE = "trt8.6"
+ADJACENT = "trt8.6"
 # What is run: the chain, the target that wants each of its nodes repaired, and how it is proved.
 RUNS: tuple[tuple[str, Callable[[int], ModelProto], str, str], ...] = (
     ("Mod", mods, "trt7.0", "off"),
@@ -49,7 +49,7 @@ RUNS: tuple[tuple[str, Callable[[int], ModelProto], str, str], ...] = (
 
 def targets() -> list[str]:
     """Return the newest target of every family, and the one that others are compared with."""
-    return [BESIDE, *(engine.names()[-1] for engine in engines() if engine.names())]
+    return [ADJACENT, *(engine.names()[-1] for engine in engines() if engine.names())]
 
 
 def least(works: Sequence[Callable[[], object]], rounds: int = ROUNDS) -> list[float]:
@@ -110,7 +110,7 @@ def runs() -> Iterator[tuple[str, bool]]:
 def network(path: Path, names: Sequence[str]) -> Iterator[tuple[str, bool]]:
     """Yield the rows of the table on a network, and whether each is as it should be."""
     model = read_model(path).proto
-    each = list(dict.fromkeys((BESIDE, *names)))
+    each = list(dict.fromkeys((ADJACENT, *names)))
     for name in each:
         graphfix.check(model, name)
     times = least([partial(graphfix.check, model, name) for name in each])
@@ -151,7 +151,7 @@ def table(
             "",
             f"## `check` of {called}",
             "",
-            f"| target | seconds | times those for {BESIDE}, at most {SHARE:g} |",
+            f"| target | seconds | times those for {ADJACENT}, at most {SHARE:g} |",
             "|---|---|---|",
             *(row for row, _ in real),
         ]
