@@ -124,8 +124,9 @@ def _classified(
             f"there must be a number of vectors for each of {classes} classes; there are "
             f"{len(per_class)}"
         )
-    if node.attr("post_transform", "NONE") != "NONE":
-        raise Refuse("the scores must not be transformed; they are")
+    transform = node.attr("post_transform", "NONE")
+    if transform != "NONE":
+        raise Refuse(f"post_transform must be NONE; it is {transform}")
     sloped, moved = (np.array(node.attr(f"prob_{name}", []), np.float32) for name in "ab")
     pairs = [*combinations(range(classes), 2)]
     rho = np.array(node.attr("rho", []), np.float32)

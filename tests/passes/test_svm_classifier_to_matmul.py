@@ -64,9 +64,7 @@ def test_the_sum_of_two_classes_is_not_rounded_at_the_size_of_one() -> None:
 
 def test_refusals() -> None:
     assert_refused(
-        PASS,
-        classifier(3, post_transform="SOFTMAX"),
-        "post_transform must be NONE, as onnxruntime ignores it",
+        PASS, classifier(3, post_transform="SOFTMAX"), "post_transform must be NONE; it is SOFTMAX"
     )
     assert_refused(PASS, classifier(3, rho=[1.0]), "must be rho for each of 3 pairs; there are 1")
     assert_refused(PASS, classifier(3, coefficients=[1.0]), "must be 8 coefficients; there are 1")
