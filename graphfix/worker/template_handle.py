@@ -12,7 +12,6 @@ import threading
 import time
 from pathlib import Path
 
-import graphfix
 from graphfix.worker.template import become_template, send_request
 
 _PATIENCE = 5.0
@@ -107,7 +106,7 @@ def command(*words: str) -> list[str]:
 
 def environment() -> dict[str, str]:
     """Return the environment of a worker that finds what this process finds."""
-    root = str(Path(graphfix.__file__ or __file__).resolve().parent.parent)
+    root = str(Path(__file__).resolve().parents[2])
     paths = [root, *(entry for entry in sys.path if os.path.isabs(entry))]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))}
 
