@@ -39,11 +39,16 @@ def compared(before: Original, attempt: Attempt) -> Attempt:
     found = before.validity
     if run.journal.applied_passes() or settings.shapes:
         found = validity_of(model, before.misdeclared)
-        fault = new_complaints(before.validity, found)
+        # Inference ends where the checker does: what it says only now the file may have had all
+        # along. What follows of it for nodes is counted with the findings (worse_findings.py).
+        judged = found
+        if before.validity.checker and not before.validity.inference and settings.target:
+            judged = replace(found, inference="", complaints=())
+        fault = new_complaints(before.validity, judged)
         if fault and settings.shapes:  # which may contradict what the file computes
             bound = before.again()
             bind_shapes(bound, settings.shapes)
-            fault = new_complaints(validity_of(bound, before.misdeclared), found)
+            fault = new_complaints(validity_of(bound, before.misdeclared), judged)
         if fault and (contradicted := contradicted_outputs(before.again())):
             known = before.misdeclared | frozenset(contradicted)
             fault = new_complaints(before.validity, validity_of(model, known))

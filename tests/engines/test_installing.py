@@ -17,7 +17,7 @@ from graphfix.engines.installing import install
 from graphfix.engines.profile import Target, target_of
 from graphfix.errors import EngineFailed, UsageError
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parent / "hosting"
 PROFILE = {
     "name": "made-up1.2", "family": "made-up", "version": "1.2", "title": "Made Up 1.2",
     "source": "made up", "domains": [""], "functions": False,
