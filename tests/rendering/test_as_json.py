@@ -110,13 +110,13 @@ def test_the_fields_of_a_run(samples: dict[str, tuple[Report, int]]) -> None:
 
 
 @pytest.mark.parametrize("did", list(Asked))
-def test_the_engine_is_told_where_it_was_run(
+def test_the_engine_is_reported_where_it_was_run(
     samples: dict[str, tuple[Report, int]], did: Asked
 ) -> None:
-    told = report_json(replace(samples["fixed"][0], engine=EngineAsked("Tessera 2.0", did)))
-    assert conforms(plain(told), "run")
+    noted = report_json(replace(samples["fixed"][0], engine=EngineAsked("Tessera 2.0", did)))
+    assert conforms(plain(noted), "run")
     known = {"title": "Tessera 2.0", "did": str(did)}
-    assert told.get("engine") == (None if did is Asked.NOT_RUN else known)
+    assert noted.get("engine") == (None if did is Asked.NOT_RUN else known)
 
 
 def test_one_entry_per_pass_and_status(samples: dict[str, tuple[Report, int]]) -> None:

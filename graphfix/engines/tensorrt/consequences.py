@@ -14,7 +14,7 @@ from math import prod
 from msgspec import Struct
 
 from graphfix.analysis.folding.known_values import know
-from graphfix.engines.tensorrt.as_parsed import as_parsed
+from graphfix.engines.tensorrt.engine_view import engine_view
 from graphfix.ir.graph import Node
 from graphfix.ir.model import Model
 from graphfix.ir.views import NodeView
@@ -94,7 +94,7 @@ def as_the_engine_reads(model: Model, known: Sequence[Finding]) -> AsRead | None
         place: found for place, found in wrong.items() if found.feature.startswith(_RESHAPING)
     }
     forms = {place: found.feature for place, found in wrong.items()}
-    read = as_parsed(model, forms) if misread else None
+    read = engine_view(model, forms) if misread else None
     if read is None:
         return None
     model, complaint = read

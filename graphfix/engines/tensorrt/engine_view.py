@@ -20,7 +20,7 @@ from graphfix.ir.model import Model
 Misread = Mapping[tuple[str, int], str]
 
 
-def as_parsed(model: Model, misread: Misread) -> tuple[Model, str] | None:
+def engine_view(model: Model, misread: Misread) -> tuple[Model, str] | None:
     """Return the model as the engine reads it, and what shape inference says against it.
 
     Shapes that the file states are left out, except those of the inputs. None where inference has
