@@ -14,6 +14,8 @@ from graphfix.cli.shared import CONTEXT, FILE, limit_options, output_options
 from graphfix.cli.streams import STANDARD, ModelPath
 
 _MOST = 16 << 20
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")  # the marks at the start of a file
+_MODEL = b"\x08"  # the field with which an ONNX file begins: ir_version
 
 
 @click.command(
@@ -84,7 +86,13 @@ def _text(path: Path) -> str:
                 raw = file.read(_MOST)
     except OSError as error:
         raise UsageError(f"the log cannot be read: {error.strerror}", where=str(path)) from error
-    text = raw.decode("utf-8", errors="replace")
+    if raw.startswith(_UTF16):  # as PowerShell writes what it redirects
+        text = raw.decode("utf-16", errors="replace")
+    elif raw.startswith(_MODEL):
+        advice = "for a model run `graphfix check MODEL --target NAME`"
+        raise UsageError(f"this is a model, not a log; {advice}", where=str(path))
+    else:
+        text = raw.decode("utf-8", errors="replace")
     if not text.strip():
         raise UsageError("nothing is in the log", where=str(path))
     return text

@@ -236,7 +236,7 @@ def _with_outputs(subject: Subject, outputs: Sequence[ValueInfoProto]) -> Step:
     count = len(subject.proto.graph.node) - len(proto.graph.node)
     said = [f"the outputs are {', '.join(info.name for info in outputs)}"]
     if count:
-        said.append(f"{count} nodes that only others needed are gone")
+        said.append(f"nodes that only others needed are gone: {count}")
     idle = [name for name in unread(proto) if name not in unread(subject.proto)]
     if idle:
         said.append(f"nothing reads {', '.join(idle)} any more; --drop-input {idle[0]} drops it")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import onnx
 import pytest
 
 from graphfix.cli import main
@@ -106,6 +107,12 @@ def test_standard_input(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> Non
     assert "operator-not-supported" in capsys.readouterr().out
 
 
+def test_a_log_as_powershell_writes_it(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "log.txt").write_bytes(MOD.encode("utf-16"))
+    assert main(["explain", str(tmp_path / "log.txt")]) == 0
+    assert "operator-not-supported" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
@@ -114,12 +121,19 @@ def test_standard_input(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> Non
         (["LOG", "no.onnx"], 3, "no.onnx"),
         (["LOG", "--target", "nothing"], 2, "nothing"),
         (["EMPTY"], 2, "nothing is in the log"),
+        (["MODEL"], 2, "this is a model, not a log; for a model run `graphfix check"),
     ],
 )
 def test_wrong_usage(
     tmp_path: Path, capsys: Capture, words: list[str], code: int, said: str
 ) -> None:
     (tmp_path / "empty.txt").write_text(" \n", encoding="utf-8")
-    paths = {"LOG": written(tmp_path, MOD), "EMPTY": str(tmp_path / "empty.txt")}
+    text = '<ir_version: 8, opset_import: ["": 17]> g (float x) => (float y) { y = Abs(x) }'
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "m.onnx")
+    paths = {
+        "LOG": written(tmp_path, MOD),
+        "EMPTY": str(tmp_path / "empty.txt"),
+        "MODEL": str(tmp_path / "m.onnx"),
+    }
     assert main(["explain", *(paths.get(word, word) for word in words)]) == code
     assert said in capsys.readouterr().err

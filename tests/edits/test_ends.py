@@ -46,7 +46,7 @@ def test_what_only_other_outputs_need_is_gone() -> None:
     assert list(after.graph.initializer) == []
     assert found.steps[0].said == (
         "the outputs are a",
-        "3 nodes that only others needed are gone",
+        "nodes that only others needed are gone: 3",
     )
     after = checked(edits.keep_outputs(parsed(HEADS), ["c", "b"]))
     assert ends(after)[1] == ["c", "b"]
