@@ -129,7 +129,7 @@ def test_wrong_usage(
 ) -> None:
     (tmp_path / "empty.txt").write_text(" \n", encoding="utf-8")
     text = '<ir_version: 8, opset_import: ["": 17]> g (float x) => (float y) { y = Abs(x) }'
-    onnx.save(onnx.parser.parse_model(text), tmp_path / "m.onnx")
+    (tmp_path / "m.onnx").write_bytes(onnx.parser.parse_model(text).SerializeToString())
     paths = {
         "LOG": written(tmp_path, MOD),
         "EMPTY": str(tmp_path / "empty.txt"),
