@@ -106,7 +106,7 @@ def command(*words: str) -> list[str]:
 
 def environment() -> dict[str, str]:
     """Return the environment of a worker that finds what this process finds."""
-    root = str(Path(__file__).resolve().parents[2])
+    root = str(Path(__file__).absolute().parents[2])
     paths = [root, *(entry for entry in sys.path if os.path.isabs(entry))]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))}
 
