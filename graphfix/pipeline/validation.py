@@ -22,6 +22,8 @@ _HEAD = re.compile(r"^(?:\[\w+\]|Inference error\(s\):|\(op_type:[^)]*\):|\s)*")
 # Numbers, and what is in quotes or brackets.
 _NAMED = re.compile(r"\([^()]*\)|'[^']*'|\"[^\"]*\"|\{[^{}]*\}|[-\d.]+|(?<=[Nn]ame: )\S+")
 
+_NO_OPERATOR = re.compile(r"No Op registered for (\w+) ")
+
 
 @dataclass(frozen=True, slots=True)
 class Validity:
@@ -31,11 +33,14 @@ class Validity:
         checker: The first line of what the checker says.
         inference: The same of strict shape inference.
         complaints: All that is wrong with the file, node by node; not compared.
+        unregistered: Where the checker complains, the operators that their opset does not have,
+            of which the checker names one; not compared.
     """
 
     checker: str
     inference: str
     complaints: tuple[Complaint, ...] = field(default=(), compare=False)
+    unregistered: frozenset[str] = field(default=frozenset(), compare=False)
 
 
 def validity_of(model: Model, misdeclared: frozenset[str] = frozenset()) -> Validity:
@@ -48,7 +53,10 @@ def validity_of(model: Model, misdeclared: frozenset[str] = frozenset()) -> Vali
         misdeclared: Outputs whose declared shape is known to be wrong, and not looked at.
     """
     found = examine(model, misdeclared)
-    return Validity(found.checker, found.inference, found.complaints)
+    names: Iterator[str] = iter(())
+    if found.checker:
+        names = (node.op for node in model.nodes() if form_at(node) is None)
+    return Validity(found.checker, found.inference, found.complaints, frozenset(names))
 
 
 def misdeclared_outputs(model: Model, passes: Sequence[Pass]) -> frozenset[str]:
@@ -125,7 +133,20 @@ def new_complaints(before: Validity, after: Validity) -> str:
     if not after.checker and not after.inference:
         return ""
     known = {_claim(text) for text in _texts(before)}
-    return next((text for text in _texts(after) if _claim(text) not in known), "")
+    return next(
+        (
+            text
+            for text in _texts(after)
+            if _claim(text) not in known and _unregistered(text) not in before.unregistered
+        ),
+        "",
+    )
+
+
+def _unregistered(text: str) -> str:
+    """Return the operator that the checker does not know; empty where it says something else."""
+    found = _NO_OPERATOR.search(text)
+    return found[1] if found else ""
 
 
 def _texts(validity: Validity) -> Iterator[str]:

@@ -13,7 +13,7 @@ from graphfix.authoring.building import Builder
 from graphfix.ir.model import Model
 from graphfix.ir.views import NodeView, Value
 from graphfix.pipeline import whole_result
-from graphfix.pipeline.validation import Validity, new_complaints
+from graphfix.pipeline.validation import Validity, new_complaints, validity_of
 from graphfix.report import Status
 from graphfix.validity.complaint import Complaint
 
@@ -119,3 +119,18 @@ def test_a_complaint_that_was_after_another_one_is_no_new_one() -> None:
     after = Complaint("shape-contradiction", "it cannot be", text="[ShapeInferenceError] too long")
     before = Validity("", "differ in rank", (after,))
     assert new_complaints(before, Validity("", "(op_type:Add): too long")) == ""
+
+
+def test_an_operator_that_the_file_had_is_no_news_once_the_checker_gets_to_it() -> None:
+    """The checker stops at the output without a type, which a pass declares."""
+    text = """<ir_version: 8, opset_import: ["": 11]> g (float[2,3] x, float[3] s, float[3] b)
+    => (float[2,3] y) { h = Relu (x) y = LayerNormalization (h, s, b) }"""
+    model = onnx.parser.parse_model(text)
+    whole = validity_of(Model(model))
+    assert "No Op registered for LayerNormalization" in whole.checker
+    model.graph.output[0].ClearField("type")
+    untyped = validity_of(Model(model))
+    assert "No Op registered" not in untyped.checker
+    assert new_complaints(untyped, whole) == ""
+    other = onnx.parser.parse_model(text.replace("Relu (x)", "Gelu (x)"))
+    assert "Gelu" in new_complaints(untyped, validity_of(Model(other)))
