@@ -27,6 +27,8 @@ INTERRUPTED = 130
 UNREADABLE = 3
 SECONDS = 900.0
 _LOOK = 0.5  # how often to look whether the child is there, should nothing else tell
+_FIRST_LOOK = 0.02  # as often, until the child may have said how long it has
+_FIRST = 1.0
 _PATIENCE = 5.0  # for a child that is to end by itself
 _ECHO = 0.3  # a terminal sends Ctrl-C to both; then there is no need to pass it on
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
@@ -145,6 +147,7 @@ class _Watch:
     def _wait(self, woken: int) -> int:
         watched = [self._alive, woken]
         handled = 0
+        start = time.monotonic()
         while True:
             ended, status = os.waitpid(self._pid, os.WNOHANG)
             if ended:
@@ -162,7 +165,8 @@ class _Watch:
                 self._kill_at = now
             if now >= self._kill_at:
                 os.kill(self._pid, signal.SIGKILL)
-            until = min(self._pass_on_at, self._kill_at, self._page.deadline, now + _LOOK)
+            look = _FIRST_LOOK if now - start < _FIRST else _LOOK
+            until = min(self._pass_on_at, self._kill_at, self._page.deadline, now + look)
             pause = max(until - now, 0.001)
             readable, _, _ = select.select(watched, [], [], pause)
             if woken in readable:
