@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Generator, Mapping, Sequence
@@ -71,10 +72,12 @@ def file_of(unit: str) -> Path:
     if unit.startswith("opset "):
         return ADAPTERS / f"opset_{max(map(int, unit.split()[1:]))}.py"
     name = unit.replace("-", "_")
+    # A pass of a family is made of its table: ``aten_median = FAMILY.replaced(...)``.
+    made = re.compile(rf"^(?:def {name}\(|{name} = \w+\.replaced\()", re.MULTILINE)
     return next(
         path
         for path in sorted(PASSES.glob("*/*.py"))
-        if f"\ndef {name}(" in path.read_text(encoding="utf-8")
+        if made.search(path.read_text(encoding="utf-8"))
     )
 
 
@@ -107,11 +110,13 @@ def sources_of(unit: str) -> dict[str, str]:
 
 def roots_of(unit: str) -> list[str]:
     """Return the functions from which on a source is changed."""
-    path = file_of(unit)
-    if not unit.startswith("opset "):
-        return [unit.replace("-", "_")]
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    return [f.name for f in tree.body if isinstance(f, ast.FunctionDef) and f.decorator_list]
+    tree = ast.parse(file_of(unit).read_text(encoding="utf-8"))
+    functions = [f for f in tree.body if isinstance(f, ast.FunctionDef)]
+    if unit.startswith("opset "):
+        return [f.name for f in functions if f.decorator_list]
+    name = unit.replace("-", "_")
+    named = [f.name for f in functions if f.name == name]
+    return named or [f.name for f in functions]  # those that the table of a family names
 
 
 @contextmanager
