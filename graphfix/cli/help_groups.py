@@ -8,42 +8,31 @@ import click
 
 # Heading -> the options that it holds in their order, by their first long name. One table for all
 # commands, so that an option is in the same place wherever it is.
-GROUPS: Mapping[str, tuple[str, ...]] = {
+_GROUPS = {
     "What to work on": (
-        *("--target", "--opset", "--passes", "--skip", "--option", "--pass-file"),
-        *(
-            "--except",
-            "--only",
-            "--shape",
-            "--no-settings",
-            "--recipe",
-            "--fails",
-            "--match",
-            "--at",
-        ),
-        *("--family", "--grep", "--install", "--host", "--port"),
+        "--target --opset --passes --skip --option --pass-file --except --only --shape "
+        "--no-settings --recipe --fails --match --at --family --grep --install --host --port"
     ),
     "What to show": (
-        *("--explain", "--layers", "--plot", "--reach", "--nodes", "--around", "--op-table"),
-        *("--macs", "--constants-baked", "--where-from", "--netron", "--no-open"),
+        "--explain --layers --plot --reach --nodes --around --op-table --macs --constants-baked "
+        "--where-from --netron --no-open"
     ),
-    "What is allowed": (
-        *("--allow-lossy", "--allow-io-change", "--allow-invalid", "--partial", "--strict"),
-    ),
-    "Operators that ONNX does not know": ("--assume-op", "--op-type", "--op-alias"),
+    "What is allowed": "--allow-lossy --allow-io-change --allow-invalid --partial --strict",
+    "Operators that ONNX does not know": "--assume-op --op-type --op-alias",
     "How it is verified": (
-        *("--verify", "--compute-capability", "--inputs", "--input", "--range", "--seed"),
-        *("--certificates", "--no-cache"),
+        "--verify --compute-capability --inputs --input --range --seed --certificates --no-cache"
     ),
     "Where the result goes": (
-        *("--output", "--out", "--in-place", "--force", "--dry-run", "--data", "--no-provenance"),
-        *("--write-recipe", "--rows", "--fresh", "--report", "--reproducers", "--anonymize"),
+        "--output --out --in-place --force --dry-run --data --no-provenance --write-recipe "
+        "--rows --fresh --report --reproducers --anonymize"
     ),
-    "What is printed": ("--verbose", "--quiet", "--json", "--debug", "--help"),
+    "What is printed": "--verbose --quiet --json --debug --help",
     "Limits": (
-        *("--timeout", "--run-timeout", "--max-runs", "--max-memory", "--max-size", "--keep-for"),
-        *("--jobs", "--scheduler"),
+        "--timeout --run-timeout --max-runs --max-memory --max-size --keep-for --jobs --scheduler"
     ),
+}
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    heading: tuple(names.split()) for heading, names in _GROUPS.items()
 }
 
 

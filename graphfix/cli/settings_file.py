@@ -46,9 +46,8 @@ class SettingsCommand(GroupedCommand):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse with the settings as defaults; remember which of them were used."""
         words = args[: args.index("--")] if "--" in args else args
-        found = None
-        if not (ctx.resilient_parsing or {OFF, "-h", "--help"} & set(words)):
-            found = None if os.environ.get(VARIABLE) else settings_of(Path.cwd())
+        ignored = {OFF, "-h", "--help"} & set(words) or os.environ.get(VARIABLE)
+        found = None if ctx.resilient_parsing or ignored else settings_of(Path.cwd())
         if found is not None:
             ctx.default_map = _defaults(found, self.params, words)
         try:

@@ -13,7 +13,9 @@ from graphfix.pipeline.binding import bind_shapes
 from graphfix.pipeline.blame import MOST_RUNS, Attempt, Blame
 from graphfix.pipeline.load_findings import findings_of_loading
 from graphfix.pipeline.original import Original
+from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.validation import (
+    Validity,
     contradicted_outputs,
     interface,
     new_complaints,
@@ -39,19 +41,16 @@ def compared(before: Original, attempt: Attempt) -> Attempt:
     found = before.validity
     if run.journal.applied_passes() or settings.shapes:
         found = validity_of(model, before.misdeclared)
-        # Inference ends where the checker does: what it says only now the file may have had all
-        # along. What follows of it for nodes is counted with the findings (worse_findings.py).
-        judged = found
-        if before.validity.checker and not before.validity.inference and settings.target:
-            judged = replace(found, inference="", complaints=())
-        fault = new_complaints(before.validity, judged)
+        fault = new_complaints(before.validity, _judged(found, before, settings))
         if fault and settings.shapes:  # which may contradict what the file computes
             bound = before.again()
             bind_shapes(bound, settings.shapes)
-            fault = new_complaints(validity_of(bound, before.misdeclared), judged)
+            was = validity_of(bound, before.misdeclared)
+            fault = new_complaints(was, _judged(found, before, settings))
         if fault and (contradicted := contradicted_outputs(before.again())):
             known = before.misdeclared | frozenset(contradicted)
-            fault = new_complaints(before.validity, validity_of(model, known))
+            now = _judged(validity_of(model, known), before, settings)
+            fault = new_complaints(before.validity, now)
         if not fault and interface(model) != run.expected_interface:
             fault = "inputs or outputs changed"
     run.seconds["validate"] = perf_counter() - start
@@ -80,6 +79,17 @@ def compared(before: Original, attempt: Attempt) -> Attempt:
     run.seconds["verify"] = perf_counter() - start
     left = file_findings(found.complaints, settings.target)
     return structs.replace(attempt, verification=verification, file_findings=left)
+
+
+def _judged(found: Validity, before: Original, settings: Settings) -> Validity:
+    """Return what counts of the complaints about a result.
+
+    Inference ends where the checker does: what it says only now the file may have had all along.
+    What follows of it for nodes is counted with the findings (worse_findings.py).
+    """
+    if before.validity.checker and not before.validity.inference and settings.target:
+        return replace(found, inference="", complaints=())
+    return found
 
 
 def broken(attempt: Attempt, _: int) -> Blame | None:

@@ -19,7 +19,6 @@ SECONDS = 180.0
 EXPORTED = 18  # the oldest opset that the exporter writes without converting
 
 
-@lru_cache(maxsize=256)
 def exported(call: OperatorCall) -> onnx.ModelProto:
     """Return a model of opset 18 for a call; its inputs are the tensors of the call.
 
