@@ -19,6 +19,7 @@ from graphfix.proving.verdict.constants import Change, Constant, Kind, changed, 
 
 _SINGLE_TRIES = 6
 _STEP = 0.05
+_PART = 2**16
 
 
 def changed_models(model: RunnableModel, known: Mapping[int, Kind]) -> Iterator[RunnableModel]:
@@ -128,19 +129,29 @@ def _each(
 
 def _scaled(array: Array, rng: np.random.Generator) -> Array:
     if is_floating(array.dtype):
-        factor = 1 + _STEP * rng.standard_normal(array.shape)
-        return np.asarray(array.astype(np.float64) * factor).astype(array.dtype)
+        return _in_parts(array, lambda wide, noise: wide * (1 + _STEP * noise), rng)
     return array
 
 
 def _shifted(array: Array, rng: np.random.Generator) -> Array:
     if is_floating(array.dtype):
-        wide = array.astype(np.float64)
-        shift = _STEP * (1 + np.abs(wide).max(initial=0.0)) * rng.standard_normal(array.shape)
-        return np.asarray(wide + shift).astype(array.dtype)
+        most = float(np.abs(array).max(initial=0))
+        return _in_parts(array, lambda wide, noise: wide + _STEP * (1 + most) * noise, rng)
     if array.dtype.kind == "b":
         return ~array
     return _stepped(array) if is_integer(array.dtype) and array.size else array
+
+
+def _in_parts(
+    array: Array, change: Callable[[Array, Array], Array], rng: np.random.Generator
+) -> Array:
+    """Change floats a part at a time: float64 of a whole image takes more than a run with it."""
+    flat = array.reshape(-1)
+    new = np.empty_like(flat)
+    for start in range(0, flat.size, _PART):
+        wide = flat[start : start + _PART].astype(np.float64)
+        new[start : start + _PART] = change(wide, rng.standard_normal(wide.shape))
+    return new.reshape(array.shape)
 
 
 def _rolled(array: Array, rng: np.random.Generator) -> Array:
