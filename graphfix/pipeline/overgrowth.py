@@ -45,7 +45,7 @@ def overgrown(run: Run) -> dict[str, Outcome]:
             break
         excess -= growth[pass_id]
         reason = (
-            f"planned, not applied: it would add {growth[pass_id]} nodes, and "
+            f"it would add {growth[pass_id]} nodes, and "
             f"{left[0].rule} would be left all the same (--partial applies it)"
         )
         sites = tuple(Site(s.node, s.accuracy) for s in added[pass_id])

@@ -67,6 +67,7 @@ def short_check(
         Listed(
             f"Problems: {count(sum(g.findings[0].blocks for g in groups), 'kind')}",
             [problem_lines(g) for g in groups if g.findings[0].blocks],
+            whole=[problem_lines(g, whole=True) for g in groups if g.findings[0].blocks],
         ),
         Listed(
             "Findings that do not block",

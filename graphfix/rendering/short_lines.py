@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from graphfix.rendering.style import WIDTH, Style, printable, wrap
 
@@ -12,6 +12,7 @@ SETTINGS = "settings: "  # how the note begins that says which settings were use
 LABEL = 10  # columns
 MOST = 20  # lines of a report
 _FEWEST = 3  # lines of a list that is shortened: heading, first entry, how many more there are
+_LONG = 9  # lines of a list that is shortened before the empty lines between lists go
 
 
 class Listed(Struct):
@@ -21,17 +22,24 @@ class Listed(Struct):
         title: Its heading.
         entries: Its entries, each of one line or of some that belong together.
         minor: Whether its heading alone is enough where there is no room.
+        whole: The entries with nothing cut off, shown where there is room; none if they are alike.
     """
 
     title: str
     entries: Sequence[Sequence[str]]
     minor: bool = False
+    whole: Sequence[Sequence[str]] = ()
 
 
 def one_line(text: str, indent: str = "", *, width: int = WIDTH) -> str:
     """Return text on one line of the screen: line breaks become blanks, the end is cut off."""
     line = indent + printable(" ".join(text.split()))
     return line if len(line) <= width else f"{line[: width - 3].rstrip()}..."
+
+
+def whole_text(text: str, first: str = "", indent: str | None = None) -> list[str]:
+    """Return text on as many lines as it takes; an indent of None is that of the first one."""
+    return wrap(printable(" ".join(text.split())), first if indent is None else indent, first)
 
 
 def labelled_short(label: str, text: str) -> list[str]:
@@ -57,8 +65,8 @@ def notes_parted(notes: Sequence[str]) -> tuple[str, list[str]]:
 def fitted(head: Sequence[str], lists: Sequence[Listed], style: Style) -> list[str]:
     """Return a report of at most 20 lines where what it needs to say allows that.
 
-    What does not fit goes in this order: empty lines, minor lists but for their headings, and the
-    ends of the longest lists.
+    What does not fit goes in this order: minor lists but for their headings, the ends of long
+    lists, empty lines, and the ends of the other lists. Where there is room, entries are whole.
 
     Args:
         head: Its first lines, which are never cut.
@@ -66,21 +74,54 @@ def fitted(head: Sequence[str], lists: Sequence[Listed], style: Style) -> list[s
         style: Colours or none.
     """
     lists = [each for each in lists if each.entries]
+    room = MOST - len(head) - sum(_lines(each) for each in lists)
+    if room >= 0:  # what matters most goes before the entries of minor lists
+        lists = [each if each.minor else _whole(each) for each in lists]
     shown = [len(each.entries) for each in lists]
     parts = [_shown(each, number, style) for each, number in zip(lists, shown, strict=True)]
-    loose = len(head) + sum(1 + len(part) for part in parts) <= MOST
-    while not loose and len(head) + sum(map(len, parts)) > MOST:
-        minor = [n for n, each in enumerate(lists) if each.minor and shown[n]]
-        able = [n for n in minor or range(len(lists)) if shown[n] > 1 and len(parts[n]) > _FEWEST]
-        if not able and not minor:
-            break
-        place = max(able, key=lambda n: len(parts[n])) if able else minor[-1]
-        shown[place] = shown[place] - 1 if able else 0
+    between = len(parts)
+
+    def shorten(places: list[int], least: int) -> bool:
+        able = [n for n in places if shown[n] > 1 and len(parts[n]) > least]
+        if not able:
+            return False
+        place = max(able, key=lambda n: len(parts[n]))
+        shown[place] -= 1
         parts[place] = _shown(lists[place], shown[place], style)
+        return True
+
+    while len(head) + between + sum(map(len, parts)) > MOST:
+        minor = [n for n, each in enumerate(lists) if each.minor and shown[n]]
+        if shorten(minor, _FEWEST):
+            continue
+        if minor:
+            shown[minor[-1]] = 0
+            parts[minor[-1]] = _shown(lists[minor[-1]], 0, style)
+        elif not shorten([*range(len(lists))], _FEWEST if not between else _LONG):
+            if not between:
+                break
+            between = 0
+    room = MOST - len(head) - between - sum(map(len, parts))
     lines = [*head]
-    for part in parts:
-        lines += ["", *part] if loose else part
+    for each, number in zip(lists, shown, strict=True):
+        entries = [*each.entries]
+        for place, whole in enumerate(each.whole[:number]):
+            more = len(whole) - len(entries[place])
+            if more <= room:
+                room -= more
+                entries[place] = whole
+        part = _shown(structs.replace(each, entries=entries), number, style)
+        lines += ["", *part] if between else part
     return lines
+
+
+def _whole(each: Listed) -> Listed:
+    return structs.replace(each, entries=each.whole or each.entries, whole=())
+
+
+def _lines(each: Listed) -> int:
+    """Return the least lines of a list of which nothing is cut, with the empty one before it."""
+    return 2 if each.minor else 2 + sum(map(len, each.whole or each.entries))
 
 
 def _shown(each: Listed, number: int, style: Style) -> list[str]:

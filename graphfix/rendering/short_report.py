@@ -17,6 +17,7 @@ from graphfix.rendering.short_lines import (
     labelled_whole,
     notes_parted,
     one_line,
+    whole_text,
 )
 from graphfix.rendering.style import PLAIN, WIDTH, Style, capped, count, join, printable, wrap
 from graphfix.rendering.text_report import TONES, intent_of, number
@@ -89,14 +90,20 @@ def short_report(
     lines += labelled_whole("settings", settings)
     lines += _notes(report, notes)
     left = problems(report.findings_after)
+    kinds = group_findings(left)
     gone, repairs = _gone(report), repair_lines(report)
     lists = [
-        Listed(f"Problems left: {len(left)}", [_left(g, report) for g in group_findings(left)]),
+        Listed(
+            f"Problems left: {len(left)}",
+            [_left(group, report) for group in kinds],
+            whole=[_left(group, report, whole=True) for group in kinds],
+        ),
         Listed("Not done", _not_done(report) if word == Word.NOT_DONE else []),
         Listed(
             f"Problems repaired: {sum(len(g.findings) for g in gone)}",
             [[problem_line(group)] for group in gone],
             minor=bool(left),
+            whole=[problem_lines(group, whole=True) for group in gone],
         ),
         Listed(f"{_deeds(report)}: {len(repairs)}", repairs, minor=bool(left)),
         Listed(
@@ -158,12 +165,19 @@ def _alone(report: Report) -> str:
 
 def problem_line(group: Group) -> str:
     """Return one kind of problem in a line: severity, how many nodes, operator, engine's words."""
+    return one_line(_words(group), _severity(group))
+
+
+def _severity(group: Group) -> str:
+    return f"  {group.severity} ".ljust(_SEVERITY)
+
+
+def _words(group: Group) -> str:
     first = group.findings[0]
     many = f"{len(group.nodes)} x " if group.nodes else ""
     doubt = "" if group.certain else ", possibly"
     words = next((f.engine_text for f in group.findings if f.engine_text), "") or first.message
-    severity = f"  {group.severity} ".ljust(_SEVERITY)
-    return one_line(f"{many}{subject(group)}{doubt}: {words}", severity)
+    return f"{many}{subject(group)}{doubt}: {words}"
 
 
 def subject(group: Group) -> str:
@@ -271,24 +285,31 @@ def _gone(report: Report) -> list[Group]:
     return [group for group in groups if (group.rule, group.feature) not in left]
 
 
-def problem_lines(group: Group) -> list[str]:
+def problem_lines(group: Group, *, whole: bool = False) -> list[str]:
     """Return a kind of problem that is there: one line, or more where it is one of the model.
 
     Its message alone says what to do then, and may name an option.
     """
     if group.nodes or not group.findings[0].blocks:
+        if whole:
+            return whole_text(_words(group), _severity(group), " " * _SEVERITY)
         return [problem_line(group)]
-    text = f"the model: {' '.join(group.findings[0].message.split())}"
-    return wrap(printable(text), " " * _SEVERITY, f"  {group.severity} ".ljust(_SEVERITY))
+    text = f"the model: {group.findings[0].message}"
+    return whole_text(text, _severity(group), " " * _SEVERITY)
 
 
-def _left(group: Group, report: Report) -> list[str]:
+def _left(group: Group, report: Report, *, whole: bool = False) -> list[str]:
     """Return a kind of problem that is left, and why nothing removed it."""
+    why = why_left(group.findings, report.outcomes) if group.nodes else ""
     lines = problem_lines(group)
-    if not group.nodes:
-        return lines
-    why = why_left(group.findings, report.outcomes)
-    return [*lines, one_line(why, " " * _SEVERITY)] if why else lines
+    if not why:
+        return problem_lines(group, whole=whole)
+    # What blocks the repair is news; the problem was reported before.
+    return [*lines, *(whole_text if whole else _cut)(why, " " * _SEVERITY)]
+
+
+def _cut(text: str, indent: str) -> list[str]:
+    return [one_line(text, indent)]
 
 
 def why_left(findings: Sequence[Finding], outcomes: Iterable[Outcome]) -> str:

@@ -233,9 +233,28 @@ def test_a_list_is_cut_where_there_is_no_room() -> None:
     lists = [Listed("Long", entries), Listed("Minor", entries, minor=True), Listed("Empty", [])]
     lines = fitted(["head"], lists, PLAIN)
     assert len(lines) == MOST
-    assert lines[:3] == ["head", "Long", "  0"]
-    assert lines[-2:] == ["  and 14 more (-v lists them)", "Minor (-v lists them)"]
+    assert lines[:4] == ["head", "", "Long", "  0"]
+    assert lines[-3:] == ["  and 16 more (-v lists them)", "", "Minor (-v lists them)"]
     assert fitted(["head"], [Listed("One", entries[:1])], PLAIN) == ["head", "", "One", "  0"]
+
+
+def test_empty_lines_go_before_the_ends_of_short_lists() -> None:
+    head, entries = ["head"] * 8, [[f"  {i}"] for i in range(5)]
+    lines = fitted(head, [Listed("One", entries), Listed("Two", entries)], PLAIN)
+    assert lines == [*head, "One", *(e for [e] in entries), "Two", *(e for [e] in entries)]
+
+
+def test_entries_are_whole_where_there_is_room() -> None:
+    short, whole = [["a..."], ["c..."]], [["a", "b"], ["c", *"defg"]]
+    lists = [Listed("Left", short, whole=whole), Listed("Minor", [["  m"]] * 4, minor=True)]
+    left = ["", "Left", "a", "b", "c", *"defg"]
+    assert fitted(["head"], lists, PLAIN) == ["head", *left, "", "Minor", *["  m"] * 4]
+    # What is left matters more than entries of a minor list.
+    cut = [*["head"] * 8, *left, "", "Minor (-v lists them)"]
+    assert fitted(["head"] * 8, lists, PLAIN) == cut
+    # One that does not fit stays short, the others do not.
+    cut = [*["head"] * 13, "", "Left", "a", "b", "c...", "", "Minor (-v lists them)"]
+    assert fitted(["head"] * 13, lists, PLAIN) == cut
 
 
 def test_one_line_is_one_line() -> None:
