@@ -53,3 +53,20 @@ def test_it_repairs_for_the_engine_that_joins_along_another_axis() -> None:
     ]
     assert result.exit_code == 0
     assert result.report.findings_after == ()
+
+
+def test_what_may_be_joined_along_another_axis_is_repaired_for_all_sizes() -> None:
+    text = written("@y = Concat <axis = -2> (x, z)", "float[B,4,P,8] x, float[B,4,S,8] z",
+                   "float[B,4,T,8]", opset=17)  # fmt: skip
+    result = graphfix.run(parse(text), target="tflite1.29")
+    before = result.report.findings_before
+    assert [(finding.feature, finding.certain) for finding in before] == [
+        ("form:Concat.equal-axes", False)
+    ]
+    assert result.exit_code == 0
+    assert result.report.findings_after == ()
+    for past, new in ((8, 8), (0, 1), (3, 2)):
+        shape = [(2, 4, size, 8) for size in (past, new)]
+        x, z = (np.arange(np.prod(each), dtype=np.float32).reshape(each) for each in shape)
+        given = outputs_of(result.model.to_proto(), {"x": x, "z": z})["y"]
+        np.testing.assert_array_equal(given, np.concatenate([x, z], 2))
