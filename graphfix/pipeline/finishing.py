@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from graphfix.engines.checking import file_findings
 from graphfix.engines.common_rules import given_inputs
-from graphfix.errors import PassBug
+from graphfix.errors import InvalidModel, PassBug
 from graphfix.ir.graph import Shape
 from graphfix.ir.model import Model
 from graphfix.ir.version import __version__
@@ -67,6 +67,7 @@ def finish(
         faults: Takes what passes did wrong, for reproducers.
 
     Raises:
+        InvalidModel: No valid model is made of one that the ONNX checker refuses.
         PassBug: Leaving out any one pass does not give a valid model.
     """
     before = Original.of(model, settings.knowing, settings.op_types)
@@ -75,6 +76,12 @@ def finish(
     if faults is not None:
         for specimen in (*attempt.specimens, *_crashes(run), *run.rule_faults):
             faults.add(replace(specimen, settings=settings))
+    if attempt.fault and before.validity.checker:
+        raise InvalidModel(
+            f"not a valid ONNX model: {before.validity.checker}",
+            where=before.facts.path or "the model",
+            hint=f"what is made of it is not valid either: {attempt.fault}",
+        )
     if attempt.fault:
         raise PassBug(f"the result is not valid: {attempt.fault}")
     did = Asked.NOT_RUN

@@ -134,3 +134,16 @@ def test_an_operator_that_the_file_had_is_no_news_once_the_checker_gets_to_it() 
     assert new_complaints(untyped, whole) == ""
     other = onnx.parser.parse_model(text.replace("Relu (x)", "Gelu (x)"))
     assert "Gelu" in new_complaints(untyped, validity_of(Model(other)))
+
+
+def test_a_model_that_the_checker_refuses_ends_as_no_valid_model() -> None:
+    """Not as a fault of ours: no one has promised anything for what is no ONNX model."""
+    model = onnx.parser.parse_model(
+        '<ir_version: 8, opset_import: ["x" : 17]> g (float[5] x, int64[5] i, float[5] u) '
+        "=> (float[5] y) { y = ScatterElements (x, i, u) }"
+    )
+    model.graph.node[0].attribute.append(
+        onnx.helper.make_attribute("reduction", onnx.GraphProto())  # it has to have a name
+    )
+    with pytest.raises(graphfix.InvalidModel, match="not a valid ONNX model: No opset import"):
+        graphfix.run(model, opset=21)

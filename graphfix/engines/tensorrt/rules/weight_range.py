@@ -124,7 +124,12 @@ def _is_within(weights: Weights) -> bool:
 
 
 def _beyond(values: Array) -> Array:
-    """Return those of int64 numbers that int32 does not hold."""
+    """Return those of int64 numbers that int32 does not hold.
+
+    A file may declare int64 and store four bits, with which these bounds cannot be compared.
+    """
+    if values.dtype != np.int64:
+        return values[:0]
     return values[(values > _LARGEST) | (values < _SMALLEST)]
 
 

@@ -7,6 +7,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+import graphfix
 from tests.engines.cases import No, Yes, assert_no, assert_yes, check
 
 CLAMPED, TEXT = "dtype:int64-beyond-int32", "outside the range of INT32 was clamped"
@@ -145,3 +146,12 @@ def test_doubles_beyond_float32(target: str, number: float, wanted: int) -> None
     found = [f for f in check(model, target) if f.rule == "doubles-clamped"]
     assert [str(f.severity) for f in found] == ["wrong"] * wanted
     assert all(f.feature == "dtype:float64-beyond-float32" for f in found)
+
+
+def test_four_bits_that_are_declared_as_int64_are_not_compared_with_int32() -> None:
+    model = onnx.parser.parse_model(
+        '<ir_version: 9, opset_import: ["" : 19]> g (float[2] x) => (float[2] y) '
+        "<int64[2] c> { c = Constant <value = int4[2] {1, 2}> () y = Reshape (x, c) }"
+    )
+    found = graphfix.check(model, "trt8.6")
+    assert "weights-clamped" not in {finding.rule for finding in found}
