@@ -17,7 +17,7 @@ from graphfix.pipeline.documented_errors import guarded
 from graphfix.pipeline.findings import findings_of
 from graphfix.pipeline.hooks import Hook
 from graphfix.pipeline.model_files import as_model
-from graphfix.pipeline.reading_op_types import OpTypes
+from graphfix.pipeline.op_types import OpTypes
 from graphfix.pipeline.results import Result
 from graphfix.pipeline.run_options import PassLike, RunOptions, inputs_file
 from graphfix.pipeline.settings import Settings

@@ -23,7 +23,7 @@ from graphfix.cli import limits, main
 from graphfix.cli.page import Page
 from graphfix.cli.shared import limit_options
 from graphfix.errors import InvalidModel, PassBug, UsageError
-from graphfix.ir.duplicate_names import Definitions
+from graphfix.ir.importing import Definitions
 from graphfix.ir.storage import vetting
 from graphfix.ir.storage.weights import load_array
 from graphfix.pipeline.documented_errors import documented, guarded

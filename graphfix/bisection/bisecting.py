@@ -26,8 +26,8 @@ from graphfix.pipeline.documented_errors import guarded
 from graphfix.pipeline.hooks import Hook
 from graphfix.pipeline.journal import Applied
 from graphfix.pipeline.model_files import as_model
+from graphfix.pipeline.op_types import OpTypes
 from graphfix.pipeline.original import Original
-from graphfix.pipeline.reading_op_types import OpTypes
 from graphfix.pipeline.run import Run
 from graphfix.pipeline.run_options import PassLike, RunOptions, inputs_file
 from graphfix.pipeline.running import execute

@@ -73,7 +73,7 @@ def bisect(
     if given:
         raise click.UsageError(f"{given[0]} and a second file exclude each other")
     from graphfix.cli.console import emit, emit_json, style_for
-    from graphfix.worker.single_thread import single_threaded
+    from graphfix.worker.limits import single_threaded
 
     with single_threaded():
         from graphfix.pipeline.two_models import bisect as bisect_files
@@ -107,7 +107,7 @@ def bisect(
 def _of_a_run(model: Path, asked: dict[str, Any], as_json: bool, reports: tuple[Path, ...]) -> int:
     from graphfix.cli.console import emit, emit_json, stdout_kept, style_for
     from graphfix.cli.progress import progress_hooks
-    from graphfix.worker.single_thread import single_threaded
+    from graphfix.worker.limits import single_threaded
 
     with single_threaded():
         from graphfix.bisection.bisecting import bisect_run

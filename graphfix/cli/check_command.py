@@ -143,7 +143,7 @@ def _checked(
     from graphfix.cli.streams import shown, source
     from graphfix.rendering.as_json import check_json
     from graphfix.rendering.next_steps import rule_fault_text
-    from graphfix.worker.single_thread import single_threaded
+    from graphfix.worker.limits import single_threaded
 
     with single_threaded():
         from graphfix.pipeline.files import CheckRequest, check_file

@@ -131,7 +131,7 @@ def edit(
     from graphfix.cli.console import emit, emit_json, say, stdout_kept, style_for
     from graphfix.cli.page import page_of
     from graphfix.cli.progress import progress_hooks
-    from graphfix.worker.single_thread import single_threaded
+    from graphfix.worker.limits import single_threaded
 
     with single_threaded():
         from graphfix.edits.files import EditRequest, edit_file

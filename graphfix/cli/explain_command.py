@@ -44,7 +44,7 @@ def explain(*, as_json: bool, log: Path, model: Path | None, target: str) -> int
     MODEL cannot be read or is not a model; 5 a fault in graphfix; 130 Ctrl-C.
     """
     from graphfix.cli.console import emit, emit_json, stdout_kept, style_for
-    from graphfix.worker.single_thread import single_threaded
+    from graphfix.worker.limits import single_threaded
 
     with single_threaded():
         from graphfix.explanation.answers import explain_log

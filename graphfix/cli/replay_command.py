@@ -42,7 +42,7 @@ def replay(
     fault in graphfix; 130 Ctrl-C.
     """
     from graphfix.cli.console import emit, emit_json, stdout_kept, style_for
-    from graphfix.worker.single_thread import single_threaded
+    from graphfix.worker.limits import single_threaded
 
     with single_threaded():
         from graphfix.pipeline.reproducers.replay import replay as replay_folder

@@ -143,7 +143,7 @@ def run(
     from graphfix.cli.console import stdout_kept
     from graphfix.cli.page import page_of
     from graphfix.cli.progress import progress_hooks
-    from graphfix.worker.single_thread import single_threaded
+    from graphfix.worker.limits import single_threaded
 
     with single_threaded():
         from graphfix.pipeline.files import RunRequest, run_file
@@ -164,7 +164,7 @@ def run(
     code = int(result.exit_code)
     step = None
     if (reports or not as_json) and not request.dry_run and not out:
-        step = _next_step(result.report, request.target, bool(request.assume_ops))
+        step = _next_step(result, request.target, bool(request.assume_ops))
     _write(reports, result, dry_run=request.dry_run, step=step)
     for written in raw:
         write_out(written)
@@ -207,25 +207,29 @@ def _show(result: Result, request: RunRequest, step: NextStep | None, detail: De
     (say if aside else emit)(text)
 
 
-def _next_step(report: Report, asked: str | Target | None, assumes: bool) -> NextStep | None:
+def _next_step(result: Result, asked: str | Target | None, assumes: bool) -> NextStep | None:
     """Return what to do with the file that was written; None where nothing was."""
-    name = asked or report.target
-    if report.output is None or not name:
+    written = result.report.output
+    name = asked or result.report.target
+    if written is None or not name:
         return None
+    from graphfix.engines.common_rules import given_inputs
     from graphfix.engines.engine import engine_of
     from graphfix.engines.interface import Written
     from graphfix.engines.targets import load_target
+    from graphfix.ir.graph import shape_of_type
 
-    target, path = load_target(name), report.output.path
+    target, model = load_target(name), result.model
 
     def contents() -> tuple[Sequence[Input], frozenset[str]]:
-        from graphfix.inspection.inspection import fed_and_used
+        given: list[Input] = []
+        for tensor in given_inputs(model):
+            shape = tensor.shape if tensor.info is None else shape_of_type(tensor.info.type)[1]
+            # An unknown rank leaves the whole shape to the user.
+            given.append((tensor.name, ("shape",) if shape is None else shape))
+        return given, frozenset(node.op for node in model.nodes())
 
-        ports, used = fed_and_used(Path(path))
-        # An unknown rank leaves the whole shape to the user.
-        return [(p.name, ("shape",) if p.shape is None else p.shape) for p in ports], used
-
-    return engine_of(target.family).next_step(Written(path, assumes, contents), target)
+    return engine_of(target.family).next_step(Written(written.path, assumes, contents), target)
 
 
 def _write(

@@ -74,7 +74,7 @@ def view(
     from graphfix.cli.reports import html_written, proto_of
     from graphfix.cli.streams import shown, source
     from graphfix.edits.addressing import main_place
-    from graphfix.worker.single_thread import single_threaded
+    from graphfix.worker.limits import single_threaded
 
     with single_threaded():
         from graphfix.inspection.inspection import inspect_model

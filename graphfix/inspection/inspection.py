@@ -130,19 +130,6 @@ def inspect_model(source: Path | Model) -> Inspection:
     return inspect_file(source)
 
 
-def fed_and_used(path: Path) -> tuple[tuple[Port, ...], frozenset[str]]:
-    """Return what the line that runs the engine is made of.
-
-    Returns:
-        The inputs that must be fed, and the operators of all scopes, whatever their domains.
-
-    Raises:
-        InvalidModel: As `inspect_file`.
-    """
-    proto = parse_model(path.read_bytes(), str(path))
-    return _inputs(proto.graph), frozenset(count.op for count in _histogram(proto))
-
-
 def inspect_proto(proto: ModelProto, path: Path, size: int) -> Inspection:
     """Tell what is in a parsed model of `size` bytes that lies at `path`."""
     histogram = _histogram(proto)

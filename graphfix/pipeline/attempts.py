@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from graphfix.errors import PassBug
 from graphfix.ir.model import Model
@@ -10,11 +11,9 @@ from graphfix.pipeline.blame import MOST_RUNS, Attempt, Blame, Stage, Suspect, s
 from graphfix.pipeline.faults import Kind, Specimen
 from graphfix.pipeline.hooks import Hook
 from graphfix.pipeline.original import Original
-from graphfix.pipeline.overgrowth import outgrown
 from graphfix.pipeline.run import Run
 from graphfix.pipeline.running import execute
 from graphfix.pipeline.settings import Settings, without
-from graphfix.pipeline.unfinished_rewrites import unfinished_rewrites
 from graphfix.pipeline.worse_findings import worsened
 from graphfix.report import NodeRef, Outcome, Site, Status
 
@@ -82,3 +81,69 @@ def failed_together(
         tuple(Outcome(name, Status.FAILED, reason, (Site(NodeRef()),)) for name in pass_ids),
         specimens=(Specimen(Kind.RAISES, tuple(pass_ids), NodeRef(), reason, settings),),
     )
+
+
+def unfinished_rewrites(attempt: Attempt, _: int) -> Blame | None:
+    """Blame the rewrites whose results still show what a graph pass was to remove."""
+    run = attempt.run
+    shown = {finding.feature for finding in run.findings_after if finding.blocks}
+    unfinished = [left for left in run.left if left.features & shown]
+    if not unfinished:
+        return None
+    outcomes = tuple(
+        Outcome(
+            left.pass_id,
+            Status.REFUSED,
+            f"rolled back: what it needs shows {', '.join(sorted(left.features & shown))}, which no"
+            " other pass could remove there",
+            (Site(left.node),),
+        )
+        for left in unfinished
+    )
+    names = attempt.settings.unfinished | {left.pass_id for left in unfinished}
+    return Blame((Suspect(replace(attempt.settings, unfinished=names), outcomes),))
+
+
+def outgrown(attempt: Attempt, _: int) -> Blame | None:
+    """Blame the decompositions that a run had better not have made."""
+    withheld = {} if attempt.settings.partial else overgrown(attempt.run)
+    if not withheld:
+        return None
+    refused = [
+        outcome
+        for outcome in attempt.run.journal.outcomes()
+        if outcome.pass_id in withheld and outcome.status is Status.REFUSED
+    ]
+    settings = without(attempt.settings, set(withheld))
+    return Blame((Suspect(settings, (*withheld.values(), *refused)),))
+
+
+def overgrown(run: Run) -> dict[str, Outcome]:
+    """Return the decompositions that a run had better not have made, by pass.
+
+    Where findings are left all the same and the graph more than doubled, the passes that added
+    most are planned only, until it no longer doubles; ``--partial`` applies them.
+    """
+    left = [f for f in run.findings_after if f.blocks]
+    excess = run.model.node_count() - 2 * max(run.plain_nodes, 1)
+    if not left or excess <= 0:
+        return {}
+    added: dict[str, list[Site]] = {}
+    for outcome in run.journal.outcomes():
+        if outcome.status is Status.APPLIED:
+            grown = [s for s in outcome.sites if len(s.added) > len(s.removed)]
+            if grown:
+                added[outcome.pass_id] = grown
+    growth = {k: sum(len(s.added) - len(s.removed) for s in v) for k, v in added.items()}
+    planned: dict[str, Outcome] = {}
+    for pass_id in sorted(growth, key=lambda name: (-growth[name], name)):
+        if excess <= 0:
+            break
+        excess -= growth[pass_id]
+        reason = (
+            f"it would add {growth[pass_id]} nodes, and "
+            f"{left[0].rule} would be left all the same (--partial applies it)"
+        )
+        sites = tuple(Site(s.node, s.accuracy) for s in added[pass_id])
+        planned[pass_id] = Outcome(pass_id, Status.REFUSED, reason, sites)
+    return planned

@@ -10,9 +10,9 @@ from graphfix.authoring.declaring import INTERFACE, NAMED, Pass
 from graphfix.engines.checking import file_findings
 from graphfix.ir.model import Model
 from graphfix.opset.stepping import OPSET
+from graphfix.pipeline.attempts import overgrown
 from graphfix.pipeline.consent import LOSSY_UNASKED
 from graphfix.pipeline.legaliser import Attempt, Decision
-from graphfix.pipeline.overgrowth import overgrown
 from graphfix.pipeline.run import Run
 from graphfix.pipeline.running import execute
 from graphfix.pipeline.settings import Settings

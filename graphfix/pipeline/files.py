@@ -24,7 +24,7 @@ from graphfix.pipeline.hooks import Hook
 from graphfix.pipeline.load_findings import engine_asked
 from graphfix.pipeline.model_files import as_model, save
 from graphfix.pipeline.op_types import unused
-from graphfix.pipeline.original import facts_of
+from graphfix.pipeline.original import Given, facts_of
 from graphfix.pipeline.reproducers.recorded_run import finish_with, rule_reproducers
 from graphfix.pipeline.results import Result
 from graphfix.pipeline.run_options import RunOptions, inputs_file
@@ -182,8 +182,12 @@ def _run(
         hook.stage("load")
     given = as_model(request.model)
     facts = facts_of(given)
-    model, said = treated(given, request.treat_as)
-    notes = (*notes, *said, *unused(model, settings.op_types))
+    if isinstance(request.model, Model):
+        facts = replace(facts, path=INPUT)
+    model, said = treated(given, request.treat_as) if request.treat_as else (given, ())
+    notes = (*notes, *said)
+    if settings.op_types:
+        notes = (*notes, *unused(model, settings.op_types))
     external = model.has_external_data()
     folder = request.reproducers
     if request.output == STANDARD:
@@ -199,35 +203,32 @@ def _run(
         hooks,
         None if request.dry_run else folder,
         anonymize=request.anonymize,
+        given=Given(facts, notes),
     )
-    findings_left = any(f.blocks for f in result.report.findings_after)
-    report = replace(result.report, notes=(*notes, *result.report.notes))
-    if said:
-        report = replace(report, input=facts)
-    if isinstance(request.model, Model):
-        report = replace(report, input=replace(report.input, path=INPUT))
+    report = result.report
+    findings_left = any(f.blocks for f in report.findings_after)
     if result.exit_code == 4 or (request.strict and (findings_left or result.exit_code == 1)):
-        return replace(result, report=report)
+        return result
     applied = any(outcome.status is Status.APPLIED for outcome in report.outcomes)
     unchanged = not applied and not request.shapes and not said
     if not unchanged and request.provenance:
         result.model.metadata.update(provenance(report))
         note_origins(result.model, report)
-    if not request.dry_run:
-        for hook in hooks:
-            hook.stage("save")
-        if request.output == STANDARD:
-            raw = bytes_of(result.model, request.data)
-            (put or len)(raw)
-            report = replace(report, output=_facts_of(result.model, OUTPUT, raw))
-            return replace(result, report=report)
+    if request.dry_run:
+        return result
+    for hook in hooks:
+        hook.stage("save")
+    if request.output == STANDARD:
+        name, raw = OUTPUT, bytes_of(result.model, request.data)
+        (put or len)(raw)
+    else:
         path = output_path(request, partial=findings_left and settings.target is not None)
         if unchanged and not external and isinstance(request.model, Path):
             _copy(request.model, path, report.input.sha256)
         else:
             save(result.model, path, data=request.data)
-        report = replace(report, output=_facts_of(result.model, str(path), path.read_bytes()))
-    return replace(result, report=report)
+        name, raw = str(path), path.read_bytes()
+    return replace(result, report=replace(report, output=_facts_of(result.model, name, raw)))
 
 
 def _copy(source: Path, path: Path, sha256: str) -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from graphfix.engines.checking import check_model, file_findings
-from graphfix.engines.finding_positions import as_reported
+from graphfix.engines.reported_findings import as_reported
 from graphfix.ir.model import Model
 from graphfix.pipeline.binding import bind_shapes
-from graphfix.pipeline.model_types import infer_types
+from graphfix.pipeline.model_types import drop_outdated, infer_types
 from graphfix.pipeline.op_types import check_op_types
-from graphfix.pipeline.outdated_declarations import drop_outdated
 from graphfix.pipeline.removers import opsets_of, with_removers
 from graphfix.pipeline.settings import Settings
 from graphfix.report import Finding

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from graphfix.engines.checking import file_findings
 from graphfix.engines.common_rules import given_inputs
 from graphfix.errors import InvalidModel, PassBug
 from graphfix.ir.graph import Shape
@@ -20,24 +19,22 @@ from graphfix.pipeline.certifying import (
     differing,
     outcomes_of,
 )
+from graphfix.pipeline.engine_verdict import judged_by_engine
 from graphfix.pipeline.faults import Faults, Kind, Specimen
-from graphfix.pipeline.float16 import in_float16
 from graphfix.pipeline.hooks import Hook, node_reported, progress_reported
-from graphfix.pipeline.load_findings import engine_asked
-from graphfix.pipeline.original import Original
+from graphfix.pipeline.original import NOTHING, Given, Original
 from graphfix.pipeline.removers import opsets_of, with_actors, with_removers
 from graphfix.pipeline.results import Result
 from graphfix.pipeline.run import Run
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.verifying import original_on_disk
-from graphfix.pipeline.whole_result import broken, compared, in_engine, in_session
+from graphfix.pipeline.whole_result import broken, compared
 from graphfix.pipeline.worse_findings import contradicted
 from graphfix.proving.sites.captured import WholeModel, too_big
 from graphfix.proving.sites.certificate_cache import CertificateCache
 from graphfix.proving.sites.prover import Memory, Prover
 from graphfix.proving.whole.smaller_images import long_sides
 from graphfix.report import (
-    Asked,
     Outcome,
     Report,
     Status,
@@ -52,6 +49,8 @@ def finish(
     hooks: Sequence[Hook],
     memory: Memory | None = None,
     faults: Faults | None = None,
+    *,
+    given: Given = NOTHING,
 ) -> Result:
     """Run the passes over `model`, prove the result against what it was, and report.
 
@@ -65,6 +64,7 @@ def finish(
         hooks: Notified of stages and passes.
         memory: Proofs of earlier runs.
         faults: Takes what passes did wrong, for reproducers.
+        given: What is reported of the file.
 
     Raises:
         InvalidModel: No valid model is made of one that the ONNX checker refuses.
@@ -84,13 +84,8 @@ def finish(
         )
     if attempt.fault:
         raise PassBug(f"the result is not valid: {attempt.fault}")
-    did = Asked.NOT_RUN
-    if settings.verify == "engine" and not attempt.broken:
-        attempt, did = in_engine(before, attempt)
-    known = (*file_findings(before.validity.complaints, settings.target), *run.findings_before)
-    if settings.installed:
-        known, attempt = in_session(before, attempt, known)
-    known, attempt = in_float16(before, attempt, known)
+    judged = judged_by_engine(before, attempt)
+    attempt, known = judged.attempt, judged.known
     sites = outcomes_of(attempt)
     outcomes = (*sites, *attempt.left_out)
     for hook in hooks:
@@ -102,7 +97,7 @@ def finish(
     report = Report(
         version=__version__,
         target=settings.target.name if settings.target is not None else "",
-        input=before.facts,
+        input=given.facts or before.facts,
         output=None,
         # What was left out meanwhile may remove a finding all the same.
         findings_before=with_actors(
@@ -113,8 +108,9 @@ def finish(
         open_inputs=_open_inputs(run.model),
         io_changes=run.io_changes,
         verification=attempt.verification,
-        engine=engine_asked(run.model, settings, attempt.findings_after, did),
+        engine=judged.engine,
         seconds={name: round(spent, 4) for name, spent in run.seconds.items()},
+        notes=given.notes,
     )
     return Result(
         code, report, run.model, before.proto, tuple(run.journal.applied), attempt.rolled_back

@@ -11,7 +11,6 @@ from time import perf_counter
 from msgspec import structs
 
 from graphfix.engines.checking import file_findings
-from graphfix.engines.engine import engine_of
 from graphfix.engines.file_rules import BEYOND_FLOAT16
 from graphfix.ir.model import Model
 from graphfix.ir.views import NodeView
@@ -20,14 +19,11 @@ from graphfix.pipeline.original import Original
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.verifying import comparison_options, on_disk, original_on_disk
 from graphfix.proving.models import changed_by_rounding
-from graphfix.proving.whole.rounding import ARITHMETIC, LARGEST, Rounding
-from graphfix.report import Finding, Verdict
+from graphfix.proving.whole.rounding import LARGEST, Rounding
+from graphfix.report import Finding
 from graphfix.validity.complaint import Complaint, called
 
 _SECONDS = 120.0
-_ASKED = ("auto", "full")  # a real engine says it itself
-_RUN = (Verdict.EQUAL, Verdict.LOSSY, Verdict.INCONCLUSIVE)
-_QUANTIZED = ("Quantize", "Dequantize", "QLinear", "QAttention", "QGemm", "Integer")
 
 
 def in_float16(
@@ -35,17 +31,12 @@ def in_float16(
 ) -> tuple[tuple[Finding, ...], Attempt]:
     """Add where float16 changes what the model and the result compute.
 
-    Only a result that nothing else speaks against is run once more, and one without quantized
-    tensors: engines compute these in integers.
-
     Args:
         before: The model as it came.
         attempt: The result.
         known: What blocks it of the model as it came.
     """
     run, settings = attempt.run, attempt.settings
-    if not _is_asked(attempt):
-        return known, attempt
     for hook in run.hooks:
         hook.stage("float16")
     start = perf_counter()
@@ -55,19 +46,6 @@ def in_float16(
         known = (*known, *_findings(before, before.again(), original_on_disk(before), settings))
     run.seconds["float16"] = perf_counter() - start
     return known, structs.replace(attempt, file_findings=(*attempt.file_findings, *left))
-
-
-def _is_asked(attempt: Attempt) -> bool:
-    settings = attempt.settings
-    target = settings.target
-    if target is None or engine_of(target.family).arithmetic != ARITHMETIC:
-        return False
-    if settings.verify not in _ASKED or attempt.verification.status not in _RUN:
-        return False
-    if any(finding.blocks for finding in attempt.findings_after):
-        return False
-    nodes = attempt.run.model.nodes()
-    return not any(part in node.op for node in nodes for part in _QUANTIZED)
 
 
 def _findings(

@@ -12,9 +12,8 @@ from graphfix.ir.schemas import first_opset, form_of, newest_opset
 from graphfix.opset.adapting import adapters
 from graphfix.opset.formats import needed_ir
 from graphfix.opset.stepping import OPSET, Blocker, StepBlocked, lower_one, move_to
-from graphfix.pipeline.canonical_form import canonicalise
 from graphfix.pipeline.journal import Journal
-from graphfix.pipeline.repair_stages import legalise
+from graphfix.pipeline.repair_stages import canonicalise, legalise
 from graphfix.pipeline.run import Run
 from graphfix.report import EXACT, Finding, NodeRef, Site, blocking_by_severity
 

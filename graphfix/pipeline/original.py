@@ -16,6 +16,21 @@ from graphfix.pipeline.validation import Validity, misdeclared_outputs, validity
 from graphfix.report import FileFacts
 
 
+class Given(Struct, frozen=True):
+    """What is reported of the file that a run was given, where the model does not say it.
+
+    Attributes:
+        facts: What identifies it; None for what identifies the model.
+        notes: Sentences that belong to no finding.
+    """
+
+    facts: FileFacts | None = None
+    notes: tuple[str, ...] = ()
+
+
+NOTHING = Given()
+
+
 class Original(Struct, frozen=True):
     """What must be known of the model before a pass touches it.
 

@@ -1,4 +1,4 @@
-"""The stages that remove findings: rewrites, lossy ones by consent, and passes by name."""
+"""The stages that edit: one form for all, rewrites, lossy ones by consent, passes by name."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from collections.abc import Callable
 from functools import partial
 from itertools import groupby
 
-from graphfix.authoring.declaring import TARGETED, Pass
+from graphfix.authoring.declaring import CANONICAL, TARGETED, Pass
 from graphfix.ir.views import NodeView
-from graphfix.pipeline.canonical_form import ROUNDS, canonicalise
 from graphfix.pipeline.consent import consent_wanting
+from graphfix.pipeline.fingerprints import Fingerprints
 from graphfix.pipeline.run import Run
 from graphfix.pipeline.sweep import first_of
 from graphfix.report import LOSSY, NodeRef
 
 FUNCTION = "scope:local-function"
+ROUNDS = 12
 
 
 def legalise(run: Run) -> None:
@@ -116,3 +117,23 @@ def _wanted(run: Run, declared: Pass) -> Callable[[NodeView], bool] | None:
         return None
     legaliser = run.legaliser()
     return lambda view: first_of(legaliser.blocking(view), declared)
+
+
+def canonicalise(run: Run) -> bool:
+    """Run the canonical passes until none does anything; say whether one did."""
+    changed = False
+    prints = Fingerprints(run.model)
+    for _ in range(ROUNDS):
+        moved = 0
+        for declared in run.passes.staged(CANONICAL, "graph"):
+            moved += run.graph_pass(declared, prints)
+        rewritten = 0
+        for declared in run.passes.staged(CANONICAL, "rewrite"):
+            rewritten += run.rewrite(declared)
+        if rewritten:
+            prints = Fingerprints(run.model)
+        if not moved + rewritten:
+            break
+        changed = True
+        run.infer()
+    return changed

@@ -98,7 +98,8 @@ class Run:
         self.passes = Catalogue.of(self.settings.available)
         self.plain_nodes = self.model.node_count()
         asked = self.settings
-        self._spared = spared_nodes(self.model, asked.only, asked.excepted)
+        if asked.only or asked.excepted:
+            self._spared = spared_nodes(self.model, asked.only, asked.excepted)
 
     def timed(self, name: str, stage: Callable[[Run], object]) -> None:
         """Run a stage, and tell the hooks and the clock of it."""

@@ -16,7 +16,7 @@ from graphfix.engines.engine import engine_of
 from graphfix.engines.profile import Target
 from graphfix.engines.targets import load_target
 from graphfix.errors import UsageError
-from graphfix.pipeline.reading_op_types import OpTypes, op_types_of
+from graphfix.pipeline.op_types import OpTypes, op_types_of
 from graphfix.pipeline.settings import VERIFY, Settings, parse_options, without
 
 PassLike = str | Pass | Callable[..., Any]

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from graphfix.engines.finding_positions import as_reported
+from graphfix.engines.reported_findings import as_reported
 from graphfix.pipeline.binding import bind_shapes
-from graphfix.pipeline.canonical_form import canonicalise
 from graphfix.pipeline.consent import note_unconsented
 from graphfix.pipeline.first_stages import change_interface, mend, mend_operators, prepare
+from graphfix.pipeline.model_types import drop_outdated
 from graphfix.pipeline.op_types import check_op_types
 from graphfix.pipeline.opset_stages import convert, step_down, step_up
-from graphfix.pipeline.outdated_declarations import drop_outdated
 from graphfix.pipeline.removers import opsets_of
-from graphfix.pipeline.repair_stages import apply_lossy, legalise, run_named
+from graphfix.pipeline.repair_stages import apply_lossy, canonicalise, legalise, run_named
 from graphfix.pipeline.rule_faults import rule_faults
 from graphfix.pipeline.run import Run
 from graphfix.pipeline.validation import interface
@@ -25,7 +24,8 @@ def execute(run: Run) -> None:
         UsageError: A shape or a type that the user gives does not fit the model.
         PassBug: A graph pass edited outside its sites.
     """
-    run.io_changes = bind_shapes(run.model, run.settings.shapes)
+    if run.settings.shapes:
+        run.io_changes = bind_shapes(run.model, run.settings.shapes)
     run.expected_interface = interface(run.model)
     if run.settings.named is not None:
         run.timed("infer", _infer_first)
@@ -60,7 +60,8 @@ def execute(run: Run) -> None:
 def _infer_first(run: Run) -> None:
     drop_outdated(run.model)
     run.infer()
-    check_op_types(run.model, run.settings.op_types)
+    if run.settings.op_types:
+        check_op_types(run.model, run.settings.op_types)
 
 
 def _look_before(run: Run) -> None:

@@ -13,8 +13,8 @@ from graphfix.ir.views import NodeView
 from graphfix.report import NodeRef
 
 
-def spared_nodes(model: Model, only: Sequence[str], excepted: Sequence[str]) -> Spared | None:
-    """Return which nodes of a model repairs leave alone; None where they leave none.
+def spared_nodes(model: Model, only: Sequence[str], excepted: Sequence[str]) -> Spared:
+    """Return which nodes of a model repairs leave alone.
 
     Args:
         model: The model as it is in the file.
@@ -24,8 +24,6 @@ def spared_nodes(model: Model, only: Sequence[str], excepted: Sequence[str]) -> 
     Raises:
         UsageError: A name finds no node, or one of a function or a call, which are inlined.
     """
-    if not only and not excepted:
-        return None
     nodes = list(model.nodes())
     refs = [NodeView(node).ref() for node in nodes]
     inlined = [_is_inlined(model, node, ref) for node, ref in zip(nodes, refs, strict=True)]

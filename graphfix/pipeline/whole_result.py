@@ -11,7 +11,6 @@ from graphfix.engines.checking import file_findings
 from graphfix.pipeline.attempts import failed, failed_together
 from graphfix.pipeline.binding import bind_shapes
 from graphfix.pipeline.blame import MOST_RUNS, Attempt, Blame
-from graphfix.pipeline.load_findings import findings_of_loading
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.validation import (
@@ -21,16 +20,10 @@ from graphfix.pipeline.validation import (
     new_complaints,
     validity_of,
 )
-from graphfix.pipeline.verifying import on_disk, original_on_disk, verify, verify_in_engine
-from graphfix.report import APPROXIMATE, LOSSY, Asked, Finding, Verdict, Verification
+from graphfix.pipeline.verifying import verify
+from graphfix.report import APPROXIMATE, LOSSY, Verdict, Verification
 
 _PARTS = 4  # in which passes are left out together
-_ANSWERS = {
-    Verdict.EQUAL: Asked.RAN,
-    Verdict.LOSSY: Asked.RAN,
-    Verdict.MISMATCH: Asked.RAN,
-    Verdict.BUILT: Asked.BUILT,
-}
 
 
 def compared(before: Original, attempt: Attempt) -> Attempt:
@@ -113,48 +106,3 @@ def broken(attempt: Attempt, _: int) -> Blame | None:
         ]
         suspects = [*suspects[: MOST_RUNS - len(together)], *together]
     return Blame(tuple(suspects), lambda found: not found.broken)
-
-
-def in_engine(before: Original, attempt: Attempt) -> tuple[Attempt, Asked]:
-    """Let the engine of this machine have the last word on a result; say what it did."""
-    run = attempt.run
-    for hook in run.hooks:
-        hook.stage("engine")
-    start = perf_counter()
-    verification = verify_in_engine(
-        before,
-        run.model,
-        attempt.settings,
-        lossy=run.journal.labelled(LOSSY),
-        prepared=run.prepared,
-    )
-    run.seconds["engine"] = perf_counter() - start
-    did = _ANSWERS.get(verification.status, Asked.INCONCLUSIVE)
-    if verification.status is Verdict.BUILT:
-        verification = _built(attempt.verification, verification)
-    return structs.replace(attempt, verification=verification), did
-
-
-def _built(compared: Verification, built: Verification) -> Verification:
-    """Return the verdict on a result that the engine builds, and that was compared elsewhere."""
-    if compared.status is Verdict.EQUAL:
-        return replace(
-            built, method=compared.method, outputs=compared.outputs, samples=compared.samples
-        )
-    reason = "; ".join(filter(None, (compared.reason, built.reason)))
-    return replace(compared, reason=reason)
-
-
-def in_session(
-    before: Original, attempt: Attempt, known: tuple[Finding, ...]
-) -> tuple[tuple[Finding, ...], Attempt]:
-    """Add what the onnxruntime installed here says of the model and of the result."""
-    settings, model = attempt.settings, attempt.run.model
-    found = findings_of_loading(before.again(), original_on_disk(before), settings, known)
-    if attempt.run.journal.applied_passes() or settings.shapes:
-        file = on_disk(model.to_proto(), model.base_dir, spent=True)
-        left = findings_of_loading(model, file, settings, attempt.findings_after)
-    else:
-        left = found
-    added = structs.replace(attempt, file_findings=(*attempt.file_findings, *left))
-    return (*known, *found), added

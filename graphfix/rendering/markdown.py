@@ -8,8 +8,8 @@ from graphfix.engines.interface import NextStep
 from graphfix.rendering.grouping import distinct, few_reasons, group_findings, node_label
 from graphfix.rendering.next_steps import next_steps, replay_line, reproduced_at
 from graphfix.rendering.style import capped, count, printable, size
-from graphfix.rendering.text_report import intent_of, left_title, number
-from graphfix.rendering.wording import engine_sentence, exit_meaning, headline
+from graphfix.rendering.text_report import left_title
+from graphfix.rendering.wording import engine_sentence, exit_meaning, headline, intent_of, number
 from graphfix.report import FileFacts, Finding, Outcome, Report, Reproduced, Status, Verification
 
 _NODES_SHOWN = 5

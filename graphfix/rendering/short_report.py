@@ -20,8 +20,16 @@ from graphfix.rendering.short_lines import (
     whole_text,
 )
 from graphfix.rendering.style import PLAIN, WIDTH, Style, capped, count, join, printable, wrap
-from graphfix.rendering.text_report import TONES, intent_of, number
-from graphfix.rendering.wording import Word, engine_sentence, headline, problems, undone
+from graphfix.rendering.text_report import TONES
+from graphfix.rendering.wording import (
+    Word,
+    engine_sentence,
+    headline,
+    intent_of,
+    number,
+    problems,
+    undone,
+)
 from graphfix.report import (
     Accuracy,
     Finding,

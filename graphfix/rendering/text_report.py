@@ -21,7 +21,15 @@ from graphfix.rendering.style import (
 )
 from graphfix.rendering.text_findings import finding_blocks, legend
 from graphfix.rendering.text_outcomes import outcome_lines
-from graphfix.rendering.wording import Tone, engine_sentence, exit_meaning, headline, problems
+from graphfix.rendering.wording import (
+    Tone,
+    engine_sentence,
+    exit_meaning,
+    headline,
+    intent_of,
+    number,
+    problems,
+)
 from graphfix.report import FileFacts, Report, Status, Verdict, Verification
 
 TONES = {Tone.GOOD: "green", Tone.CAREFUL: "yellow", Tone.BAD: "red"}
@@ -98,13 +106,6 @@ def left_title(exit_code: int) -> str:
     return "Problems left" if exit_code != 4 else "Problems left in the result, thrown away"
 
 
-def number(value: float | None) -> str:
-    """Return a measured difference: ``0``, ``1.2e-07``, ``nan``; a dash where none was measured."""
-    if value is None:
-        return "-"
-    return "0" if value == 0 else f"{value:.2g}"
-
-
 def _files(report: Report, dry_run: bool) -> list[str]:
     """Return input and output; the size of a file that was not written is not known."""
     lines = labelled("input", printable(report.input.path), indent=2, width=8)
@@ -177,11 +178,6 @@ def _reproducers(report: Report) -> list[str]:
             [f"    {replay_line(made)}"] if made.folder else wrap(printable(made.reason), "    ")
         )
     return lines
-
-
-def intent_of(step: NextStep, report: Report) -> str:
-    """Return what the next command is for, which depends on whether problems are left."""
-    return "See what the engine itself says" if problems(report.findings_after) else step.intent
 
 
 def _next(report: Report, exit_code: int, step: NextStep | None) -> list[str]:

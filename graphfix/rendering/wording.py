@@ -7,6 +7,7 @@ from os.path import basename
 
 from msgspec import Struct
 
+from graphfix.engines.interface import NextStep
 from graphfix.rendering.style import count
 from graphfix.report import Asked, EngineAsked, Finding, Report, Status, Verdict, every_site_equal
 
@@ -258,3 +259,15 @@ def _applied(report: Report) -> bool:
 def _source(report: Report) -> str:
     """Return the input's file name, short enough for a sentence."""
     return basename(report.input.path) or "the model"
+
+
+def number(value: float | None) -> str:
+    """Return a measured difference: ``0``, ``1.2e-07``, ``nan``; a dash where none was measured."""
+    if value is None:
+        return "-"
+    return "0" if value == 0 else f"{value:.2g}"
+
+
+def intent_of(step: NextStep, report: Report) -> str:
+    """Return what the next command is for, which depends on whether problems are left."""
+    return "See what the engine itself says" if problems(report.findings_after) else step.intent

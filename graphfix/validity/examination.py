@@ -23,8 +23,11 @@ from graphfix.ir.schemas import newest_opset
 from graphfix.ir.views import NodeView
 from graphfix.validity.baked_sizes import baked_sizes, free_sides
 from graphfix.validity.complaint import Complaint
-from graphfix.validity.declarations import declaration_complaints
-from graphfix.validity.names import name_complaints, node_name_complaints
+from graphfix.validity.declarations import (
+    declaration_complaints,
+    name_complaints,
+    node_name_complaints,
+)
 from graphfix.validity.shapes import CHECKED_HERE, SCALED, own_complaint
 from graphfix.validity.stored_data import data_complaints
 from graphfix.validity.walk import Calls, Walk

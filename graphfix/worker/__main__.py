@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 
 from graphfix.worker.child import serve
-from graphfix.worker.single_thread import single_threaded
+from graphfix.worker.limits import single_threaded
 
 
 def main(words: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""What a child may take: how much memory there is, and a limit that the system holds it to."""
+"""What a child may take: memory, seconds and threads, and limits that the system holds it to."""
 
 from __future__ import annotations
 
@@ -29,6 +29,13 @@ MOST_WORK = 45.0
 # How much longer than a processor works on it a request may take, on a machine that has others,
 # and for how long one may take by the clock that works for less.
 WAITING, WAITED = 10.0, 120.0
+# How many threads numerical libraries start.
+_COUNTS = (
+    "OPENBLAS_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+)
 
 
 class Limits(Struct, frozen=True):
@@ -312,3 +319,19 @@ def _number(name: str) -> float:
 def gibibytes(size: int) -> str:
     """Return a size for a person: ``3.2 GiB``, ``40 MiB``."""
     return f"{size / 2**30:.1f} GiB" if size >= 2**29 else f"{size / 2**20:.0f} MiB"
+
+
+@contextlib.contextmanager
+def single_threaded() -> Generator[None]:
+    """Let what is imported meanwhile start no threads of its own.
+
+    OpenBLAS makes one for each processor when numpy is imported: they spin for a tenth of a
+    second, and a process that has them cannot be forked safely. Numbers of the user are.
+    """
+    added = [name for name in _COUNTS if name not in os.environ]
+    os.environ.update(dict.fromkeys(added, "1"))
+    try:
+        yield
+    finally:
+        for name in added:
+            os.environ.pop(name, None)

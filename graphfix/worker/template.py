@@ -23,9 +23,9 @@ from typing import Any, NoReturn
 from msgspec import Struct
 
 from graphfix.worker.child import request_type, serve, task_of
+from graphfix.worker.limits import single_threaded
 from graphfix.worker.messages import STDERR, Message, prepare_type, write_work
 from graphfix.worker.parent_death import die_with_parent
-from graphfix.worker.single_thread import single_threaded
 
 # How often it looks whether its parent still lives, should the end of the socket not tell.
 _LOOK = 1.0

@@ -17,7 +17,7 @@ from graphfix.worker.template_handle import environment
 
 SERVING = """
 import json, os, sys
-from graphfix.worker.single_thread import single_threaded
+from graphfix.worker.limits import single_threaded
 with single_threaded():
     import numpy, onnx, onnxruntime
     import graphfix.api, graphfix.pipeline.files, graphfix.cli.program

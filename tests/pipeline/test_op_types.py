@@ -13,8 +13,7 @@ from graphfix.cli import main
 from graphfix.errors import UsageError
 from graphfix.ir.model import Model
 from graphfix.pipeline.model_types import infer_types
-from graphfix.pipeline.op_types import parse_op_type
-from graphfix.pipeline.reading_op_types import op_types_of, read_op_types
+from graphfix.pipeline.op_types import op_types_of, parse_op_type, read_op_types
 from graphfix.pipeline.reproducers.recipe import Recipe
 from graphfix.pipeline.run_options import RunOptions
 from graphfix.report import Verdict, every_site_equal

@@ -7,7 +7,7 @@ from onnx import parser
 
 import graphfix
 from graphfix.ir.model import Model
-from graphfix.pipeline.outdated_declarations import drop_outdated
+from graphfix.pipeline.model_types import drop_outdated
 
 
 def model(inputs: str, declared: str) -> Model:

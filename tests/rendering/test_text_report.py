@@ -10,7 +10,8 @@ from graphfix.engines.interface import NextStep
 from graphfix.rendering.markdown import report_markdown
 from graphfix.rendering.style import Style
 from graphfix.rendering.text_check import check_text
-from graphfix.rendering.text_report import number, report_text
+from graphfix.rendering.text_report import report_text
+from graphfix.rendering.wording import number
 from graphfix.report import (
     EXACT,
     Candidate,

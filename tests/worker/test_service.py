@@ -412,8 +412,7 @@ import signal
 import sys
 from pathlib import Path
 from graphfix.worker import service
-from graphfix.worker.limits import Limits
-from graphfix.worker.single_thread import single_threaded
+from graphfix.worker.limits import Limits, single_threaded
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background has none
 {before}
 try:

@@ -12,6 +12,7 @@ from graphfix.ir.model import Model
 from graphfix.pipeline.documented_errors import documented
 from graphfix.pipeline.faults import Faults, Kind, Specimen
 from graphfix.pipeline.hooks import Hook
+from graphfix.pipeline.original import NOTHING, Given
 from graphfix.pipeline.results import Result
 from graphfix.pipeline.rule_faults import rule_faults
 from graphfix.pipeline.settings import Settings
@@ -25,6 +26,7 @@ def finish_with(
     folder: Path | None,
     *,
     anonymize: bool = False,
+    given: Given = NOTHING,
 ) -> Result:
     """Run the passes as `finish` does, and write reproducers.
 
@@ -34,6 +36,7 @@ def finish_with(
         hooks: Notified of stages and passes.
         folder: Where the reproducers go, each in a folder of its own; None writes none.
         anonymize: Whether names and weights are replaced in them.
+        given: What is reported of the file.
 
     Raises:
         PassBug: A fault of graphfix itself; it names its reproducer, where one was written.
@@ -44,10 +47,10 @@ def finish_with(
     proto, base_dir = model.proto, model.base_dir
     faults = Faults()
     if folder is None:
-        return finish(model, settings, hooks, faults=faults)
+        return finish(model, settings, hooks, faults=faults, given=given)
     try:
         with documented(model):
-            result = finish(model, settings, hooks, faults=faults)
+            result = finish(model, settings, hooks, faults=faults, given=given)
     except GraphfixError:
         raise
     except Exception as error:

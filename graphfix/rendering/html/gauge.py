@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import isfinite, log10
 
 from graphfix.proving.layers.comparison import Layer
-from graphfix.rendering.text_report import number
+from graphfix.rendering.wording import number
 from graphfix.report import Certificate, OutputDifference
 
 _LOW, _HIGH = -9, 0  # powers of ten

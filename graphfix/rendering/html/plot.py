@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from graphfix.proving.layers.comparison import Layer
 from graphfix.rendering.plotting import HEIGHT, WIDTH, grid_lines, points_of
 from graphfix.rendering.style import printable
-from graphfix.rendering.text_report import number
+from graphfix.rendering.wording import number
 from graphfix.report import Verdict
 
 

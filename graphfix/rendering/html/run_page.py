@@ -20,12 +20,14 @@ from graphfix.rendering.html.repair_cards import passes_of, refusal_cards, site_
 from graphfix.rendering.html.sketch import Surroundings
 from graphfix.rendering.next_steps import next_steps, replay_line, reproduced_at
 from graphfix.rendering.style import count, printable, size
-from graphfix.rendering.text_report import intent_of, left_title, number
+from graphfix.rendering.text_report import left_title
 from graphfix.rendering.wording import (
     Tone,
     engine_sentence,
     exit_meaning,
     headline,
+    intent_of,
+    number,
     problems,
     trust,
 )

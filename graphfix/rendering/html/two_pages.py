@@ -20,8 +20,7 @@ from graphfix.rendering.html.page import Answer, Card, Page, Section, Table
 from graphfix.rendering.html.places import Places
 from graphfix.rendering.html.plot import plotted
 from graphfix.rendering.style import count, printable
-from graphfix.rendering.text_report import number
-from graphfix.rendering.wording import Tone
+from graphfix.rendering.wording import Tone, number
 from graphfix.report import NodeRef, Verdict
 
 _TONES = {Verdict.EQUAL: Tone.GOOD, Verdict.MISMATCH: Tone.BAD}
