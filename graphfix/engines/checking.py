@@ -21,8 +21,9 @@ from graphfix.engines.isolation import (
     failed,
     hook_result,
 )
+from graphfix.engines.known_rules import RuleSet, file_rules, rules_for
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import Answer, Rule, RuleSet, Yes, file_rules, rules_for
+from graphfix.engines.rule import Answer, Rule, Yes
 from graphfix.engines.scopes import read_graphs
 from graphfix.engines.targets import load_target
 from graphfix.ir.collector import paused_collector

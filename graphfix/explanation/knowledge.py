@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from graphfix.engines.engine import Engine, engines
-from graphfix.engines.rule import Rule, family_rules
+from graphfix.engines.known_rules import family_rules
+from graphfix.engines.rule import Rule
 from graphfix.ir.storage.toml_files import read_toml
 from graphfix.report import Severity
 

@@ -8,8 +8,8 @@ from graphfix.analysis.inference import form_at, type_of
 from graphfix.authoring.declaring import INTERFACE, PREPARE, Pass
 from graphfix.engines.checking import check_whole, file_findings
 from graphfix.engines.engine import engine_of
+from graphfix.engines.known_rules import file_rules
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import file_rules
 from graphfix.ir.views import NodeView
 from graphfix.pipeline.consent import consent_wanting
 from graphfix.pipeline.fingerprints import Fingerprints

@@ -13,8 +13,9 @@ from graphfix.authoring.declaring import Pass
 from graphfix.authoring.registry import shipped_passes
 from graphfix.engines.checking import filled
 from graphfix.engines.engine import engine_of
+from graphfix.engines.known_rules import all_rules
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import Rule, all_rules
+from graphfix.engines.rule import Rule
 from graphfix.engines.targets import load_target, resolve_briefly, target_names
 from graphfix.pipeline.removers import passes_removing
 from graphfix.rendering.grouping import SEVERITY_MEANS

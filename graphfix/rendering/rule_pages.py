@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from graphfix.engines.engine import engines
-from graphfix.engines.rule import Rule, all_rules
+from graphfix.engines.known_rules import all_rules
+from graphfix.engines.rule import Rule
 
 
 def page() -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 
-from graphfix.engines.rule import all_rules
+from graphfix.engines.known_rules import all_rules
 from graphfix.engines.targets import load_target, target_names
 from graphfix.rendering import message_pages, pages
 

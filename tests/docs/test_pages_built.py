@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from graphfix.authoring.pass_docs import HEADINGS
-from graphfix.engines.rule import all_rules
+from graphfix.engines.known_rules import all_rules
 from graphfix.engines.targets import load_target, target_names
 from graphfix.rendering import message_pages, pages, pass_pages, rule_pages
 from graphfix.rendering.pass_pages import own_passes, sections

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from graphfix.authoring.registry import shipped_passes
-from graphfix.engines.rule import all_rules
+from graphfix.engines.known_rules import all_rules
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "words.md"

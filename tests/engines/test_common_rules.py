@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import graphfix
+from graphfix.engines.known_rules import all_rules
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import all_rules
 from graphfix.engines.targets import load_target
 from graphfix.report import Finding
 from graphfix.testing import parse

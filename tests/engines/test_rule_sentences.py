@@ -7,7 +7,7 @@ import re
 import pytest
 
 from graphfix.engines.engine import Engine, engines
-from graphfix.engines.rule import family_rules
+from graphfix.engines.known_rules import family_rules
 
 # Tools that a family's title does not name: the runtime after onnx2tf.
 OTHER_NAMES = {"tflite": ("LiteRT",), "qnn": ("QNN",)}

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from graphfix.engines.rule import all_rules
+from graphfix.engines.known_rules import all_rules
 from graphfix.explanation.diagnosis import in_order, read_log
 from graphfix.explanation.knowledge import messages
 

@@ -13,7 +13,7 @@ from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import INTERFACE, Pass
 from graphfix.authoring.editing import Editor
 from graphfix.authoring.registry import shipped_passes
-from graphfix.engines.rule import all_rules
+from graphfix.engines.known_rules import all_rules
 from graphfix.ir.views import NodeView, Value
 from graphfix.pipeline.removers import can_remove, with_removers
 from graphfix.pipeline.settings import Settings

@@ -6,7 +6,7 @@ import pytest
 from onnx import ModelProto, parser
 
 import graphfix
-from graphfix.engines.rule import file_rules
+from graphfix.engines.known_rules import file_rules
 from graphfix.report import Finding, Severity
 
 HEAD = '<ir_version: 8, opset_import: ["" : 13, "f" : 1]>'

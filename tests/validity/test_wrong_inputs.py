@@ -9,7 +9,7 @@ import pytest
 from onnx import ModelProto, TensorProto, helper, parser
 
 import graphfix
-from graphfix.engines.rule import file_rules
+from graphfix.engines.known_rules import file_rules
 from graphfix.engines.targets import target_names
 from graphfix.report import Finding, Severity, Verdict
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from graphfix.engines.rule import all_rules
+from graphfix.engines.known_rules import all_rules
 from graphfix.engines.targets import load_target, target_names
 from graphfix.engines.tensorrt import generate
 from graphfix.engines.versioned import unpacked

@@ -12,7 +12,8 @@ import pytest
 import graphfix
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.checking import filled, judged
-from graphfix.engines.rule import Rule, Yes, all_rules
+from graphfix.engines.known_rules import all_rules
+from graphfix.engines.rule import Rule, Yes
 from graphfix.ir.model import Model
 from graphfix.ir.views import NodeView
 from graphfix.pipeline.reach import reach_of

@@ -8,7 +8,7 @@ from onnx.external_data_helper import set_external_data
 
 from graphfix.authoring.features import feature
 from graphfix.engines.checking import check_whole
-from graphfix.engines.rule import all_rules, rules_for
+from graphfix.engines.known_rules import all_rules, rules_for
 from graphfix.engines.targets import load_target, target_names
 from graphfix.ir.model import Model
 from tests.engines.cases import check, model_of
