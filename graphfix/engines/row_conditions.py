@@ -37,8 +37,8 @@ def takes_attribute(
     Raises:
         Refuse: As `NodeView.attr` does.
     """
-    if _ABSENT in wanted.names and not node.has(name):
-        return not wanted.negated
+    if _ABSENT in wanted.names and (wanted.is_plain or not node.has(name)):
+        return node.has(name) is wanted.negated
     value = node.attr(name)
     if value is None:
         value = _default(node.op, node.opset or newest_opset(), node.domain, name)
@@ -61,9 +61,12 @@ def _default(op: str, opset: int, domain: str, name: str) -> object:
     return value.decode() if isinstance(value, bytes) else value
 
 
-def is_left_out(is_input: bool, place: int, node: NodeView, target: Target, found: Found) -> Held:
-    """Say whether an input or an output is not there."""
-    return (node.input(place) if is_input else node.output(place)) is None
+def is_left_out(
+    is_input: bool, places: range, node: NodeView, target: Target, found: Found
+) -> Held:
+    """Say whether one of some inputs or outputs is not there."""
+    of = node.input if is_input else node.output
+    return any(of(place) is None for place in places)
 
 
 def takes_operand(

@@ -30,6 +30,11 @@ class Sought(Struct, frozen=True):
     spans: tuple[tuple[float, float], ...]
     below: tuple[float, ...]
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is one name alone that is looked for."""
+        return len(self.names) == 1 and not self.spans and not self.below
+
     def takes(self, value: object) -> bool:
         """Say whether a value is what is looked for."""
         if isinstance(value, str):

@@ -7,9 +7,14 @@ words:
 - ``opset``: as the engine reads it;
 - ``attribute.NAME``: its value, or an element of its list; ONNX's default where it is left out,
   unless the row asks for ``absent``;
-- ``input.0``, ``input.1-2`` (one of these), ``input.any`` or ``output.0``, with what is asked of it:
-  ``given``, ``constant`` (to the engine) and ``read`` are true or false; ``type`` (to the engine),
-  ``rank``, ``sizes`` (of some axis) and ``values`` (of some element of a constant).
+- ``input.0``, ``input.1-2`` (one of these), ``input.any`` or ``output.0``, with what is asked of
+  it: ``given``, ``constant`` (to the engine) and ``read`` are true or false; ``type`` (to the
+  engine), ``rank``, ``sizes`` (of some axis) and ``values`` (of some element of a constant).
+
+What ``shared`` says of versions, severity and source holds for the rows that say nothing; its
+other texts are put in for ``$name``. ``shows`` and ``says`` are the feature and the sentence of a
+yes where they name what was found: ``{rank}``, ``{type}`` and ``{input}`` of the first operand that
+was asked for, ``{mode}`` for the attribute of that name.
 
 Where no true or false is asked for, a text says what is looked for: ``cubic, bicubic``, ``5``,
 ``2..4``, ``..4``, ``<0``, each with ``not`` in front of all of it; of sizes also ``open``. There is
@@ -24,6 +29,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
+import onnx
 from msgspec import Struct
 
 from graphfix.authoring.declaring import Unknown
@@ -52,8 +58,10 @@ _Condition = Callable[[NodeView, Target, Found], Held]
 
 SHARED = "shared"
 _ANY = "any"
+_OPSET = 17  # of a probe that says nothing
 _SHOWN = re.compile(r"\{([a-z_]\w*)\}")
 _TEXTS = ("versions", "severity", "feature", "shows", "text", "source", "message", "says")
+_USUAL = ("versions", "severity", "source")
 _PROBES = ("fires", "silent", "unsure")
 _WORDS = ("operator", "opset", "attribute", "input", "output")
 _UNKNOWN = {"reported": None, "no": False, "yes": True}
@@ -74,6 +82,30 @@ class Row(Struct, frozen=True):
     fires: tuple[str, ...]
     silent: tuple[str, ...]
     unsure: tuple[str, ...]
+
+
+def parts_of_probe(probe: str) -> tuple[str, int]:
+    """Return the graph of a probe and its opset, which is in front where it is not 17.
+
+    Raises:
+        PassBug: It is no probe.
+    """
+    match = re.fullmatch(r"(?:(\d+) )?(\(.*)", probe)
+    if match is None:
+        raise PassBug(f"{probe!r} is no probe: '(float[2] x) => ...', or '13 (float[2] x) => ...'")
+    return match[2], int(match[1] or _OPSET)
+
+
+def model_of_probe(probe: str) -> onnx.ModelProto:
+    """Parse a probe, which may have operators of com.microsoft.
+
+    Raises:
+        PassBug: It is no probe.
+        onnx.parser.ParseError: It is no graph.
+    """
+    graph, opset = parts_of_probe(probe)
+    imports = f'"" : {opset}' + (', "com.microsoft" : 1' if "com.microsoft." in graph else "")
+    return onnx.parser.parse_model(f"<ir_version: 8, opset_import: [{imports}]> g {graph}")
 
 
 def read_rows(path: Path) -> tuple[Row, ...]:
@@ -100,8 +132,9 @@ def rows_of_table(table: Mapping[str, Any], where: str) -> tuple[Row, ...]:
         PassBug: A row says what rows cannot say.
     """
     shared = {"reductions": " ".join(REDUCTIONS), **cast("dict[str, str]", table.get(SHARED, {}))}
+    usual = {key: shared[key] for key in _USUAL if key in shared}
     return tuple(
-        _Reader(cast("dict[str, Any]", row), shared, f"{where}: {name}").row(name)
+        _Reader({**usual, **cast("dict[str, Any]", row)}, shared, f"{where}: {name}").row(name)
         for name, row in table.items()
         if name != SHARED
     )
@@ -188,9 +221,9 @@ class _Reader(Struct, frozen=True):
             else:
                 raise self._wrong(f"{at}: {name!r} is no word of rules")
         if not given:
-            if wanted or places is None or len(places) > 1:
+            if wanted or places is None:
                 raise self._wrong(f"{word}.{place}: nothing else holds of what is not given")
-            return partial(is_left_out, word == "input", places.start)
+            return partial(is_left_out, word == "input", places)
         return partial(takes_operand, word == "input", places, tuple(wanted))
 
     def _parts(self, asked: object, at: str) -> list[tuple[str, object]]:

@@ -13,11 +13,6 @@ POOLED = IMAGE + "{{ y = {} <kernel_shape = [2, 2], {}> (x) }}"
 
 YES = [
     yes(
-        IMAGE + "<int64[8] p = {0,0,1,1,0,0,1,1}> { y = Pad (x, p) }",
-        "pad-without-mode",
-        "attr:Pad.no-mode",
-    ),
-    yes(
         IMAGE + '<int64[8] p = {1,0,1,1,0,0,1,1}> { y = Pad <mode = "edge"> (x, p) }',
         "pad-of-the-batch",
         "attr:Pad.outer-dims",
@@ -35,43 +30,14 @@ YES = [
         opset=19,
     ),
     yes(
-        IMAGE
-        + '<float[1,4,1,1] w = {1.0,2.0,3.0,4.0}> { y = Conv <auto_pad = "SAME_LOWER"> (x, w) }',
-        "padded-before",
-        "attr:Conv.auto_pad",
-    ),
-    yes(
         POOLED.format("AveragePool", "pads = [0, 0, 1, 1]"),
         "pads-of-two-sizes",
         "shape:AveragePool.pads",
     ),
     yes(
-        "(float[1,1,4,4] x) => (float[A,B,C,D] y, int64[A,B,C,D] i) "
-        "{ y, i = MaxPool <kernel_shape = [2, 2]> (x) }",
-        "pool-with-places",
-        "form:MaxPool.indices",
-    ),
-    yes(
-        POOLED.format("MaxPool", "dilations = [2, 2]"),
-        "pool-with-gaps",
-        "attr:MaxPool.dilations",
-    ),
-    yes(
         SCALED.format('mode = "linear", coordinate_transformation_mode = "asymmetric"'),
         "mixture-of-other-places",
         "attr:Resize.coordinate_transformation_mode=asymmetric",
-        "wrong",
-    ),
-    yes(
-        SCALED.format('mode = "linear", nearest_mode = "ceil"'),
-        "rounding-that-is-written",
-        "attr:Resize.nearest_mode=ceil",
-    ),
-    yes(SCALED.format('nearest_mode = "floor"'), "resize-without-mode", "attr:Resize.no-mode"),
-    yes(
-        SCALED.format('mode = "cubic", cubic_coeff_a = -0.5'),
-        "cubic-of-another-slope",
-        "attr:Resize.mode=cubic",
         "wrong",
     ),
     yes(
@@ -98,12 +64,6 @@ YES = [
         "attr:Upsample.mode=linear",
         "wrong",
         9,
-    ),
-    yes(
-        SCALED.format('mode = "linear", antialias = 1'),
-        "resize-that-smooths",
-        "attr:Resize.antialias=1",
-        opset=18,
     ),
     yes(
         POOLED.format("MaxPool", "ceil_mode = 1").replace("[2, 2]", "[7, 7]"),
@@ -137,11 +97,6 @@ NO = [
         "resize-of-old-opset",
         T,
         9,
-    ),
-    No(
-        IMAGE + '<int64[8] p = {0,0,1,1,0,0,1,1}> { y = Pad <mode = "constant"> (x, p) }',
-        "pad-without-mode",
-        T,
     ),
     No(
         POOLED.format("AveragePool", "ceil_mode = 1, strides = [2, 2]"), "average-beyond-the-end", T

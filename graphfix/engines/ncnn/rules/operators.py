@@ -14,9 +14,7 @@ from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.ir.views import NodeView
 from graphfix.operators.table import REDUCTIONS
 
-_FLOAT = 1  # TensorProto.FLOAT
 _OF_SIGN = frozenset({"Abs", "Neg"})
-_NORMALIZED_SINCE = 17  # the opset of LayerNormalization
 
 
 @rule(
@@ -40,18 +38,6 @@ def axes_as_input(node: NodeView, target: Target) -> Answer:
     if node.attr("keepdims", 1):
         return False
     return Unknown("rank of what is reduced") if rank is None else count == rank
-
-
-@rule(
-    REDUCTIONS,
-    feature="form:{op}.noop_with_empty_axes",
-    versions="ncnn",
-    severity=WRONG,
-    source=MEASURED,
-)
-def reduction_of_nothing(node: NodeView, target: Target) -> Answer:
-    """ncnn reduces over all axes where noop_with_empty_axes leaves the tensor unchanged."""
-    return node.input(1) is None and bool(node.attr("noop_with_empty_axes", 0))
 
 
 @rule(
@@ -94,12 +80,6 @@ def whole_part_of_a_quotient(node: NodeView, target: Target) -> Answer:
     x = node.input(0)
     maker = None if x is None else _after_signs(x).producer
     return maker is not None and maker.op == "Div" and Unknown("whether it divides exactly")
-
-
-@rule("Cast", feature="dtype:Cast", versions="ncnn", severity=REJECT, source=MEASURED)
-def cast_to_others(node: NodeView, target: Target) -> Answer:
-    """ncnn has one numeric type, float32, and no Cast to any other."""
-    return int(node.attr("to", _FLOAT)) != _FLOAT and Yes(feature=f"dtype:Cast.{node.attr('to')}")
 
 
 @rule(
@@ -163,19 +143,6 @@ def split_in_equal_parts(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    "Transpose",
-    feature="form:Transpose.no-perm",
-    versions="ncnn",
-    severity=REJECT,
-    text="layer Transpose not exists or registered",
-    source=MEASURED,
-)
-def transpose_without_order(node: NodeView, target: Target) -> Answer:
-    """pnnx requires the attribute perm of Transpose."""
-    return not node.has("perm")
-
-
-@rule(
     "LayerNormalization",
     feature="form:LayerNormalization.no-bias",
     versions="ncnn",
@@ -188,19 +155,6 @@ def normalization_without_bias(node: NodeView, target: Target) -> Answer:
     x, axis = node.input(0), int(node.attr("axis", -1))
     last = axis == -1 or (x is not None and x.rank is not None and axis == x.rank - 1)
     return node.input(2) is None or not last
-
-
-@rule(
-    "DepthToSpace",
-    feature="attr:DepthToSpace.mode=DCR",
-    versions="ncnn",
-    severity=REJECT,
-    text="layer DepthToSpace not exists or registered",
-    source=f"{MEASURED}: mode CRD is equal",
-)
-def depth_first(node: NodeView, target: Target) -> Answer:
-    """pnnx supports DepthToSpace with mode CRD; mode DCR is refused."""
-    return bool(node.attr("mode", "DCR") == "DCR")
 
 
 @rule(
@@ -230,17 +184,3 @@ def grid_reflected_or_cubic(node: NodeView, target: Target) -> Answer:
 def extremes_over_several_axes(node: NodeView, target: Target) -> Answer:
     """pnnx supports {op} over one axis or all axes, not over several."""
     return len(node.attr("axes", ())) > 1
-
-
-@rule(
-    "LayerNormalization",
-    feature="op:LayerNormalization",
-    versions="ncnn",
-    severity=REJECT,
-    text="No Op registered for LayerNormalization with domain_version of",
-    source=f"{FACTS}: onnxruntime takes it below opset 17 as an operator of its own, and that in"
-    " pnnx has no such",
-)
-def normalization_before_its_time(node: NodeView, target: Target) -> Answer:
-    """pnnx supports LayerNormalization from opset 17 on; ONNX added it there."""
-    return node.opset < _NORMALIZED_SINCE

@@ -12,9 +12,8 @@ from math import prod
 from graphfix.analysis.memo import kept, kept_stepwise
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.common_rules import given_inputs
-from graphfix.engines.ncnn.rules import FACTS, MEASURED, RANK
+from graphfix.engines.ncnn.rules import FACTS, RANK
 from graphfix.engines.ncnn.rules.embedding import takes_rows
-from graphfix.engines.operands import has_rank_above
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.ir.graph import Graph
@@ -356,16 +355,3 @@ def input_of_five_axes(model: Model, target: Target) -> list[Answer]:
         and value.rank > RANK
         and not (reported and value.rank == RANK + 1)
     ]
-
-
-@rule(
-    "MatMul",
-    feature="rank:MatMul.*",
-    versions="ncnn",
-    severity=REJECT,
-    text="convert numpy.ndarray to ncnn.Mat only dims <=4 support now",
-    source=f"{MEASURED}: a batch of 1 in front is not left out",
-)
-def product_of_five_axes(node: NodeView, target: Target) -> Answer:
-    """ncnn supports MatMul of at most four axes."""
-    return has_rank_above(node, RANK)

@@ -13,7 +13,7 @@ import numpy as np
 
 from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.authoring.declaring import Unknown
-from graphfix.engines.ncnn.rules import FACTS, MEASURED, RANK
+from graphfix.engines.ncnn.rules import FACTS, RANK
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.ir.views import NodeView, Value
@@ -23,33 +23,6 @@ _WITH_PLACES = 11  # the opset from which on Resize has them
 _LACKED = "layer Resize not exists or registered"
 _OUTER = 2  # the axes of batches and channels
 Places = np.ndarray[Any, np.dtype[np.float32]]
-
-
-@rule(
-    "Resize",
-    feature="attr:Resize.no-mode",
-    versions="ncnn",
-    severity=REJECT,
-    text=_LACKED,
-    source=FACTS,
-)
-def resize_without_mode(node: NodeView, target: Target) -> Answer:
-    """pnnx requires the attribute mode of Resize."""
-    return node.opset >= _WITH_PLACES and not node.has("mode")
-
-
-@rule(
-    "Resize",
-    feature="attr:Resize.nearest_mode",
-    versions="ncnn",
-    severity=REJECT,
-    text=_LACKED,
-    source=f"{FACTS}: of linear and cubic, too",
-)
-def rounding_that_is_written(node: NodeView, target: Target) -> Answer:
-    """pnnx supports nearest_mode floor only, whatever the interpolation mode."""
-    how = node.attr("nearest_mode", "floor")
-    return how != "floor" and Yes(feature=f"attr:Resize.nearest_mode={how}")
 
 
 @rule(
@@ -135,31 +108,6 @@ def mixture_of_other_places(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    "Resize",
-    feature="attr:Resize.mode=cubic",
-    versions="ncnn",
-    severity=WRONG,
-    source=f"{MEASURED}: the default of -0.75 is equal",
-)
-def cubic_of_another_slope(node: NodeView, target: Target) -> Answer:
-    """ncnn ignores cubic_coeff_a of Resize and uses -0.75."""
-    cubic = node.attr("mode", "nearest") == "cubic"
-    return cubic and float(node.attr("cubic_coeff_a", -0.75)) != -0.75
-
-
-@rule(
-    "Resize",
-    feature="attr:Resize.exclude_outside=1",
-    versions="ncnn",
-    severity=WRONG,
-    source=FACTS,
-)
-def cubic_of_what_is_inside(node: NodeView, target: Target) -> Answer:
-    """ncnn ignores exclude_outside=1 of cubic Resize."""
-    return node.attr("mode", "nearest") == "cubic" and bool(node.attr("exclude_outside", 0))
-
-
-@rule(
     ("Resize", "Upsample"),
     feature="rank:{op}",
     versions="ncnn",
@@ -199,19 +147,6 @@ def resize_of_old_opset(node: NodeView, target: Target) -> Answer:
     if node.op == "Upsample":
         return Yes(feature=feature)
     return node.opset < _WITH_PLACES and Yes(feature=feature)
-
-
-@rule(
-    "Resize",
-    feature="attr:Resize.antialias=1",
-    versions="ncnn",
-    severity=REJECT,
-    text=_LACKED,
-    source=MEASURED,
-)
-def resize_that_smooths(node: NodeView, target: Target) -> Answer:
-    """pnnx does not support Resize with antialias=1."""
-    return bool(node.attr("antialias", 0))
 
 
 @rule(

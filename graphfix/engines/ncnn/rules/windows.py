@@ -16,19 +16,6 @@ from graphfix.ir.views import NodeView
 
 @rule(
     "Pad",
-    feature="attr:Pad.no-mode",
-    versions="ncnn",
-    severity=REJECT,
-    text="layer Pad not exists or registered",
-    source=f"{MEASURED}: opsets 10 to 21, with a value and without; mode constant is equal",
-)
-def pad_without_mode(node: NodeView, target: Target) -> Answer:
-    """pnnx requires the attribute mode of Pad."""
-    return not node.has("mode")
-
-
-@rule(
-    "Pad",
     feature="attr:Pad.outer-dims",
     versions="ncnn",
     severity=WRONG,
@@ -65,19 +52,6 @@ def _pads(node: NodeView) -> list[int] | None:
     given = node.input(1)
     pads = node.attr("pads", None) if given is None else given.array()
     return None if pads is None else [int(pad) for pad in pads]
-
-
-@rule(
-    ("AveragePool", "Conv", "ConvTranspose"),
-    feature="attr:{op}.auto_pad",
-    versions="ncnn",
-    severity=REJECT,
-    text="layer AveragePool not exists or registered; layer Conv not exists or registered",
-    source=f"{MEASURED}: MaxPool takes them",
-)
-def padded_before(node: NodeView, target: Target) -> Answer:
-    """pnnx does not support auto_pad=SAME_LOWER for {op}."""
-    return bool(node.attr("auto_pad", "NOTSET") == "SAME_LOWER")
 
 
 @rule(
@@ -156,29 +130,3 @@ def pool_of_powers(node: NodeView, target: Target) -> Answer:
                 return True
             last = readers[0] if len(readers) == 1 else None
     return False
-
-
-@rule(
-    "MaxPool",
-    feature="form:MaxPool.indices",
-    versions="ncnn",
-    severity=REJECT,
-    text="layer F.max_pool2d not exists or registered",
-    source=MEASURED,
-)
-def pool_with_places(node: NodeView, target: Target) -> Answer:
-    """pnnx does not support the Indices output of MaxPool."""
-    return len(node.outputs) > 1 and node.outputs[1] is not None
-
-
-@rule(
-    ("AveragePool", "MaxPool"),
-    feature="attr:{op}.dilations",
-    versions="ncnn",
-    severity=REJECT,
-    text="layer F.max_pool2d not exists or registered; layer F.avg_pool2d not exists",
-    source=MEASURED,
-)
-def pool_with_gaps(node: NodeView, target: Target) -> Answer:
-    """pnnx does not support dilations of {op}."""
-    return any(int(step) != 1 for step in node.attr("dilations", ()))
