@@ -1,24 +1,30 @@
 """Take what a Slice walks over backwards by a list of indices.
 
 What it does: Replaces a Slice of constant bounds, some of whose steps are negative, by a Gather
-    along each axis of them, and a Slice of the other axes.
+    along each axis of them, and a Slice of the other axes. Along an axis of open size the indices
+    are computed, from the last element to the first.
 Why engines need it: OpenCV 4 walks forwards only; some parsers refuse negative steps.
 Before: y = Slice (x, [-1], [-9223372036854775808], [1], [-1])         # x: [2, 3]
 After: y = Gather <axis = 1> (x, [2, 1, 0])
-When it refuses: Bounds are computed, no step is negative, the size along such an axis is not known,
-    or the list has no elements or more than 2^20.
+When it refuses: Bounds are computed, no step is negative, the size along such an axis is not known
+    and not all of it is walked over, or the list has no elements or more than 2^20.
 Accuracy: Exact: elements are moved.
 References: https://onnx.ai/onnx/operators/onnx__Slice.html; measured on OpenCV 4.8.1 and 4.10.0
 """
 
 import numpy as np
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, need_rank, rewrite
+from graphfix.authoring import FAR, Builder, NodeView, Refuse, Value, need_rank, rewrite, size_of
 
 _MOST = 1 << 20
 
 
-@rewrite("Slice", removes="form:Slice.negative-steps", emits="Gather Slice", claims="nan inf")
+@rewrite(
+    "Slice",
+    removes="form:Slice.negative-steps",
+    emits="Gather Range Shape Slice Sub",
+    claims="nan inf",
+)
 def slice_backwards_to_gather(node: NodeView, build: Builder) -> Value:
     """Gather along the axes of negative steps, see the module."""
     x = node.need(0)
@@ -40,7 +46,15 @@ def slice_backwards_to_gather(node: NodeView, build: Builder) -> Value:
             continue
         size = x.dim(axis)
         if size is None:
-            raise Refuse(f"the size of axis {axis} must be known")
+            if (start != -1 and start < FAR) or end > -FAR:
+                raise Refuse(
+                    f"the size of axis {axis} must be known where not all elements are taken from"
+                    f" the last to the first; they are from {start} to {end}"
+                )
+            last = build.Sub(size_of(x, axis, build), np.int64(1))
+            indices = build.Range(last, np.int64(-1), np.int64(step))
+            x = build.Gather(x, indices, axis=axis)
+            continue
         places = list(range(size))[slice(*_bounds(start, end, size), step)]
         if not 0 < len(places) <= _MOST:
             raise Refuse(f"there must be 1 to {_MOST} elements to take; there are {len(places)}")
