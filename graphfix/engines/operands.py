@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.engines.rule import Answer, Yes
 from graphfix.ir.graph import Constant
 from graphfix.ir.views import NodeView, Value
 
@@ -107,16 +106,6 @@ def has_rank(node: NodeView, rank: int) -> bool | Unknown | None:
     return Unknown(f"rank of {x.name}") if x.rank is None else x.rank == rank
 
 
-def has_rank_above(node: NodeView, most: int) -> Answer:
-    """Say whether the first input has more axes than so many; feature ``rank:<Op>.<rank>``."""
-    x = node.input(0)
-    if x is None:
-        return None
-    if x.rank is None:
-        return Unknown(f"rank of {x.name}")
-    return x.rank > most and Yes(feature=f"rank:{node.op}.{x.rank}")
-
-
 def joins_axes(node: NodeView) -> bool | Unknown | None:
     """Say whether a softmax is over several axes as one, as it is before opset 13."""
     x, axis = node.input(0), int(node.attr("axis", 1))
@@ -133,16 +122,6 @@ def normalizes_several_axes(node: NodeView) -> bool | Unknown | None:
     if x is None or axis == -1:
         return None
     return Unknown(f"rank of {x.name}") if x.rank is None else axis != x.rank - 1
-
-
-def is_fmod_of_floats(node: NodeView) -> bool | Unknown | None:
-    """Say whether a Mod gives floats the sign of the dividend."""
-    x = node.input(0)
-    if not node.attr("fmod", 0) or x is None:
-        return None
-    if not x.elem_type:
-        return Unknown(f"dtype of {x.name}")
-    return x.dtype is None or x.dtype.kind == "f"
 
 
 def quantizer_reported_at(node: NodeView) -> NodeView | None:

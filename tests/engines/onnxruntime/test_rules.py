@@ -100,26 +100,6 @@ YES = [
         "ort-1.10",
         14,
     ),
-    Yes(
-        "(float[1,1,4,4] x, float[1,2,2,2] g) => (float[1,1,2,2] y) "
-        '{ y = GridSample <mode: string = "bicubic", padding_mode: string = "border"> (x, g) }',
-        "grid-sample-cubic",
-        "attr:GridSample.mode=cubic",
-        "wrong",
-        "",
-        "ort-1.12",
-        16,
-    ),
-    Yes(
-        "(float[2,3,4] x) => (float[2,3,4] y) "
-        "{ y = MeanVarianceNormalization <axes: ints = [2]> (x) }",
-        "meanvariancenormalization-rank-of-input-0",
-        "rank:MeanVarianceNormalization.3",
-        "reject",
-        "Input is expected to have four dimensions corresponding to [N,C,H,W]",
-        "ort-1.10",
-        13,
-    ),
 ]
 RECURRENT = [
     Yes(
@@ -136,19 +116,6 @@ RECURRENT = [
     for target in ("ort-1.10", "ort-1.31")
 ]
 NO = [
-    No(
-        "(float[3,2,4] x, float[1,20,4] w, float[1,20,5] r) => (float[3,1,2,5] y) "
-        "{ y = LSTM <hidden_size: int = 5> (x, w, r) }",
-        "recurrent-layout",
-        "ort-1.31",
-        14,
-    ),
-    No(
-        "(float[2,3,4,5] x) => (float[2,3,4,5] y) { y = MeanVarianceNormalization (x) }",
-        "meanvariancenormalization-rank-of-input-0",
-        "ort-1.10",
-        13,
-    ),
     No("(float[2] x) => (float[2] y) { y = Relu (x) }", "no-kernel", "ort-1.8", 14),
     No("(float[2] x) => (float[2] y) { y = Add (x, x) }", "no-kernel-for-type", "ort-1.8", 14),
     No("(int8[2] x) => (int8[2] y) { y = Add (x, x) }", "no-kernel-for-type", "ort-1.31", 14),

@@ -26,8 +26,6 @@ YES = [
         " { s = Shape (x) g = Gather (s, z) d = Squeeze (g, z) f = Cast <to = 1> (d)"
         " y = Mul (x, f) }",
         "squeeze-of-constants", "const:Squeeze.operands", "reject", "reshape", OLD),
-    Yes(f"{MATRIX} {{ s = Shape (c) y = Reshape (x, s) }}",
-        "shape-of-constant", "const:Shape.data", "reject", "parseShape", OLD),
     Yes("(float[2,8,3] x) => (float[2,24] y) <int64[1] m = {-1}> { s = Shape <end = 1> (x)"
         " c = Concat <axis = 0> (s, m) y = Reshape (x, c) }",
         "part-of-a-shape", "attr:Shape.start", "reject", "maskTotal", OLD, 18),
@@ -47,9 +45,6 @@ YES = [
     Yes("(float[3,3] x) => (float[3,3] y) <float[3] c = {1.0,2.0,3.0}, int64[1] o = {0}>"
         " { m = Mul (c, c) u = Unsqueeze (m, o) y = Mul (x, u) }",
         "unsqueeze-of-known-vector", "const:Unsqueeze.vector", "wrong", "", OLD),
-    Yes("(float[3,3] x, float[3] c) => (float[3] y)"
-        " { y = Einsum <equation = \"ij,j->i\"> (x, c) }",
-        "einsum-of-vectors", "rank:Einsum.1", "reject", "Ellipsis", OLD),
     Yes("(float[2,3] x) => (float[2,3] y) <float[1] k = {2.0}, int64[2] s = {2, 3}>"
         " { e = Expand (k, s) y = Add (x, e) }",
         "expand-of-constant", "const:Expand.input", "wrong", "", OLD),

@@ -54,14 +54,6 @@ YES = [
         T,
     ),
     Yes(
-        "(float[2,3] x) => (float[2,3] y) <int64[1] a = {1}> { y = CumSum (x, a) }",
-        "axis-in-a-vector",
-        "rank:CumSum.axis",
-        "reject",
-        "scalar axis operand",
-        T,
-    ),
-    Yes(
         "(float[2,3] x, int32[1] s, int32[1] a) => (float[2,M] y) { y = Slice (x, s, s, a) }",
         "bounds-of-int32",
         "dtype:Slice.bounds",
@@ -112,32 +104,6 @@ YES = [
         T,
     ),
     Yes(
-        "(float[2] x, float[2] k) => (float[2] y) { y = Mod <fmod = 1> (x, k) }",
-        "mod-truncated",
-        "attr:Mod.fmod=1",
-        "wrong",
-        "",
-        T,
-    ),
-    Yes(
-        "(float[4,3] x, int64[2,1] i, float[2,3] u) => (float[4,3] y) "
-        '{ y = ScatterND <reduction = "add"> (x, i, u) }',
-        "scatter-nd-reduction",
-        "attr:ScatterND.reduction=add",
-        "wrong",
-        "",
-        T,
-    ),
-    Yes(
-        "(float[4,3] x, int64[2,3] i, float[2,3] u) => (float[4,3] y) "
-        '{ y = ScatterElements <reduction = "mul"> (x, i, u) }',
-        "scatter-elements-reduction",
-        "attr:ScatterElements.reduction=mul",
-        "reject",
-        "",
-        T,
-    ),
-    Yes(
         CELL + "=> (float[4,1,2,2] y) { y = GRU <hidden_size = 2> (x, w, r) }",
         "cell-without-states",
         "form:GRU.unset-input",
@@ -164,15 +130,6 @@ YES = [
         T,
     ),
     Yes(
-        "(int64[2] x) => (float[2,3] y) <int64 d = {3}, float[2] v = {0.5, 1.0}> "
-        "{ y = OneHot (x, d, v) }",
-        "one-hot-of-a-vector",
-        "op:OneHot",
-        "wrong",
-        "",
-        T,
-    ),
-    Yes(
         "(float[3,3,4] x) => (float[3,3,4] y) { y = Transpose <perm = [1, 0, 2]> (x) }",
         "transpose-of-equal-sizes",
         "form:Transpose.equal-sizes",
@@ -187,15 +144,6 @@ YES = [
         "wrong",
         "",
         T,
-    ),
-    Yes(
-        "(float[2,3] x, int64[1] a) => (float[2,1] y) { y = ReduceL2 (x, a) }",
-        "norm-by-axes-input",
-        "form:ReduceL2.axes-input",
-        "reject",
-        "unique integers",
-        T,
-        18,
     ),
     Yes(
         "(float[2,3] x) => (float[1,1] y) { y = ReduceL1 (x) }",
@@ -241,79 +189,6 @@ YES = [
     ),
     Yes(WEIGHTS + "{ y = Conv (x, w) }", "computed-weights", "const:Conv.W", "reject", "", T),
     Yes(
-        "(float[2,3] x) => (int64[2,1] y) { y = ArgMax <axis = 1, select_last_index = 1> (x) }",
-        "last-of-equals",
-        "attr:ArgMax.select_last_index",
-        "reject",
-        "",
-        T,
-    ),
-    Yes(X + "{ y = Clip (x) }", "clip-without-bounds", "form:Clip.no-bounds", "reject", "", T),
-    Yes(
-        IMAGE + '{ y = MaxPool <kernel_shape = [2, 2], auto_pad = "SAME_LOWER"> (x) }',
-        "pool-padded-before",
-        "attr:MaxPool.auto_pad",
-        "wrong",
-        "",
-        T,
-    ),
-    Yes(
-        WEIGHTS.replace(", float[2,2,2,2] w", "")
-        + "<float[1,2,1,1] w = {1.0, 2.0}> "
-        + '{ y = Conv <auto_pad = "SAME_LOWER"> (x, w) }',
-        "convolution-padded-before",
-        "attr:Conv.auto_pad",
-        "reject",
-        "Invalid auto_pad",
-        T,
-    ),
-    Yes(
-        "(float[1,2,5,5] x) => (float[A,B,C,D] y, int64[A,B,C,D] i) "
-        "{ y, i = MaxPool <kernel_shape = [2, 2]> (x) }",
-        "pool-indices",
-        "form:MaxPool.indices",
-        "wrong",
-        "",
-        T,
-    ),
-    Yes(
-        "(float[2,3] x) => (float[A,B] y) <int64[2] p = {1, 1}, int64[1] a = {1}> "
-        "{ y = Pad (x, p, , a) }",
-        "pad-of-some-axes",
-        "form:Pad.axes",
-        "reject",
-        "cannot reshape",
-        T,
-        18,
-    ),
-    Yes(
-        "(float[2,3] x) => (float[A,B] y) <int64[4] p = {0, 1, 0, 1}> "
-        '{ y = Pad <mode = "wrap"> (x, p) }',
-        "pad-around",
-        "attr:Pad.mode=wrap",
-        "reject",
-        "",
-        T,
-        19,
-    ),
-    Yes(
-        "(float[1,1,3,3] x, float[1,2,2,2] g) => (float[1,1,2,2] y) "
-        '{ y = GridSample <mode = "bicubic"> (x, g) }',
-        "grid-sample-cubic",
-        "attr:GridSample.mode=cubic",
-        "reject",
-        "",
-        T,
-    ),
-    Yes(
-        SCALED.format("2.0, 2.0", 'mode = "cubic"'),
-        "resize-cubic",
-        "attr:Resize.mode=cubic",
-        "wrong",
-        "",
-        T,
-    ),
-    Yes(
         SCALED.format("2.0, 2.0", 'nearest_mode = "ceil"'),
         "resize-other-places",
         "attr:Resize.coordinate_transformation_mode=half_pixel",
@@ -348,11 +223,6 @@ NO = [
         T,
     ),
     No(LOOP.format(**ONE, nodes=CHOICE), "loop-in-a-body", T),
-    No(
-        "(float[2,3] x) => (float[2,3] y) <int64 a = {1}> { y = CumSum (x, a) }",
-        "axis-in-a-vector",
-        T,
-    ),
     No("(float[2] x, int32[1] s) => (float[M] y) { y = Slice (x, s, s) }", "bounds-of-int32", T),
     No("(float[2] x, int64[1] s) => (float[M] y) { y = Slice (x, s, s) }", "axes-left-out", T),
     No("(float[3,4] x) => (float[4,3] y) { y = Transpose (x) }", "transpose-of-equal-sizes", T),
@@ -361,12 +231,6 @@ NO = [
         "input-of-equal-sizes",
         T,
         13,
-    ),
-    No(
-        "(float[2,3] x, int64[1] a) => (float[2,1] y) { y = ReduceSum (x, a) }",
-        "norm-by-axes-input",
-        T,
-        18,
     ),
     No(
         X + "<float[2,3] k = {1.0,2.0,3.0,4.0,5.0,6.0}, int64[1] s = {-1}, int64[1] e = {-9},"
@@ -395,18 +259,11 @@ NO = [
         T,
     ),
     No(
-        "(int64[2] x) => (float[2,3] y) <int64 d = {3}, float[2] v = {0.5, 1.0}> "
-        "{ y = OneHot <axis = 1> (x, d, v) }",
-        "one-hot-of-a-vector",
-        T,
-    ),
-    No(
         "(float[2,3,4] x, float[4] s) => (float[2,3,4] y) "
         "{ y = LayerNormalization <axis = 2> (x, s) }",
         "normalization-of-several-axes",
         T,
     ),
-    No(X + "<float lo = {0.0}> { y = Clip (x, lo) }", "clip-without-bounds", T),
 ]
 
 UNKNOWN = [

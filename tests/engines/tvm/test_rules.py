@@ -7,8 +7,6 @@ import pytest
 from tests.engines.cases import No, Yes, assert_no, assert_yes
 
 T = "tvm0.27"
-SCATTER = "(float[3,3] x, int64[1,3] i, float[1,3] u) => (float[3,3] y) "
-BOXES = "(float[1,4,4] b, float[1,1,4] s, int64[1] k, float[1] i, float[1] t) => (int64[n,3] y) "
 FOUND = (
     "(float[6] x) => (float[a,b] y) "
     "<int64[2] h = {{-1, 1}}, int64[2] k = {{1, 3}}, int64[1] u = {{1}}>"
@@ -68,13 +66,6 @@ YES = [
         "shape:Expand.counted",
     ),
     reject(
-        "(float[3,4] x) => (int64[3,1] y) { y = ArgMin <axis = -1> (x) }",
-        "axis-from-the-end",
-        "attr:ArgMin.axis",
-        "Axis is out of bounds",
-        9,
-    ),
-    reject(
         "(float[N,4] x) => (int64[2] y) <int64[2] d = {1, 1}> { s = Shape (x) y = Sub (s, d) }",
         "reads-no-sizes",
         "shape:Sub",
@@ -111,13 +102,6 @@ YES = [
         " k = Mul (h, x) y = ReduceSum <keepdims = 0> (k, at) }",
         "computed-range",
         LIMIT,
-    ),
-    reject(
-        "(float[1,1,2,2] x) => (float[1,1,4,4] y) <float[4] s = {1, 1, 2, 2}>{ y = Resize (x, s) }",
-        "resize-of-opset-10",
-        "form:Resize.10",
-        "NoneType",
-        10,
     ),
     reject(LINE + COUNT + "g = Gather (x, r) h = Add (g, x)" + SUM, "computed-range", LIMIT),
     reject(
@@ -171,45 +155,10 @@ YES = [
         "unsorted-nodes",
         "model:unsorted",
     ),
-    reject(
-        "(float[1,1,2,2] x) => (float[1,1,4,4] y) <float[0] r = {}, float[0] e = {},"
-        " int64[4] s = {1, 1, 4, 4}> { y = Resize (x, r, e, s) }",
-        "scales-and-sizes",
-        "form:empty-constant",
-        "Only one of scales and sizes",
-        11,
-    ),
-    reject(
-        SCATTER + '{ y = ScatterElements <reduction = "max"> (x, i, u) }',
-        "reduction-of-a-later-opset",
-        "attr:ScatterElements.reduction=max",
-        opset=16,
-    ),
-    reject(
-        "(float[1,2,6,6] x) => (float[1,2,3,3] p, int64[1,2,3,3] i) "
-        "{ p, i = MaxPool <kernel_shape = [2,2], strides = [2,2]> (x) }",
-        "pool-with-places",
-        "form:MaxPool.indices",
-        "Missing outputs during conversion",
-    ),
-    reject(
-        UNPOOLED.format("", "x, i, o"),
-        "shape-of-unpooled",
-        "op:MaxUnpool",
-        "has no attribute 'tolist'",
-    ),
     Yes(
         UNPOOLED.format(", pads = [0,0,1,1]", "x, i"),
         "pads-of-unpooled",
         "op:MaxUnpool",
-        "wrong",
-        "",
-        T,
-    ),
-    Yes(
-        BOXES + "{ y = NonMaxSuppression (b, s, k, i) }",
-        "no-score-threshold",
-        "attr:NonMaxSuppression.score_threshold",
         "wrong",
         "",
         T,
@@ -230,12 +179,6 @@ NO = [
         for opset in (9, 17)
     ),
     No(
-        "(float[1,2,6,6] x) => (float[1,2,3,3] p) "
-        "{ p = MaxPool <kernel_shape = [2,2], strides = [2,2]> (x) }",
-        "pool-with-places",
-        T,
-    ),
-    No(
         PLACED.format("g = GatherND (x, t) y = ScatterND (x, t, g)"),
         "updates-counted-elsewhere",
         T,
@@ -251,8 +194,6 @@ NO = [
         "expanded-selection",
         T,
     ),
-    No("(float[3,4] x) => (int64[1,4] y) { y = ArgMin (x) }", "axis-from-the-end", T, 9),
-    No("(float[3,4] x) => (int64[3,1] y) { y = ArgMin <axis = -1> (x) }", "axis-from-the-end", T),
     No(
         "(float[N,4] x) => (float[a] y) <int64[1] m = {-1}, int64[1] z = {0}>"
         "{ s = Shape (x) p = Slice (s, z, m) q = Concat <axis = 0> (p, m) y = Reshape (x, q) }",
@@ -295,20 +236,6 @@ NO = [
         T,
     ),
     No("(float[2] x) => (float[2] y) { h = Abs (x) y = Neg (h) }", "unsorted-nodes", T),
-    No(
-        "(float[1,1,2,2] x) => (float[1,1,4,4] y) <int64[4] s = {1, 1, 4, 4}>"
-        "{ y = Resize (x, , , s) }",
-        "scales-and-sizes",
-        T,
-    ),
-    No(
-        SCATTER + '{ y = ScatterElements <reduction = "max"> (x, i, u) }',
-        "reduction-of-a-later-opset",
-        T,
-        18,
-    ),
-    No(SCATTER + "{ y = ScatterElements (x, i, u) }", "reduction-of-a-later-opset", T, 16),
-    No(BOXES + "{ y = NonMaxSuppression (b, s, k, i, t) }", "no-score-threshold", T),
 ]
 
 

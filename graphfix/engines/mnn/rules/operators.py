@@ -5,7 +5,7 @@ from __future__ import annotations
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.namesakes import outer_namesake
 from graphfix.engines.mnn.rules.wheel import WHEEL
-from graphfix.engines.operands import holds_negatives, is_fmod_of_floats, is_never_negative
+from graphfix.engines.operands import holds_negatives, is_never_negative
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.engines.rule_makers import ignores_sparse_initializers, refuses_empty_outputs
@@ -23,57 +23,6 @@ _DEEPEST = 20
 
 
 @rule(
-    "Mod",
-    feature="attr:Mod.fmod=1",
-    versions="mnn",
-    severity=WRONG,
-    source=f"{WHEEL}: fmod of -5 and 3 gives 1",
-)
-def mod_truncated(node: NodeView, target: Target) -> Answer:
-    """MNN's Mod with fmod=1 takes the sign of the divisor; ONNX takes that of the dividend."""
-    return is_fmod_of_floats(node)
-
-
-@rule(
-    "Round",
-    feature="op:Round",
-    versions="mnn",
-    severity=WRONG,
-    source=f"{WHEEL}: 0.5, 2.5 and -0.5 become 1, 3 and -1",
-)
-def halves_away_from_zero(node: NodeView, target: Target) -> Answer:
-    """MNN rounds halves away from zero; ONNX rounds them to the nearest even integer."""
-    return True
-
-
-@rule(
-    ("GatherND", "GatherElements"),
-    feature="form:{op}.negative-indices",
-    versions="mnn",
-    severity=WRONG,
-    source=f"{WHEEL}: it gives 0 or reads other memory; Gather counts from the end",
-)
-def negative_indices(node: NodeView, target: Target) -> Answer:
-    """MNN does not support negative indices of {op}; ONNX counts them from the end."""
-    return holds_negatives(node.input(1))
-
-
-@rule(
-    ("ScatterND", "ScatterElements"),
-    feature="attr:{op}.reduction",
-    versions="mnn",
-    severity=WRONG,
-    source=WHEEL,
-)
-def scatter_reductions(node: NodeView, target: Target) -> Answer:
-    """MNN ignores the reduction of {op} and overwrites the data with the updates."""
-    how = node.attr("reduction", "none")
-    if how == "none":
-        return None
-    return Yes(feature=f"attr:{node.op}.reduction={how}")
-
-
-@rule(
     "ScatterElements",
     feature="attr:ScatterElements.reduction=none",
     versions="mnn",
@@ -87,30 +36,6 @@ def scatter_axis_behind_reduction(node: NodeView, target: Target) -> Answer:
         return None
     alone = node.attr("reduction") == "none"
     return alone and names.index("reduction") < names.index("axis")
-
-
-@rule(
-    ("ScatterElements", "Scatter"),
-    feature="form:{op}.negative-indices",
-    versions="mnn",
-    severity=WRONG,
-    source=WHEEL,
-)
-def scatter_negative_indices(node: NodeView, target: Target) -> Answer:
-    """MNN does not support negative indices of {op}; ONNX counts them from the end."""
-    return holds_negatives(node.input(1))
-
-
-@rule(
-    "ArgMax",
-    feature="attr:ArgMax.select_last_index",
-    versions="mnn",
-    severity=WRONG,
-    source=WHEEL,
-)
-def last_of_the_largest(node: NodeView, target: Target) -> Answer:
-    """MNN ignores select_last_index of ArgMax and returns the first maximum."""
-    return bool(node.attr("select_last_index", 0))
 
 
 @rule(
@@ -176,18 +101,6 @@ def order_of_equal_elements(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    ("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare"),
-    feature="form:{op}.18",
-    versions="mnn",
-    severity=WRONG,
-    source=f"{WHEEL}: axes that are an input are not read; ReduceMax, Mean, Min, Prod, Sum are",
-)
-def axes_as_an_input(node: NodeView, target: Target) -> Answer:
-    """MNN ignores the axes input of {op} from opset 18 on and reduces all axes."""
-    return node.opset >= 18 and node.input(1) is not None
-
-
-@rule(
     "Cast",
     feature="form:Cast.to-bool",
     versions="mnn",
@@ -243,18 +156,6 @@ def no_axis(node: NodeView, target: Target) -> Answer:
 
 @rule(
     "ConstantOfShape",
-    feature="form:ConstantOfShape.no-value",
-    versions="mnn",
-    severity=WRONG,
-    source=f"{WHEEL}: it gives what the memory held",
-)
-def no_value(node: NodeView, target: Target) -> Answer:
-    """MNN fills ConstantOfShape with uninitialised memory if it has no value; ONNX uses 0."""
-    return "value" not in node.node.attrs
-
-
-@rule(
-    "ConstantOfShape",
     feature="shape:ConstantOfShape.0",
     versions="mnn",
     severity=WRONG,
@@ -263,46 +164,6 @@ def no_value(node: NodeView, target: Target) -> Answer:
 def single_number(node: NodeView, target: Target) -> Answer:
     """MNN returns uninitialised memory from a ConstantOfShape that makes a scalar."""
     return Unknown("what the memory holds") if node.need(0).static_shape == (0,) else None
-
-
-@rule(
-    ("GRU", "LSTM", "RNN"),
-    feature="attr:{op}.direction=reverse",
-    versions="mnn",
-    severity=WRONG,
-    source=f"{WHEEL}: forward and bidirectional are equal",
-)
-def reverse_direction(node: NodeView, target: Target) -> Answer:
-    """MNN computes {op} with direction=reverse wrongly."""
-    return bool(node.attr("direction", "forward") == "reverse")
-
-
-@rule(
-    ("QuantizeLinear", "DequantizeLinear"),
-    feature="op:{op}",
-    versions="mnn",
-    severity=REJECT,
-    text="load_module_from_file returned a result with an exception set",
-    source=f"{WHEEL}: one after the other is not loaded, or ends the process, with any type",
-)
-def quantized_in_place(node: NodeView, target: Target) -> Answer:
-    """MNN does not load a model with {op}."""
-    return True
-
-
-@rule(
-    "SplitToSequence",
-    feature="op:SplitToSequence",
-    versions="mnn",
-    severity=WRONG,
-    source=f"{WHEEL}: of int32, int64 and bool; floats are equal, with keepdims or not",
-)
-def sequence_of_integers(node: NodeView, target: Target) -> Answer:
-    """MNN reads the elements of SplitToSequence as float32, whatever their type."""
-    x = node.input(0)
-    if x is None:
-        return None
-    return Unknown(f"dtype of {x.name}") if x.dtype is None else x.dtype.kind != "f"
 
 
 @rule(
@@ -318,19 +179,6 @@ def reads_split_integers(node: NodeView, target: Target) -> Answer:
     made = None if sequence is None else sequence.producer
     x = made.input(0) if made is not None and made.op == "SplitToSequence" else None
     return x is not None and x.dtype is not None and x.dtype.kind != "f"
-
-
-@rule(
-    "ConcatFromSequence",
-    feature="op:ConcatFromSequence",
-    versions="mnn",
-    severity=REJECT,
-    text="run returned 0 of 1 outputs; SIGABRT",
-    source=f"{WHEEL}: with new_axis and without; counted from the front it is equal",
-)
-def joined_along_axis_from_behind(node: NodeView, target: Target) -> Answer:
-    """MNN crashes when the axis of ConcatFromSequence is negative."""
-    return int(node.attr("axis", 0)) < 0
 
 
 @model_rule(

@@ -12,18 +12,6 @@ _CONVOLUTIONS = ("Conv", "ConvTranspose")
 
 
 @rule(
-    "ConvTranspose",
-    feature="form:ConvTranspose.bias",
-    versions="mnn",
-    severity=WRONG,
-    source=f"{WHEEL}: half of the places lack it; without one it is equal, whatever the group",
-)
-def bias_of_a_volume(node: NodeView, target: Target) -> Answer:
-    """MNN adds the bias of a 3D ConvTranspose to only some of the elements."""
-    return has_rank(node, 5) if node.input(2) is not None else None
-
-
-@rule(
     _CONVOLUTIONS,
     feature="attr:{op}.dilations",
     versions="mnn",
@@ -36,19 +24,6 @@ def dilated_in_depth(node: NodeView, target: Target) -> Answer:
     if not steps or int(steps[0]) == 1 or weights is None or weights.dim(2) == 1:
         return None
     return has_rank(node, 5)
-
-
-@rule(
-    _CONVOLUTIONS,
-    feature="attr:{op}.no-kernel_shape",
-    versions="mnn",
-    severity=REJECT,
-    text="returned a result with an exception set",
-    source=f"{WHEEL}: of images and lines it is read from the weights",
-)
-def window_left_out(node: NodeView, target: Target) -> Answer:
-    """MNN requires the attribute kernel_shape of 3D {op}."""
-    return None if node.has("kernel_shape") else has_rank(node, 5)
 
 
 @rule(

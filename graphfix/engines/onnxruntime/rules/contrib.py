@@ -15,7 +15,6 @@ from graphfix.ir.views import NodeView
 
 _SINCE = "measured on 1.10.0 to 1.31.1: it runs from {} on"
 _GRAPH = 'This is an invalid model. In Node, ("{name}", {op}, "com.microsoft", -1)'
-_RANK_OF_TEXT = 3
 _TREES = 5  # the version of ai.onnx.ml that TreeEnsemble came with
 
 
@@ -35,19 +34,6 @@ def tree_ensemble_of_5(node: NodeView, target: Target) -> Answer:
     """ONNX Runtime: this release does not support ai.onnx.ml 5, which added TreeEnsemble."""
     newest = target.domain_opsets.get("ai.onnx.ml")
     return newest is not None and newest < _TREES
-
-
-@rule(
-    "com.microsoft::Attention",
-    feature="op:com.microsoft::Attention",
-    versions="..ort-1.13",
-    severity=REJECT,
-    text="Unrecognized attribute: scale for operator Attention",
-    source=_SINCE.format("1.14"),
-)
-def attention_scale(node: NodeView, target: Target) -> Answer:
-    """ONNX Runtime: com.microsoft::Attention has no attribute scale before 1.14."""
-    return node.has("scale")
 
 
 @rule(
@@ -71,32 +57,6 @@ def contrib_quantize_types(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    "com.microsoft::ExpandDims",
-    feature="op:com.microsoft::ExpandDims",
-    versions="..ort-1.27",
-    severity=REJECT,
-    source="measured on 1.10.0 to 1.31.1: inference of shapes crashes, signal 11, until 1.27",
-)
-def expand_dims_by_constant(node: NodeView, target: Target) -> Answer:
-    """ONNX Runtime crashes on ExpandDims along a constant axis."""
-    axis = node.input(1)
-    return axis is not None and axis.array() is not None
-
-
-@rule(
-    "com.microsoft::FusedGemm",
-    feature="op:com.microsoft::FusedGemm",
-    versions="..ort-1.12",
-    severity=REJECT,
-    text=_GRAPH,
-    source=_SINCE.format("1.13"),
-)
-def fused_gemm_without_sum(node: NodeView, target: Target) -> Answer:
-    """ONNX Runtime before 1.13 requires the input C of FusedGemm."""
-    return node.input(2) is None
-
-
-@rule(
     "com.microsoft::FusedMatMul",
     feature="op:com.microsoft::FusedMatMul",
     versions="..ort-1.10",
@@ -107,19 +67,6 @@ def fused_gemm_without_sum(node: NodeView, target: Target) -> Answer:
 def fused_matmul_of_batches(node: NodeView, target: Target) -> Answer:
     """ONNX Runtime: FusedMatMul has no transBatchA and transBatchB before 1.11."""
     return node.has("transBatchA") or node.has("transBatchB")
-
-
-@rule(
-    "com.microsoft::MultiHeadAttention",
-    feature="op:com.microsoft::MultiHeadAttention",
-    versions="ort",
-    severity=REJECT,
-    text="not implemented for CPU",
-    source="measured on 1.15.0 to 1.31.1: Packed KV, and packed QKV, are not implemented for CPU",
-)
-def packed_heads(node: NodeView, target: Target) -> Answer:
-    """ONNX Runtime does not support packed KV or QKV of MultiHeadAttention on the CPU."""
-    return node.input(1) is None or node.input(2) is None
 
 
 @rule(
@@ -155,35 +102,6 @@ def _is_int8(node: NodeView) -> Answer:
     if x.type_name != "int8":
         return None
     return _feature(node, f"{node.op} of com.microsoft does not compute int8")
-
-
-@rule(
-    "com.microsoft::SkipLayerNormalization",
-    feature="op:com.microsoft::SkipLayerNormalization",
-    versions="..ort-1.13",
-    severity=REJECT,
-    text=_GRAPH,
-    source=_SINCE.format("1.14"),
-)
-def skip_sum(node: NodeView, target: Target) -> Answer:
-    """ONNX Runtime: SkipLayerNormalization has no sum output before 1.14."""
-    return node.output(3) is not None
-
-
-@rule(
-    "com.microsoft::SkipLayerNormalization",
-    feature="op:com.microsoft::SkipLayerNormalization",
-    versions="..ort-1.14",
-    severity=REJECT,
-    text="input is expected to have 3 dimensions, got",
-    source=_SINCE.format("1.15"),
-)
-def skip_of_matrix(node: NodeView, target: Target) -> Answer:
-    """ONNX Runtime before 1.15 supports SkipLayerNormalization of rank 3 only."""
-    x = node.input(0)
-    if x is None or x.rank is None:
-        return Unknown("rank of the input")
-    return x.rank != _RANK_OF_TEXT
 
 
 @rule(

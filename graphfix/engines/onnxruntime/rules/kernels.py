@@ -11,8 +11,7 @@ from graphfix.authoring.features import operator_feature
 from graphfix.engines.common_rules import aten_name, is_function, typed_values
 from graphfix.engines.onnxruntime.rules import NO_KERNEL
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
-from graphfix.engines.rule_makers import refuses_rank
+from graphfix.engines.rule import REJECT, Answer, Yes, model_rule, rule
 from graphfix.ir.model import Model
 from graphfix.ir.schemas import Form, form_of, newest_opset
 from graphfix.ir.views import NodeView
@@ -237,39 +236,6 @@ def runtime_function(node: NodeView, target: Target) -> Answer:
     return is_function(node)
 
 
-gemm_rank = refuses_rank(
-    "Gemm",
-    0,
-    range(2, 3),
-    versions="ort",
-    text="[ShapeInferenceError] Input 0 expected to have rank 2",
-    source="onnx/defs/math/defs.cc, Gemm; measured on 1.32.0",
-)
-
-
-mean_variance_rank = refuses_rank(
-    "MeanVarianceNormalization",
-    0,
-    range(4, 100),
-    versions="..ort-1.15",
-    text="Input is expected to have four dimensions corresponding to [N,C,H,W]",
-    source="measured on 1.10.0 to 1.15.0: rank 4 and 5 run, rank 1 to 3 do not; on 1.16.3 all do",
-)
-
-
-@rule(
-    ("LSTM", "GRU", "RNN"),
-    feature="form:RNN.layout",
-    versions="ort",
-    severity=REJECT,
-    text="layout_ == 0 was false. Batchwise recurrent operations (layout == 1) are not supported.",
-    source="measured on 1.10.0 and 1.32.0",
-)
-def recurrent_layout(node: NodeView, target: Target) -> Answer:
-    """ONNX Runtime does not support layout=1 of {op}."""
-    return bool(node.attr("layout", 0)) and Yes(feature=f"form:{node.op}.layout")
-
-
 @rule(
     "Reshape",
     feature="form:Reshape.allowzero",
@@ -287,17 +253,3 @@ def reshape_allowzero(node: NodeView, target: Target) -> Answer:
     if values is None:
         return Unknown("the shape, which must not have a -1")
     return bool((values == -1).any())
-
-
-@rule(
-    "GridSample",
-    feature="attr:GridSample.mode=cubic",
-    versions="ort-1.11..ort-1.17",
-    severity=WRONG,
-    source="measured on 1.12.1 and 1.15.0: border and reflection are applied to the first"
-    " neighbour alone",
-)
-def grid_sample_cubic(node: NodeView, target: Target) -> Answer:
-    """ONNX Runtime computes cubic GridSample wrongly outside the input, unless it pads zeros."""
-    mode = node.attr("mode", "linear")
-    return mode in ("bicubic", "cubic") and node.attr("padding_mode", "zeros") != "zeros"

@@ -59,45 +59,6 @@ def reverse_of_nothing(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    "com.microsoft::FusedConv",
-    feature="form:com.microsoft::FusedConv.sum",
-    versions="..ort-1.11",
-    severity=WRONG,
-    source="measured on 1.10.0 and 1.11.1 with kernels of 1 and 3, with and without bias",
-)
-def fused_conv_sum(node: NodeView, target: Target) -> Answer:
-    """ONNX Runtime ignores the input Z of FusedConv."""
-    return node.input(3) is not None
-
-
-@rule(
-    "com.microsoft::GridSample",
-    feature="attr:com.microsoft::GridSample.mode",
-    versions="..ort-1.16",
-    severity=WRONG,
-    source="measured on 1.10.0 to 1.16.3: zeros and reflection are right",
-)
-def contrib_grid_sample_cubic(node: NodeView, target: Target) -> Answer:
-    """ONNX Runtime computes cubic com.microsoft::GridSample wrongly at the border."""
-    return bool(
-        node.attr("mode", "bilinear") == "bicubic" and node.attr("padding_mode", "") == "border"
-    )
-
-
-@rule(
-    "QuantizeLinear",
-    feature="form:QuantizeLinear.no-zero-point",
-    versions="..ort-1.10",
-    severity=REJECT,
-    text="Op (QuantizeLinear) index < data_.size() was false",
-    source="measured on 1.10.0: at opset 10 it does not load, at 13 it does; 1.11.1 loads both",
-)
-def quantize_without_zero_point(node: NodeView, target: Target) -> Answer:
-    """ONNX Runtime 1.10 requires the zero point of QuantizeLinear below opset 13."""
-    return node.opset < 13 and node.input(2) is None
-
-
-@rule(
     ("QuantizeLinear", "DequantizeLinear"),
     feature="dtype:Quantized",
     versions="ort",
@@ -133,34 +94,6 @@ def conv_integer_zero_points(node: NodeView, target: Target) -> Answer:
         return None
     size = zero.dim(0)
     return Unknown(f"the size of {zero.name}") if size is None else size != 1
-
-
-@rule(
-    "Swish",
-    feature="form:Swish.24",
-    versions="ort",
-    severity=REJECT,
-    text=NO_KERNEL.replace("{since}", "24"),
-    source="measured on 1.31.1 and 1.32.0: a function of opset 24, which is not inlined in later"
-    " ones",
-)
-def swish_of_later_opsets(node: NodeView, target: Target) -> Answer:
-    """ONNX Runtime has no kernel for Swish, and inlines its function at opset 24 only."""
-    return node.opset > 24
-
-
-@rule(
-    "Attention",
-    feature="dtype:Attention.bfloat16",
-    versions="ort",
-    severity=REJECT,
-    text="Could not find an implementation for Expand(13) node with name ''",
-    source="measured on 1.31.1 and 1.32.0: it is read as a function, whose nodes have no kernels",
-)
-def attention_in_bfloat16(node: NodeView, target: Target) -> Answer:
-    """ONNX Runtime has no bfloat16 kernel for Attention."""
-    x = node.input(0)
-    return x is not None and not node.domain and x.type_name == "bfloat16"
 
 
 @rule(

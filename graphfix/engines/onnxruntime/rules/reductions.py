@@ -125,19 +125,3 @@ def extreme_of_no_bools(node: NodeView, target: Target) -> Answer:
     if x is None or x.type_name != "bool" or not _empty_axes(node)[0]:
         return None
     return Yes(feature=f"shape:{node.op}.empty")
-
-
-@rule(
-    _OPERATORS,
-    feature="form:Reduce.noop_with_empty_axes",
-    versions="..ort-1.23",
-    severity=REJECT,
-    text=FAILS,
-    source="measured on 1.10.0 to 1.23.2: an input of axes that is empty is taken, one that is left"
-    " out is not",
-)
-def reduction_without_axes(node: NodeView, target: Target) -> Answer:
-    """ONNX Runtime fails on {op} with noop_with_empty_axes=1 and no axes input."""
-    if not node.attr("noop_with_empty_axes", 0) or node.input(1) is not None:
-        return None
-    return Yes(feature=f"form:{node.op}.noop_with_empty_axes")

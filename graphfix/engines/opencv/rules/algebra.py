@@ -13,19 +13,6 @@ from graphfix.ir.views import NodeView, Value
 
 @rule(
     "MatMul",
-    feature="rank:MatMul.1",
-    versions="opencv",
-    severity=REJECT,
-    text="DNN/MatMul: invalid shape of input A",
-    source="matmul_layer.cpp:63; measured with onnx's test_matmul_1d_3d on 4.8.1, 4.10.0, 5.0.0",
-)
-def matmul_vector(node: NodeView, target: Target) -> Answer:
-    """OpenCV does not support MatMul of a vector."""
-    return any(value is not None and value.rank == 1 for value in node.inputs)
-
-
-@rule(
-    "MatMul",
     feature="shape:MatMul.constant-batch",
     versions="opencv",
     severity=WRONG,

@@ -55,20 +55,6 @@ def squeeze_of_constants(node: NodeView, target: Target) -> Answer:
 
 @rule(
     "Shape",
-    feature="const:Shape.data",
-    versions="..opencv4.10",
-    severity=REJECT,
-    text="shapeIt != outShapes.end() in function 'parseShape'",
-    source="onnx_importer.cpp:2415 (4.10.0); measured on 4.8.1 and 4.10.0",
-)
-def shape_of_constant(node: NodeView, target: Target) -> Answer:
-    """OpenCV 4 does not support Shape of a constant."""
-    data = node.input(0)
-    return data is not None and is_stored(data)
-
-
-@rule(
-    "Shape",
     feature="attr:Shape.start",
     versions="..opencv4.10",
     severity=REJECT,
@@ -164,19 +150,6 @@ def unsqueeze_of_known_vector(node: NodeView, target: Target) -> Answer:
     if maker is None or maker.op not in _OF_COLUMNS or data.rank != 1:
         return False
     return data.static_shape != (1,)
-
-
-@rule(
-    "Einsum",
-    feature="rank:Einsum.1",
-    versions="opencv4.10",
-    severity=REJECT,
-    text="numOfEllipsisDims == 0 && dim_count != rank",
-    source="einsum_layer.cpp:983 (4.10.0); measured on 4.10.0 with constants, inputs and rows",
-)
-def einsum_of_vectors(node: NodeView, target: Target) -> Answer:
-    """OpenCV reads a vector operand of Einsum as a column."""
-    return any(value is not None and value.rank == 1 for value in node.inputs)
 
 
 @rule(

@@ -10,7 +10,7 @@ import numpy as np
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import NOTE, REJECT, WRONG, Answer, Yes, rule
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.ir.views import NodeView, Value
 
 _BYTES = frozenset({"int8", "uint8"})
@@ -30,19 +30,6 @@ _ASKED = "facts/asked.json"
 def quantize_to_odd_zero(node: NodeView, target: Target) -> Answer:
     """OpenCV adds the zero point before rounding, so halves go the other way if it is odd."""
     return _odd_zero(node)
-
-
-@rule(
-    "QuantizeLinear",
-    feature="op:QuantizeLinear",
-    versions="opencv5.0..",
-    severity=NOTE,
-    source="measured on 5.0.0: 1e12 becomes -128 of int8; uint8 is right",
-)
-def quantize_beyond_int32(node: NodeView, target: Target) -> Answer:
-    """OpenCV wraps around in int8 where x / scale exceeds int32; ONNX saturates."""
-    result = node.output(0)
-    return result is not None and result.type_name == "int8"
 
 
 @rule(

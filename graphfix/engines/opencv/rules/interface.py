@@ -7,14 +7,13 @@ from graphfix.engines.common_rules import (
     weights_in_files,
 )
 from graphfix.engines.opencv.rules.importing import is_known_at_import
-from graphfix.engines.operands import is_stored
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import REJECT, Answer, Yes, model_rule, rule
+from graphfix.engines.rule import REJECT, Answer, Yes, model_rule
 from graphfix.engines.rule_makers import ignores_sparse_initializers
 from graphfix.engines.stored_numbers import misreads_numbers_in_32_bits
 from graphfix.ir.graph import Variable
 from graphfix.ir.model import Model
-from graphfix.ir.views import NodeView, Value
+from graphfix.ir.views import Value
 
 
 @model_rule(
@@ -36,47 +35,6 @@ def end_without_shape(model: Model, target: Target) -> list[Answer]:
 
 def _is_bare(end: Variable) -> bool:
     return end.info is not None and not end.info.type.tensor_type.HasField("shape")
-
-
-@rule(
-    feature="dtype:float64",
-    versions="opencv5.0..",
-    severity=REJECT,
-    text="All inputs should have equal types",
-    source="nary_eltwise_layers.cpp:433 (5.0.0); measured: constants of float64 become float32",
-)
-def float64_constant(node: NodeView, target: Target) -> Answer:
-    """OpenCV reads a float64 constant as float32, which conflicts with the other operand."""
-    return any(
-        value is not None and value.type_name == "float64" and is_stored(value)
-        for value in node.inputs
-    )
-
-
-@rule(
-    "Shape",
-    feature="shape:Shape.dynamic",
-    versions="..opencv4.10",
-    severity=REJECT,
-    text="!isDynamicShape in function 'parseShape'",
-    source="onnx_importer.cpp:2439 (4.10.0); measured",
-)
-def shape_of_open_sizes(node: NodeView, target: Target) -> Answer:
-    """OpenCV does not support Shape of a tensor with dynamic sizes; --shape fixes them."""
-    data = node.input(0)
-    return data is None or data.static_shape is None
-
-
-@rule(
-    feature="dtype:{op}.bool",
-    versions="..opencv4.10",
-    severity=REJECT,
-    text="Unsupported data type: BOOL in function 'getMatFromTensor'",
-    source="onnx_graph_simplifier.cpp:1862 (4.10.0); measured",
-)
-def bool_constant(node: NodeView, target: Target) -> Answer:
-    """OpenCV 4 does not support a bool constant."""
-    return any(v is not None and v.type_name == "bool" and is_stored(v) for v in node.inputs)
 
 
 @model_rule(

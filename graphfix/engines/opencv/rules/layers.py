@@ -35,21 +35,6 @@ def gather_nd_negative(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    "Mod",
-    feature="attr:Mod.fmod=0-float",
-    versions="opencv4.10..",
-    severity=REJECT,
-    source="measured on 4.10.0 and 5.0.0: SIGFPE",
-)
-def mod_of_floats(node: NodeView, target: Target) -> Answer:
-    """OpenCV crashes on Mod of floats with fmod=0, which ONNX forbids."""
-    data = node.input(0)
-    if node.attr("fmod", 0) or data is None:
-        return False
-    return data.dtype is not None and data.dtype.kind == "f"
-
-
-@rule(
     ("GroupNormalization", "InstanceNormalization"),
     feature="rank:{op}.*",
     versions="opencv5.0..",
@@ -65,48 +50,6 @@ def norm_behind_conv(node: NodeView, target: Target) -> Answer:
         return False
     named = node.op == "GroupNormalization"
     return Yes(feature="op:GroupNormalization" if named else f"rank:{node.op}.{value.rank}")
-
-
-@rule(
-    "ConstantOfShape",
-    feature="attr:ConstantOfShape.no-value",
-    versions="opencv",
-    severity=REJECT,
-    text="blobs.size() == 1 in function 'getTypes'",
-    source="constantofshape_layer.cpp:96 (5.0.0); measured",
-)
-def constant_of_shape_default(node: NodeView, target: Target) -> Answer:
-    """OpenCV requires the attribute value of ConstantOfShape."""
-    return not node.has("value")
-
-
-@rule(
-    ("Conv", "ConvTranspose"),
-    feature="attr:{op}.no-kernel_shape",
-    versions="..opencv4.10",
-    severity=REJECT,
-    text="kernel_size (or kernel_h and kernel_w) not specified in function 'getKernelSize'",
-    source="layers_common.cpp:106 (4.10.0); measured",
-)
-def window_left_out(node: NodeView, target: Target) -> Answer:
-    """OpenCV requires the attribute kernel_shape of {op}."""
-    return not node.has("kernel_shape")
-
-
-@rule(
-    "ConvTranspose",
-    feature="rank:ConvTranspose.*",
-    versions="..opencv4.10",
-    severity=REJECT,
-    text='of type "Deconvolution" unsupported on OpenCV backend',
-    source="net_impl.cpp:640 (4.10.0); measured",
-)
-def conv_transpose_rank(node: NodeView, target: Target) -> Answer:
-    """OpenCV supports ConvTranspose of rank 4 only."""
-    data = node.input(0)
-    if data is None or data.rank is None:
-        return Unknown("the rank of the input")
-    return data.rank != 4 and Yes(feature=f"rank:ConvTranspose.{data.rank}")
 
 
 @rule(
@@ -135,18 +78,6 @@ def conv_transpose_pads(node: NodeView, target: Target) -> Answer:
     pads = [int(size) for size in node.attr("pads", ())]
     half = len(pads) // 2
     return pads[:half] != pads[half:]
-
-
-@rule(
-    "ConvTranspose",
-    feature="attr:ConvTranspose.auto_pad",
-    versions="opencv",
-    severity=WRONG,
-    source="measured on 5.0.0: test_convtranspose_autopad_same of onnx",
-)
-def conv_transpose_auto_pad(node: NodeView, target: Target) -> Answer:
-    """OpenCV pads ConvTranspose differently from what auto_pad requires."""
-    return node.attr("auto_pad", "NOTSET") not in ("NOTSET", "VALID")
 
 
 @rule(
@@ -202,15 +133,3 @@ def reduce_all_named_axes(node: NodeView, target: Target) -> Answer:
     if given is None or node.attr("keepdims", 1) or data is None or data.rank is None:
         return False
     return len(np.atleast_1d(given)) == data.rank
-
-
-@rule(
-    "Attention",
-    feature="op:Attention",
-    versions="opencv4.10",
-    severity=REJECT,
-    source="onnx_importer.cpp:3935 (4.10.0), which reads that of com.microsoft; measured",
-)
-def attention_of_onnx(node: NodeView, target: Target) -> Answer:
-    """OpenCV 4 reads ONNX Attention as that of com.microsoft."""
-    return not node.domain

@@ -17,18 +17,6 @@ from graphfix.ir.views import NodeView
 
 
 @rule(
-    ("AveragePool", "MaxPool"),
-    feature="attr:{op}.auto_pad",
-    versions="opencv",
-    severity=WRONG,
-    source="measured on 4.10.0 and 5.0.0: test_maxpool_2d_same_lower of onnx",
-)
-def pool_same_lower(node: NodeView, target: Target) -> Answer:
-    """OpenCV pads {op} with auto_pad=SAME_LOWER at the end; ONNX pads the beginning."""
-    return bool(node.attr("auto_pad", "NOTSET") == "SAME_LOWER")
-
-
-@rule(
     "AveragePool",
     feature="attr:AveragePool.count_include_pad",
     versions="opencv",

@@ -120,19 +120,6 @@ def concat_constant(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    "Expand",
-    feature="rank:Expand.1",
-    versions="..opencv4.10",
-    severity=WRONG,
-    source="measured on 4.10.0: [1] to [3] gives [1,3]",
-)
-def expand_vector(node: NodeView, target: Target) -> Answer:
-    """OpenCV 4 expands a vector as if it were a column."""
-    data = node.input(0)
-    return data is not None and not is_stored(data) and data.rank == 1
-
-
-@rule(
     "Flatten",
     feature="attr:Flatten.axis",
     versions="..opencv4.10",

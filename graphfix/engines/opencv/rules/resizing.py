@@ -47,22 +47,6 @@ def _axes(node: NodeView) -> list[Axis] | None:
 
 @rule(
     ("Resize", "Upsample"),
-    feature="rank:Resize.*",
-    versions="opencv",
-    severity=REJECT,
-    text="ninputs == 1 || ninputs == 2 || ninputs >= 4",
-    source="resize2_layer.cpp:897 (5.0.0), resize_layer.cpp (4.10.0); measured",
-)
-def resize_rank(node: NodeView, target: Target) -> Answer:
-    """OpenCV supports {op} of rank 4 only."""
-    data = node.input(0)
-    if data is None or data.rank is None:
-        return Unknown("the rank of the input")
-    return data.rank != 4 and Yes(feature=f"rank:{node.op}.{data.rank}")
-
-
-@rule(
-    ("Resize", "Upsample"),
     feature="attr:Resize.mode=cubic",
     versions="..opencv4.10",
     severity=REJECT,
@@ -225,33 +209,3 @@ def resize_of_one_behind_conv(node: NodeView, target: Target) -> Answer:
         return False
     grows = any(one == 1 and two != 1 for one, two in zip(before, after, strict=True))
     return grows and is_in_blocks(data)
-
-
-@rule(
-    "Resize",
-    feature="dtype:Resize.*",
-    versions="opencv5.0..",
-    severity=WRONG,
-    source="measured on 5.0.0: int8, uint8 and int64 are rounded differently; int32 is refused",
-)
-def resize_of_integers(node: NodeView, target: Target) -> Answer:
-    """OpenCV rounds interpolated integers of Resize differently from ONNX."""
-    data = node.input(0)
-    if data is None or data.dtype is None or data.dtype.kind not in "iu":
-        return False
-    if node.attr("mode", "nearest") == "nearest":
-        return False
-    return Yes(feature=f"dtype:Resize.{data.type_name}")
-
-
-@rule(
-    "GridSample",
-    feature="attr:GridSample.mode=cubic",
-    versions="opencv5.0..",
-    severity=WRONG,
-    source="measured on 5.0.0: test_gridsample_bicubic of onnx, and all padding modes",
-)
-def grid_sample_cubic(node: NodeView, target: Target) -> Answer:
-    """OpenCV computes cubic GridSample wrongly."""
-    mode = node.attr("mode", "linear")
-    return mode in ("bicubic", "cubic") and Yes(feature=f"attr:GridSample.mode={mode}")

@@ -13,7 +13,7 @@ from graphfix.engines.openvino.rules.empty_constants import is_read_as_vector
 from graphfix.engines.operands import quantizer_reported_at
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
-from graphfix.engines.rule_makers import ignores_sparse_initializers, refuses_rank
+from graphfix.engines.rule_makers import ignores_sparse_initializers
 from graphfix.ir.graph import Tensor, Variable
 from graphfix.ir.model import Model
 from graphfix.ir.schemas import form_of
@@ -25,28 +25,6 @@ _AXES_SINCE = 18
 _AXES_IGNORED = 13
 _AXES = tuple(op for op in REDUCTIONS if op != "ReduceSum")  # which took them from 13 on
 _OF_SEQUENCES = ("ConcatFromSequence", "SequenceAt", "SequenceLength")
-_BYTES = tuple(
-    f"com.microsoft::QLinear{name}"
-    for name in (
-        "Add",
-        "AveragePool",
-        "Concat",
-        "LeakyRelu",
-        "Mul",
-        "Sigmoid",
-        "Softmax",
-        "Where",
-    )
-)
-
-grid_sample_of_images = refuses_rank(
-    "GridSample",
-    0,
-    range(4, 5),
-    versions="openvino",
-    text="GridSample is only supported for 4D input tensors. Got rank: {rank}",
-    source="grid_sample.cpp:23 of the ONNX frontend (2026.4.1), as its refusal says",
-)
 
 
 @rule(
@@ -60,31 +38,6 @@ def reduction_ignores_axes_input(node: NodeView, target: Target) -> Answer:
     """OpenVINO ignores the axes input of {op} from opset 18 on and reduces all axes."""
     form = form_of(node.op, node.opset)
     return form is not None and form.since >= _AXES_SINCE and node.input(1) is not None
-
-
-@rule(
-    ("AveragePool", "MaxPool"),
-    feature="attr:{op}.dilations",
-    versions="openvino",
-    severity=WRONG,
-    source=f"{_MEASURED} 2026.4.1: the sizes of the output are those of a window without holes",
-)
-def dilated_pool_of_same_size(node: NodeView, target: Target) -> Answer:
-    """OpenVINO ignores dilations when it computes the automatic padding of {op}."""
-    holes = any(step != 1 for step in node.attr("dilations", []))
-    return holes and str(node.attr("auto_pad", "NOTSET")).startswith("SAME")
-
-
-@rule(
-    "AveragePool",
-    feature="attr:AveragePool.dilations",
-    versions="..openvino2024.0",
-    severity=WRONG,
-    source=f"{_MEASURED} 2024.0.0: the dilations are not read",
-)
-def average_pool_ignores_dilations(node: NodeView, target: Target) -> Answer:
-    """OpenVINO ignores dilations of AveragePool."""
-    return any(step != 1 for step in node.attr("dilations", []))
 
 
 @rule(
@@ -233,18 +186,6 @@ def _named(value: Value) -> Value:
 
 
 @rule(
-    _BYTES,
-    feature="op:com.microsoft::{op}",
-    versions="openvino2026.4..",
-    severity=WRONG,
-    source="measured on 2026.4.1, graphfix/engines/openvino/facts/asked.json: qlinear and others",
-)
-def bytes_cut_off(node: NodeView, target: Target) -> Answer:
-    """OpenVINO truncates results of {op} and wraps around; onnxruntime rounds and saturates."""
-    return True
-
-
-@rule(
     ("ReduceL1", "ReduceLogSum", "ReduceLogSumExp"),
     feature="attr:{op}.axes",
     versions="openvino2026.4..",
@@ -259,23 +200,6 @@ def reduction_ignores_axes_attribute(node: NodeView, target: Target) -> Answer:
     if x.rank is None:
         return Unknown(f"rank of {x.name}")
     return len({int(axis) % x.rank for axis in axes}) < x.rank
-
-
-@rule(
-    "Resize",
-    feature="attr:Resize.coordinate_transformation_mode",
-    versions="openvino",
-    severity=REJECT,
-    text="this type of coordinate transformation mode is not supported",
-    source="resize.cpp:91 of the ONNX frontend (2026.4.1), as its refusal says; facts/asked.json,"
-    " resize-coordinates; the profiles have it of opset 19",
-)
-def resize_coordinates(node: NodeView, target: Target) -> Answer:
-    """OpenVINO does not support this coordinate_transformation_mode of Resize."""
-    where = node.attr("coordinate_transformation_mode", "half_pixel")
-    if where not in ("half_pixel_symmetric", "tf_crop_and_resize") or node.opset >= 19:
-        return None
-    return Yes(feature=f"attr:Resize.coordinate_transformation_mode={where}")
 
 
 @rule(

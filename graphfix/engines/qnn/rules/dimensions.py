@@ -55,22 +55,6 @@ def many_dimensions(node: NodeView, target: Target) -> Answer:
     return None
 
 
-@rule(
-    ("Max", "Min"),
-    feature="rank:{op}.5",
-    versions="qnn",
-    severity=REJECT,
-    text=LEFT,
-    source=f"{PROVIDER}: facts/asked.json, larger-of-five; of integers it is taken",
-)
-def larger_of_five_dimensions(node: NodeView, target: Target) -> Answer:
-    """QNN does not support {op} of 5D float tensors; it runs on the CPU."""
-    result = node.output(0)
-    if result is None or result.rank != _MOST:
-        return False
-    return result.dtype is not None and result.dtype.kind == "f"
-
-
 def _is_turned_differently(node: NodeView) -> bool:
     """Say whether a node is one of a Reshape, a Transpose and a Reshape that become others."""
     turn = node

@@ -41,22 +41,6 @@ def batches_by_a_constant(node: NodeView, target: Target) -> Answer:
 
 @rule(
     "MatMul",
-    feature="rank:MatMul.1",
-    versions="qnn",
-    severity=REJECT,
-    text=LEFT,
-    source=f"{PROVIDER}: facts/asked.json, matmul-vector: of up to four dimensions it is taken",
-)
-def batches_by_a_vector(node: NodeView, target: Target) -> Answer:
-    """QNN does not support MatMul of a 5D tensor by a vector; it runs on the CPU."""
-    x, by = node.input(0), node.input(1)
-    if x is None or by is None or is_folded(by):
-        return None
-    return x.rank == _MOST and by.rank == 1
-
-
-@rule(
-    "MatMul",
     feature="shape:MatMul.batches",
     versions="qnn",
     severity=REJECT,

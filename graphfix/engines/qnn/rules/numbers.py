@@ -14,7 +14,6 @@ from graphfix.engines.rule import NOTE, WRONG, Answer, Yes, rule
 from graphfix.ir.views import NodeView, Value
 
 _CLIP_BY_INPUTS = 11  # the opset whose Clip has its limits as inputs
-_HALF_PIXELS_SINCE = 16  # the opset whose RoiAlign has them
 _FLAT = 2  # dimensions of an image
 _SCALED = ("Resize", "Upsample")
 _IMAGES = 4  # dimensions of a row of images
@@ -116,43 +115,6 @@ def unclipped(node: NodeView, target: Target) -> Answer:
     """QNN ignores min and max of Clip below opset 11, where they are attributes."""
     limits = (node.attr("min", None), node.attr("max", None))
     return node.opset < _CLIP_BY_INPUTS and any(limit is not None for limit in limits)
-
-
-@rule(
-    "RoiAlign",
-    feature="op:RoiAlign",
-    versions="qnn",
-    severity=WRONG,
-    source=f"{PROVIDER}: facts/asked.json, roi-align; from opset 16 on it is right",
-)
-def regions_of_opset_10(node: NodeView, target: Target) -> Answer:
-    """QNN computes RoiAlign of opset 10 with half-pixel coordinates; ONNX does not."""
-    return node.opset < _HALF_PIXELS_SINCE
-
-
-@rule(
-    "TopK",
-    feature="form:TopK.ties",
-    versions="qnn",
-    severity=WRONG,
-    source=f"{PROVIDER}: ONNX says the lower index first; rows that hold a number twice",
-)
-def equal_numbers(node: NodeView, target: Target) -> Answer:
-    """QNN orders equal elements of TopK differently, and float16 makes more of them equal."""
-    indices = node.output(1)
-    return indices is not None and (indices.is_used or indices.is_graph_output)
-
-
-@rule(
-    "Pad",
-    feature="attr:Pad.mode=edge",
-    versions="qnn",
-    severity=WRONG,
-    source=f"{PROVIDER}: what is read lies outside of the tensor",
-)
-def repeated_edge(node: NodeView, target: Target) -> Answer:
-    """QNN reads memory outside of the tensor for Pad with mode edge."""
-    return bool(node.attr("mode", "constant") == "edge")
 
 
 @rule(

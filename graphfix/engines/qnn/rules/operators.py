@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.outer_scopes import reads_of_outer_scopes
 from graphfix.engines.operands import normalizes_several_axes
 from graphfix.engines.profile import Target
@@ -11,39 +10,13 @@ from graphfix.engines.qnn.rules.provider import LEFT, PROVIDER
 from graphfix.engines.rule import REJECT, Answer, Yes, rule
 from graphfix.ir.views import NodeView
 
-_MOST = 5  # dimensions
 _AXES_FROM_THE_END = 11  # the opset that allows them
-_TOPK_BY_INPUT = 10  # the opset whose TopK has k as an input
-_OF_FOUR = (  # operators of one tensor that take four dimensions at most
-    "Asin",
-    "Atan",
-    "Ceil",
-    "Cos",
-    "Elu",
-    "Floor",
-    "HardSigmoid",
-    "HardSwish",
-    "LogSoftmax",
-    "Neg",
-    "Round",
-    "Sign",
-    "Sin",
-    "Softplus",
-    "Sqrt",
-    "Tanh",
-)
 _UNCAST = {
     ("float16", "bool"),
     ("float16", "uint8"),
     ("float16", "uint32"),
     ("uint32", "float16"),
 }
-
-
-@rule("Mod", feature="attr:Mod.fmod=1", versions="qnn", severity=REJECT, text=LEFT, source=PROVIDER)
-def remainder_of_floats(node: NodeView, target: Target) -> Answer:
-    """QNN does not support Mod with fmod=1; it runs on the CPU."""
-    return bool(node.attr("fmod", 0))
 
 
 @rule(
@@ -81,51 +54,6 @@ def constants_of_the_outer_graph(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    _OF_FOUR,
-    feature="rank:{op}.5",
-    versions="qnn",
-    severity=REJECT,
-    text=LEFT,
-    source=f"{PROVIDER}: facts/asked.json, one-tensor",
-)
-def five_dimensions(node: NodeView, target: Target) -> Answer:
-    """QNN does not support {op} of 5D tensors; it runs on the CPU."""
-    return node.need(0).rank == _MOST
-
-
-@rule(
-    ("BatchNormalization", "GridSample"),
-    feature="rank:{op}.5",
-    versions="qnn",
-    severity=REJECT,
-    text=LEFT,
-    source=f"{PROVIDER}: facts/asked.json, batch-normalization and grid-sample; GridSample is said"
-    ' to be "inserted using the NHWC format" and "not selected"',
-)
-def images_of_three_dimensions(node: NodeView, target: Target) -> Answer:
-    """QNN does not support {op} of 5D tensors; it runs on the CPU."""
-    return node.need(0).rank == _MOST
-
-
-@rule(
-    "BatchNormalization",
-    feature="const:BatchNormalization.*",
-    versions="qnn",
-    severity=REJECT,
-    text=LEFT,
-    source=f"{PROVIDER}: facts/asked.json, batch-normalization; an initializer that is an input as"
-    " well is no constant",
-)
-def computed_statistics(node: NodeView, target: Target) -> Answer:
-    """QNN requires constant parameters of BatchNormalization."""
-    for index, name in enumerate(("scale", "B", "input_mean", "input_var"), start=1):
-        value = node.input(index)
-        if value is not None and not is_folded(value):
-            return Yes(feature=f"const:BatchNormalization.{name}")
-    return None
-
-
-@rule(
     ("Concat", "Slice", "Squeeze"),
     feature="form:{op}.negative-axis",
     versions="qnn",
@@ -143,38 +71,6 @@ def axis_from_the_end(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    "Attention",
-    feature="dtype:Attention.bool",
-    versions="qnn",
-    severity=REJECT,
-    text=LEFT,
-    source=f"{PROVIDER}: facts/asked.json, attention; one of floats is taken",
-)
-def masked_by_bools(node: NodeView, target: Target) -> Answer:
-    """QNN does not support a bool mask of Attention; it runs on the CPU."""
-    mask = node.input(3)
-    if mask is None or node.domain:
-        return None
-    return mask.type_name == "bool" if mask.type_name else Unknown(f"dtype of {mask.name}")
-
-
-@rule("TopK", feature="form:TopK.1", versions="qnn", severity=REJECT, text=LEFT, source=PROVIDER)
-def topk_of_old(node: NodeView, target: Target) -> Answer:
-    """QNN does not support TopK below opset 10, where k is an attribute."""
-    return node.opset < _TOPK_BY_INPUT
-
-
-@rule("Clip", feature="const:Clip.max", versions="qnn", severity=REJECT, text=LEFT, source=PROVIDER)
-def computed_limits(node: NodeView, target: Target) -> Answer:
-    """QNN requires constant min and max of Clip."""
-    for index, name in ((1, "min"), (2, "max")):
-        limit = node.input(index)
-        if limit is not None and not is_folded(limit):
-            return Yes(feature=f"const:Clip.{name}")
-    return None
-
-
-@rule(
     "LayerNormalization",
     feature="attr:LayerNormalization.axis",
     versions="qnn",
@@ -186,19 +82,6 @@ def normalized_over_several_axes(node: NodeView, target: Target) -> Answer:
     """QNN supports LayerNormalization over the last axis with one output only."""
     further = any(node.output(index) is not None for index in (1, 2))
     return further or normalizes_several_axes(node)
-
-
-@rule(
-    ("Max", "Min"),
-    feature="form:{op}.one-input",
-    versions="qnn",
-    severity=REJECT,
-    text=LEFT,
-    source=PROVIDER,
-)
-def one_operand(node: NodeView, target: Target) -> Answer:
-    """QNN does not support {op} with one input; it runs on the CPU."""
-    return len(node.inputs) == 1
 
 
 @rule(
@@ -284,20 +167,3 @@ def named_activations(node: NodeView, target: Target) -> Answer:
     if node.attr("clip", None) is not None:
         return Yes(feature=f"attr:{node.op}.clip")
     return bool(node.attr("activations", ()))
-
-
-@rule(
-    "Range",
-    feature="const:Range.limit",
-    versions="qnn",
-    severity=REJECT,
-    text=LEFT,
-    source=f"{PROVIDER}: no size may be open",
-)
-def computed_range(node: NodeView, target: Target) -> Answer:
-    """QNN requires constant start, limit and delta of Range."""
-    for index, name in enumerate(("start", "limit", "delta")):
-        limit = node.input(index)
-        if limit is not None and not is_folded(limit):
-            return Yes(feature=f"const:Range.{name}")
-    return None

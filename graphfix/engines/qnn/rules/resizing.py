@@ -58,19 +58,6 @@ def nearest(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    _SCALED,
-    feature="rank:{op}.5",
-    versions="qnn",
-    severity=WRONG,
-    source=f"{PROVIDER}: of four dimensions it is right",
-)
-def resized_in_three_dimensions(node: NodeView, target: Target) -> Answer:
-    """QNN computes linear {op} of three spatial dimensions wrongly."""
-    x = node.input(0)
-    return x is not None and x.rank == 5
-
-
-@rule(
     "Resize",
     feature="form:Resize.10",
     versions="qnn",

@@ -7,21 +7,6 @@ from graphfix.engines.qnn.rules.provider import LEFT, PROVIDER
 from graphfix.engines.rule import REJECT, Answer, rule
 from graphfix.ir.views import NodeView
 
-_MOST = 5  # dimensions
-
-
-@rule(
-    ("AveragePool", "MaxPool"),
-    feature="attr:{op}.dilations",
-    versions="qnn",
-    severity=REJECT,
-    text=LEFT,
-    source=PROVIDER,
-)
-def dilated_windows(node: NodeView, target: Target) -> Answer:
-    """QNN does not support dilations of {op}; it runs on the CPU."""
-    return any(int(dilation) != 1 for dilation in node.attr("dilations", ()))
-
 
 @rule(
     ("AveragePool", "MaxPool"),
@@ -41,15 +26,6 @@ def window_beyond_the_input(node: NodeView, target: Target) -> Answer:
     pads = node.attr("pads", ()) or (0,) * 2 * len(window)
     ends = zip(sizes, pads, pads[len(window) :], window, strict=False)
     return any(size + one + two < width for size, one, two, width in ends)
-
-
-@rule(
-    "MaxPool", feature="rank:MaxPool.5", versions="qnn", severity=REJECT, text=LEFT, source=PROVIDER
-)
-def maxpool_of_three_dimensions(node: NodeView, target: Target) -> Answer:
-    """QNN does not support MaxPool of three spatial dimensions."""
-    x = node.input(0)
-    return x is not None and x.rank == _MOST
 
 
 @rule(
@@ -76,16 +52,3 @@ def window_in_the_padding(node: NodeView, target: Target) -> Answer:
         -(-(size + one + two - width) // step) + 1 != end
         for size, end, one, two, width, step in ends
     )
-
-
-@rule(
-    "MaxPool",
-    feature="form:MaxPool.indices",
-    versions="qnn",
-    severity=REJECT,
-    text=LEFT,
-    source=PROVIDER,
-)
-def maxpool_indices(node: NodeView, target: Target) -> Answer:
-    """QNN does not support the Indices output of MaxPool."""
-    return node.output(1) is not None

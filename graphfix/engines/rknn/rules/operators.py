@@ -11,10 +11,9 @@ from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.ir.views import NodeView, Value
-from graphfix.operators.table import ELEMENTWISE, REDUCTIONS
+from graphfix.operators.table import ELEMENTWISE
 
 _UNSIGNED = frozenset({"uint8", "uint16", "uint32", "uint64"})
-_REFUSED_DROPOUT = 9  # the opset
 _PARAMETERS = ("scale", "B", "mean", "var")  # of BatchNormalization
 # Operator -> what its sizes depend on.
 _COUNTING = {
@@ -43,19 +42,6 @@ def dynamic_sizes(node: NodeView, target: Target) -> Answer:
     return Yes(
         message=f"{target.title} requires constant inputs of {node.op}, which set its output shape",
     )
-
-
-@rule(
-    "ConstantOfShape",
-    feature="form:ConstantOfShape.no-value",
-    versions="rknn",
-    severity=REJECT,
-    text="'numpy.ndarray' object has no attribute 'data_type'",
-    source=TOOLKIT,
-)
-def no_value(node: NodeView, target: Target) -> Answer:
-    """RKNN requires the attribute value of ConstantOfShape."""
-    return not node.has("value")
 
 
 @rule(
@@ -92,33 +78,6 @@ def layer_normalization_of_the_last_axis(node: NodeView, target: Target) -> Answ
 
 
 @rule(
-    "Dropout",
-    feature="form:Dropout.mask",
-    versions="rknn",
-    severity=REJECT,
-    text="Not support 'Dropout' of opset-9!",
-    source=f"{TOOLKIT}: facts/graphs.json; opsets 7, 8 and 10 to 13 are taken, and 9 without it",
-)
-def mask_of_opset_9(node: NodeView, target: Target) -> Answer:
-    """RKNN does not support the mask output of Dropout at opset 9, even if unused."""
-    return node.opset == _REFUSED_DROPOUT and node.output(1) is not None
-
-
-@rule(
-    "PRelu",
-    feature="const:PRelu.slope",
-    versions="rknn",
-    severity=REJECT,
-    text="'NoneType' object has no attribute 'shape'",
-    source=TOOLKIT,
-)
-def slope_of_prelu(node: NodeView, target: Target) -> Answer:
-    """RKNN requires a constant slope of PRelu."""
-    slope = node.input(1)
-    return slope is not None and not known_with_sizes(slope)
-
-
-@rule(
     "BatchNormalization",
     feature="const:BatchNormalization.*",
     versions="rknn",
@@ -137,51 +96,6 @@ def computed_normalization(node: NodeView, target: Target) -> Answer:
                 message=f"{target.title} requires a constant {name} of BatchNormalization",
             )
     return None
-
-
-@rule(
-    REDUCTIONS,
-    feature="attr:{op}.noop_with_empty_axes=1",
-    versions="rknn",
-    severity=REJECT,
-    text="count == 1 was false. Reduction on all axes, output size should be 1.",
-    source=f"{TOOLKIT}: without axes it reduces over all, or fails",
-)
-def nothing_reduced(node: NodeView, target: Target) -> Answer:
-    """RKNN ignores noop_with_empty_axes=1 of {op} and reduces all axes."""
-    if not node.attr("noop_with_empty_axes", 0) or node.input(1) is not None or node.has("axes"):
-        return None
-    return True
-
-
-@rule(
-    ("Conv", "ConvTranspose"),
-    feature="rank:{op}.5",
-    versions="rknn",
-    severity=REJECT,
-    text="vector::_M_range_check: __n (which is 2) >= this->size() (which is 3)",
-    source=f"{TOOLKIT}: it ends the process, and in few forms computes other values",
-)
-def three_dimensions(node: NodeView, target: Target) -> Answer:
-    """RKNN crashes on {op} with three spatial dimensions."""
-    x = node.input(0)
-    if x is None:
-        return None
-    if x.rank is None:
-        return Unknown(f"rank of {x.name}")
-    return x.rank > 4
-
-
-@rule(
-    "Resize",
-    feature="attr:Resize.mode=cubic",
-    versions="rknn",
-    severity=REJECT,
-    source=f"{TOOLKIT}: it ends the process",
-)
-def cubic(node: NodeView, target: Target) -> Answer:
-    """RKNN crashes on cubic Resize."""
-    return bool(node.attr("mode", "nearest") == "cubic")
 
 
 @rule(
@@ -273,23 +187,6 @@ def choice_of_many_dimensions(node: NodeView, target: Target) -> Answer:
 
 @rule(
     "Slice",
-    feature="const:Slice.ends",
-    versions="rknn",
-    severity=REJECT,
-    text="The input {index} of Slice('{name}') need to be constant!",
-    source=TOOLKIT,
-)
-def computed_slice(node: NodeView, target: Target) -> Answer:
-    """RKNN requires constant starts, ends, axes and steps of Slice, axes unless all are cut."""
-    for index, name in ((1, "starts"), (2, "ends"), (3, "axes"), (4, "steps")):
-        value = node.input(index)
-        if value is not None and not known_with_sizes(value):
-            return Yes(feature=f"const:Slice.{name}")
-    return None
-
-
-@rule(
-    "Slice",
     feature="form:Slice.no-axes",
     versions="rknn",
     severity=REJECT,
@@ -330,31 +227,6 @@ def _before(value: Value) -> Value | None:
     maker = value.producer
     alone = maker is not None and maker.op in ELEMENTWISE and len(maker.inputs) == 1
     return maker.input(0) if maker is not None and alone else None
-
-
-@rule(
-    ("Max", "Min", "Mean", "Sum"),
-    feature="form:{op}.one-input",
-    versions="rknn",
-    severity=REJECT,
-    source=f"{TOOLKIT}: it ends the process",
-)
-def one_operand(node: NodeView, target: Target) -> Answer:
-    """RKNN crashes on {op} with one input."""
-    return len(node.inputs) == 1
-
-
-@rule(
-    ("QuantizeLinear", "DequantizeLinear"),
-    feature="form:{op}.no-zero-point",
-    versions="rknn",
-    severity=REJECT,
-    text="list index (2) out of range",
-    source=TOOLKIT,
-)
-def no_zero_point(node: NodeView, target: Target) -> Answer:
-    """RKNN requires the zero point of {op}."""
-    return node.input(2) is None
 
 
 @rule(

@@ -13,19 +13,6 @@ _LAYERS_NORMALIZED = 17  # the opset that brings LayerNormalization
 
 @rule(
     ("ReduceL1", "ReduceL2"),
-    feature="form:{op}.axes-input",
-    versions="tflite",
-    severity=REJECT,
-    text="'axis' must be None, an integer, or a tuple of 2 unique integers, got {axes}",
-    source=f"{MEASURED}: facts/graphs.json; what comes of an input are no integers of Python",
-)
-def norm_by_axes_input(node: NodeView, target: Target) -> Answer:
-    """onnx2tf does not support {op} with axes as an input, as from opset 18 on."""
-    return node.input(1) is not None
-
-
-@rule(
-    ("ReduceL1", "ReduceL2"),
     feature="attr:{op}.axes",
     versions="tflite",
     severity=REJECT,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.authoring.declaring import Unknown
-from graphfix.engines.operands import has_rank, joins_axes, normalizes_several_axes
+from graphfix.engines.operands import joins_axes, normalizes_several_axes
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.engines.rule_makers import ignores_sparse_initializers, refuses_empty_outputs
@@ -15,8 +15,6 @@ from graphfix.ir.views import NodeView, Value
 _CELLS = {"GRU": (3,), "LSTM": (3, 5), "RNN": (3,)}  # bias and first state
 _WEIGHTS = (1, 2, 3)  # the inputs W, R and B
 _MATRIX = 2  # the rank
-_SIGNALS = 3  # the rank of which the first axis is the last but one
-_DFT_OF_LAST = 20  # the opset from which on the axis is the last but one where none is said
 _VOLUME = 5  # the rank of what has three dimensions next to batch and channels
 
 
@@ -37,18 +35,6 @@ def name_beyond_ascii(model: Model, target: Target) -> list[Answer]:
 
 
 @rule(
-    "Mod",
-    feature="attr:Mod.fmod=1",
-    versions="tflite",
-    severity=WRONG,
-    source=f"{MEASURED}: facts/graphs.json; of floats and integers",
-)
-def mod_truncated(node: NodeView, target: Target) -> Answer:
-    """onnx2tf's Mod with fmod=1 takes the sign of the divisor; ONNX takes that of the dividend."""
-    return bool(node.attr("fmod", 0))
-
-
-@rule(
     ("GRU", "LSTM", "RNN"),
     feature="form:{op}.unset-input",
     versions="tflite",
@@ -63,18 +49,6 @@ def cell_without_states(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    ("GRU", "LSTM", "RNN"),
-    feature="attr:{op}.layout=1",
-    versions="tflite",
-    severity=REJECT,
-    source=MEASURED,
-)
-def cell_by_batch(node: NodeView, target: Target) -> Answer:
-    """onnx2tf does not support layout=1 of {op}."""
-    return bool(node.attr("layout", 0))
-
-
-@rule(
     ("Softmax", "LogSoftmax"),
     feature="form:{op}.flattened",
     versions="tflite",
@@ -84,19 +58,6 @@ def cell_by_batch(node: NodeView, target: Target) -> Answer:
 def softmax_of_flattened(node: NodeView, target: Target) -> Answer:
     """onnx2tf applies {op} to one axis; ONNX before opset 13 flattens all axes from there on."""
     return joins_axes(node)
-
-
-@rule(
-    "OneHot",
-    feature="op:OneHot",
-    versions="tflite",
-    severity=WRONG,
-    source=f"{MEASURED}: facts/asked.json, one-hot*: of more dimensions, and along an axis that is"
-    " counted from the front, it is equal; ops/OneHot.py adds the axis twice",
-)
-def one_hot_of_a_vector(node: NodeView, target: Target) -> Answer:
-    """onnx2tf transposes the result of OneHot of a vector along a negative axis."""
-    return int(node.attr("axis", -1)) < 0 and has_rank(node, 1)
 
 
 @rule(
@@ -205,32 +166,6 @@ def computed_weights(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    "ArgMax",
-    feature="attr:ArgMax.select_last_index",
-    versions="tflite",
-    severity=REJECT,
-    source=MEASURED,
-)
-def last_of_equals(node: NodeView, target: Target) -> Answer:
-    """onnx2tf does not support select_last_index=1 of ArgMax."""
-    return bool(node.attr("select_last_index", 0))
-
-
-@rule(
-    "Clip",
-    feature="form:Clip.no-bounds",
-    versions="tflite",
-    severity=REJECT,
-    text="'tf_node'",
-    source=MEASURED,
-)
-def clip_without_bounds(node: NodeView, target: Target) -> Answer:
-    """onnx2tf does not support Clip without min and max."""
-    given = [node.input(1), node.input(2), node.attr("min", None), node.attr("max", None)]
-    return all(bound is None for bound in given)
-
-
-@rule(
     "ConvTranspose",
     feature="form:ConvTranspose.bias",
     versions="tflite",
@@ -261,21 +196,6 @@ def transform_of_part(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    "DFT",
-    feature="attr:DFT.axis",
-    versions="tflite",
-    severity=WRONG,
-    source=f"{MEASURED}: facts/asked.json, dft-more; ops/DFT.py takes the last axis but one",
-)
-def transform_along_the_first_axis(node: NodeView, target: Target) -> Answer:
-    """onnx2tf uses the last axis of DFT by default; ONNX before opset 20 uses axis 1."""
-    if node.opset >= _DFT_OF_LAST or node.has("axis"):
-        return None
-    first = has_rank(node, _SIGNALS)
-    return first if first is None or isinstance(first, Unknown) else not first
-
-
-@rule(
     ("GRU", "LSTM", "RNN"),
     feature="const:{op}.W",
     versions="tflite",
@@ -295,17 +215,3 @@ EMPTY_OUTPUT = refuses_empty_outputs(
     source=f"{MEASURED}: facts/asked.json, slice",
 )
 SPARSE_INITIALIZER = ignores_sparse_initializers(versions="tflite", source=MEASURED)
-
-
-@rule(
-    "CumSum",
-    feature="rank:CumSum.axis",
-    versions="tflite",
-    severity=REJECT,
-    text="'tf.Cumsum' op requires scalar axis operand",
-    source=f"{MEASURED}: facts/asked.json, cumsum-axis",
-)
-def axis_in_a_vector(node: NodeView, target: Target) -> Answer:
-    """onnx2tf requires the axis of CumSum to be a scalar."""
-    axis = node.input(1)
-    return axis is not None and axis.rank == 1

@@ -71,22 +71,6 @@ def padded_powers(node: NodeView, target: Target) -> Answer:
 
 @rule(
     "GlobalLpPool",
-    feature="op:GlobalLpPool",
-    versions="tflite",
-    severity=REJECT,
-    text="'axis' must be None, an integer, or a tuple of 2 unique integers",
-    source=f"{_ASKED}, global-pool: images are taken",
-)
-def global_powers(node: NodeView, target: Target) -> Answer:
-    """onnx2tf supports GlobalLpPool of rank 4 only."""
-    x = node.input(0)
-    if x is None:
-        return None
-    return Unknown(f"rank of {x.name}") if x.rank is None else x.rank != _IMAGE
-
-
-@rule(
-    "GlobalLpPool",
     feature="form:GlobalLpPool.equal-sizes",
     versions="tflite",
     severity=WRONG,

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.engines.operands import has_rank
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.tflite.rules import MEASURED
@@ -190,18 +189,6 @@ def resized_rank(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    "Upsample",
-    feature="rank:Upsample.3",
-    versions="tflite",
-    severity=WRONG,
-    source=f"{_ASKED}, upsample: by 2 and by 1.5; ops/Upsample.py takes the last two axes",
-)
-def upsampled_line(node: NodeView, target: Target) -> Answer:
-    """onnx2tf resizes the channels too when Upsample has rank 3."""
-    return has_rank(node, _LINES)
-
-
-@rule(
     "Resize",
     feature="attr:Resize.mode",
     versions="tflite",
@@ -250,16 +237,3 @@ def resize_of_one_ratio(node: NodeView, target: Target) -> Answer:
     if policy == "stretch" or _given(node, 3) is None:
         return None
     return Yes(feature=f"attr:Resize.keep_aspect_ratio_policy={policy}")
-
-
-@rule(
-    "Resize",
-    feature="attr:Resize.antialias=1",
-    versions="tflite",
-    severity=REJECT,
-    text="op is neither a custom op nor a flex op: ScaleAndTranslate",
-    source=f"{_ASKED}, resize-attributes",
-)
-def resize_without_aliases(node: NodeView, target: Target) -> Answer:
-    """LiteRT has no operator for Resize with antialias=1."""
-    return bool(node.attr("antialias", 0)) and node.attr("mode", "nearest") != "nearest"

@@ -11,7 +11,7 @@ from graphfix.analysis.memo import kept_stepwise
 from graphfix.analysis.walking import operands
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.engines.rule import REJECT, WRONG, Answer, rule
 from graphfix.engines.tflite.rules import MEASURED
 from graphfix.ir.views import Array, NodeView, Value
 from graphfix.operators.table import ELEMENTWISE
@@ -34,32 +34,6 @@ _HANDING = ELEMENTWISE | {
     "Unsqueeze",
     "Where",
 }
-
-
-@rule(
-    "ScatterElements",
-    feature="attr:ScatterElements.reduction",
-    versions="tflite",
-    severity=REJECT,
-    source=f"{MEASURED}: reduction add ends the conversion",
-)
-def scatter_elements_reduction(node: NodeView, target: Target) -> Answer:
-    """onnx2tf does not support ScatterElements with a reduction."""
-    how = node.attr("reduction", "none")
-    return how != "none" and Yes(feature=f"attr:ScatterElements.reduction={how}")
-
-
-@rule(
-    "ScatterND",
-    feature="attr:ScatterND.reduction",
-    versions="tflite",
-    severity=WRONG,
-    source=f"{MEASURED}: reductions add and min",
-)
-def scatter_nd_reduction(node: NodeView, target: Target) -> Answer:
-    """onnx2tf ignores the reduction of ScatterND and overwrites the data."""
-    how = node.attr("reduction", "none")
-    return how != "none" and Yes(feature=f"attr:ScatterND.reduction={how}")
 
 
 @rule(

@@ -12,18 +12,6 @@ _ASKED = f"{MEASURED}: facts/asked.json"
 
 
 @rule(
-    "SplitToSequence",
-    feature="op:SplitToSequence",
-    versions="tflite",
-    severity=REJECT,
-    source=f"{_ASKED}, split-to-sequence*: without that input it is taken",
-)
-def split_by_sizes(node: NodeView, target: Target) -> Answer:
-    """onnx2tf does not support SplitToSequence with the input split."""
-    return node.input(1) is not None
-
-
-@rule(
     "SequenceConstruct",
     feature="op:SequenceConstruct",
     versions="tflite",

@@ -11,7 +11,6 @@ from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.tflite.rules import MEASURED
 from graphfix.engines.tflite.rules.layouts import readers_by_number
 from graphfix.ir.views import NodeView, Value
-from graphfix.operators.table import REDUCTIONS
 
 _ASKED = f"{MEASURED}: facts/asked.json"
 _BY_AXES = frozenset({"Concat", "Gather", "Reshape", "Slice", "Transpose"})
@@ -77,19 +76,6 @@ def slice_beyond_a_vector(node: NodeView, target: Target) -> Answer:
     starts = node.need(1).array()
     by_one = (stride is None or stride.tolist() == [1]) and (starts is None or starts.any())
     return bool(by_one and np.all((found > size) & (found <= _FARTHEST)))
-
-
-@rule(
-    tuple(sorted(REDUCTIONS)),
-    feature="form:{op}.empty-axes",
-    versions="tflite",
-    severity=REJECT,
-    source=f"{_ASKED}, reduce-18: without that input it is taken",
-)
-def reduction_along_nothing(node: NodeView, target: Target) -> Answer:
-    """onnx2tf does not support an empty constant as axes of {op}."""
-    axes = node.input(1)
-    return axes is not None and axes.static_shape == (0,)
 
 
 @rule(

@@ -8,38 +8,13 @@ from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.operands import is_never_negative, only_reader
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.engines.rule import REJECT, WRONG, Answer, rule
 from graphfix.engines.tflite.rules import MEASURED
 from graphfix.ir.views import NodeView
 
 _MODE = "coordinate_transformation_mode"
 _CENTRES_SAID = 16  # the opset from which on RoiAlign says whether pixels have centres
 _IMAGE = 4  # the rank
-
-
-@rule(
-    ("AveragePool", "MaxPool"),
-    feature="attr:{op}.auto_pad",
-    versions="tflite",
-    severity=WRONG,
-    source=f"{MEASURED}: SAME_UPPER is equal",
-)
-def pool_padded_before(node: NodeView, target: Target) -> Answer:
-    """onnx2tf returns other sizes for {op} with auto_pad=SAME_LOWER."""
-    return bool(node.attr("auto_pad", "NOTSET") == "SAME_LOWER")
-
-
-@rule(
-    ("Conv", "ConvTranspose"),
-    feature="attr:{op}.auto_pad",
-    versions="tflite",
-    severity=REJECT,
-    text="Invalid auto_pad attribute: SAME_LOWER",
-    source=MEASURED,
-)
-def convolution_padded_before(node: NodeView, target: Target) -> Answer:
-    """onnx2tf does not support auto_pad=SAME_LOWER of {op}."""
-    return bool(node.attr("auto_pad", "NOTSET") == "SAME_LOWER")
 
 
 @rule(
@@ -94,120 +69,6 @@ def _pad_before(node: NodeView) -> NodeView | None:
 
 
 @rule(
-    "MaxPool",
-    feature="form:MaxPool.indices",
-    versions="tflite",
-    severity=WRONG,
-    source=MEASURED,
-)
-def pool_indices(node: NodeView, target: Target) -> Answer:
-    """onnx2tf returns different MaxPool indices than ONNX."""
-    return len(node.outputs) > 1 and node.outputs[1] is not None
-
-
-@rule(
-    "Pad",
-    feature="form:Pad.axes",
-    versions="tflite",
-    severity=REJECT,
-    text="cannot reshape array of size 2 into shape (2,3)",
-    source=f"{MEASURED}; pads for all axes are taken",
-)
-def pad_of_some_axes(node: NodeView, target: Target) -> Answer:
-    """onnx2tf ignores the input axes of Pad."""
-    return node.input(3) is not None
-
-
-@rule(
-    "Pad",
-    feature="attr:Pad.mode=wrap",
-    versions="tflite",
-    severity=REJECT,
-    text="Value of argument `mode` expected",
-    source=MEASURED,
-)
-def pad_around(node: NodeView, target: Target) -> Answer:
-    """onnx2tf does not support Pad with mode wrap."""
-    return bool(node.attr("mode", "constant") == "wrap")
-
-
-@rule(
-    "Resize",
-    feature="attr:Resize.mode=cubic",
-    versions="tflite",
-    severity=WRONG,
-    source=f"{MEASURED}: all numbers differ, up to 0.48 of 2",
-)
-def resize_cubic(node: NodeView, target: Target) -> Answer:
-    """onnx2tf uses different cubic weights than ONNX for Resize."""
-    return bool(node.attr("mode", "nearest") == "cubic")
-
-
-@rule(
-    "Resize",
-    feature="attr:Resize.coordinate_transformation_mode",
-    versions="tflite",
-    severity=REJECT,
-    source=MEASURED,
-)
-def resize_of_a_part(node: NodeView, target: Target) -> Answer:
-    """onnx2tf does not support Resize with tf_crop_and_resize."""
-    if node.attr(_MODE, "half_pixel") != "tf_crop_and_resize":
-        return None
-    return Yes(feature=f"attr:Resize.{_MODE}=tf_crop_and_resize")
-
-
-@rule(
-    "GridSample",
-    feature="attr:GridSample.mode=cubic",
-    versions="tflite",
-    severity=REJECT,
-    source=f"{MEASURED}: facts/graphs.json; linear and nearest are equal with every padding",
-)
-def grid_sample_cubic(node: NodeView, target: Target) -> Answer:
-    """onnx2tf does not support cubic GridSample."""
-    return node.attr("mode", "linear") in ("bicubic", "cubic")
-
-
-@rule(
-    "ConvTranspose",
-    feature="attr:ConvTranspose.no-kernel_shape",
-    versions="tflite",
-    severity=REJECT,
-    text="axes don't match array",
-    source=f"{MEASURED}: facts/asked.json, conv-transpose-shapes; Conv is taken without it",
-)
-def window_left_out(node: NodeView, target: Target) -> Answer:
-    """onnx2tf requires the attribute kernel_shape of ConvTranspose."""
-    return not node.has("kernel_shape")
-
-
-@rule(
-    "ConvTranspose",
-    feature="attr:ConvTranspose.auto_pad",
-    versions="tflite",
-    severity=WRONG,
-    source=f"{MEASURED}: facts/asked.json, conv-transpose-shapes; VALID is equal",
-)
-def padded_for_one_size(node: NodeView, target: Target) -> Answer:
-    """onnx2tf puts the automatic padding of ConvTranspose at the wrong end."""
-    return bool(node.attr("auto_pad", "NOTSET") == "SAME_UPPER")
-
-
-@rule(
-    "ConvTranspose",
-    feature="attr:ConvTranspose.output_shape",
-    versions="tflite",
-    severity=REJECT,
-    text="list index out of range",
-    source=f"{MEASURED}: facts/asked.json, conv-transpose-shapes",
-)
-def sizes_of_the_result(node: NodeView, target: Target) -> Answer:
-    """onnx2tf does not support output_shape of ConvTranspose."""
-    return node.has("output_shape")
-
-
-@rule(
     "Conv",
     feature="attr:Conv.dilations",
     versions="tflite",
@@ -224,18 +85,6 @@ def dilated_in_strides(node: NodeView, target: Target) -> Answer:
         return False
     alone = int(node.attr("group", 1)) > 1 and weights.dim(1) == 1
     return not (alone and weights.rank == _IMAGE and len({*strides}) == 1)
-
-
-@rule(
-    "ConvTranspose",
-    feature="attr:ConvTranspose.dilations",
-    versions="tflite",
-    severity=REJECT,
-    source=f"{MEASURED}: facts/asked.json, conv-transpose",
-)
-def dilated_backwards(node: NodeView, target: Target) -> Answer:
-    """onnx2tf does not support dilations of ConvTranspose."""
-    return bool(max(node.attr("dilations", [1])) > 1)
 
 
 @rule(

@@ -13,7 +13,7 @@ from graphfix.analysis.inference import shapes_contradict
 from graphfix.analysis.shape_only_values import of_shapes_alone, sized_with
 from graphfix.authoring.declared_types import declared_in_symbols
 from graphfix.authoring.declaring import Unknown
-from graphfix.engines.operands import has_negative_pads, has_rank, holds_negatives, is_stored
+from graphfix.engines.operands import has_negative_pads, is_stored
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.engines.rule_makers import ignores_sparse_initializers
@@ -97,31 +97,6 @@ def transform_of_a_length(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    "Celu",
-    feature="op:Celu",
-    versions="tract",
-    severity=WRONG,
-    source=f"{_WHEEL}: alpha of 1.5 gives what alpha of 1 gives, scaled",
-)
-def celu_slope(node: NodeView, target: Target) -> Answer:
-    """tract computes Celu with alpha other than 1 wrongly."""
-    return float(node.attr("alpha", 1.0)) != 1.0
-
-
-@rule(
-    "GridSample",
-    feature="attr:GridSample.mode=cubic",
-    versions="tract",
-    severity=WRONG,
-    source=f"{_WHEEL}: the other modes and paddings are equal",
-)
-def grid_sample_cubic_border(node: NodeView, target: Target) -> Answer:
-    """tract computes cubic GridSample with border padding wrongly."""
-    mode, padding = node.attr("mode", "linear"), node.attr("padding_mode", "zeros")
-    return mode in ("bicubic", "cubic") and padding == "border"
-
-
-@rule(
     "Gemm",
     feature="dtype:Gemm",
     versions="tract",
@@ -139,85 +114,6 @@ def gemm_bias(node: NodeView, target: Target) -> Answer:
     if a.type_name == "float32":
         return None
     return Yes(feature=f"dtype:Gemm.{a.type_name}")
-
-
-@rule(
-    "CumSum",
-    feature="shape:CumSum.axis",
-    versions="tract",
-    severity=REJECT,
-    text="Applying rule inputs[1].rank == 0",
-    source=_WHEEL,
-)
-def cumsum_axis(node: NodeView, target: Target) -> Answer:
-    """tract requires the axis of CumSum to be a scalar."""
-    axis = node.input(1)
-    if axis is None:
-        return None
-    return Unknown(f"rank of {axis.name}") if axis.rank is None else axis.rank != 0
-
-
-@rule(
-    "GatherND",
-    feature="form:GatherND.negative-indices",
-    versions="tract",
-    severity=REJECT,
-    text="ndarray: index out of bounds",
-    source=f"{_WHEEL}: it panics",
-)
-def gather_nd_negative(node: NodeView, target: Target) -> Answer:
-    """tract panics on negative GatherND indices; ONNX counts them from the end."""
-    return holds_negatives(node.input(1))
-
-
-@rule(
-    "ConstantOfShape",
-    feature="form:ConstantOfShape.no-value",
-    versions="tract",
-    severity=REJECT,
-    text="Impossible to unify F32 with F64",
-    source=f"{_WHEEL}: without a value it gives float64, on which what follows stumbles",
-)
-def no_value(node: NodeView, target: Target) -> Answer:
-    """tract fills ConstantOfShape with float64 if value is missing; ONNX uses float32."""
-    return "value" not in node.node.attrs
-
-
-@rule(
-    ("GRU", "LSTM", "RNN"),
-    feature="attr:{op}.direction=reverse",
-    versions="tract",
-    severity=WRONG,
-    source=f"{_WHEEL}: forward and bidirectional are equal",
-)
-def reverse_direction(node: NodeView, target: Target) -> Answer:
-    """tract ignores direction=reverse of {op} and runs it forward."""
-    return bool(node.attr("direction", "forward") == "reverse")
-
-
-@rule(
-    ("AveragePool", "MaxPool"),
-    feature="attr:{op}.auto_pad",
-    versions="tract",
-    severity=WRONG,
-    source=f"{_WHEEL}: the sizes of the output differ",
-)
-def automatic_pads_of_dilated_windows(node: NodeView, target: Target) -> Answer:
-    """tract ignores dilations when it computes the automatic padding of {op}."""
-    automatic = node.attr("auto_pad", "NOTSET") in ("SAME_UPPER", "SAME_LOWER")
-    return automatic and any(int(d) != 1 for d in node.attr("dilations", ()))
-
-
-@rule(
-    "NonZero",
-    feature="rank:NonZero.0",
-    versions="tract",
-    severity=WRONG,
-    source=_WHEEL,
-)
-def nonzero_of_a_scalar(node: NodeView, target: Target) -> Answer:
-    """tract returns a different shape than ONNX for NonZero of a scalar."""
-    return has_rank(node, 0)
 
 
 @rule(
@@ -281,30 +177,6 @@ def second_if(node: NodeView, target: Target) -> Answer:
         if other.op == "If" and not other.domain:
             return True
     return False
-
-
-@rule(
-    "Resize",
-    feature="form:Resize.10",
-    versions="tract",
-    severity=WRONG,
-    source=f"{_WHEEL}: linear is equal",
-)
-def nearest_of_opset_10(node: NodeView, target: Target) -> Answer:
-    """tract computes nearest Resize of opset 10 with half pixels; ONNX uses asymmetric."""
-    return node.opset == 10 and node.attr("mode", "nearest") == "nearest"
-
-
-@rule(
-    "Resize",
-    feature="attr:Resize.antialias=1",
-    versions="tract",
-    severity=WRONG,
-    source=_WHEEL,
-)
-def resize_antialias(node: NodeView, target: Target) -> Answer:
-    """tract ignores antialias=1 of Resize."""
-    return bool(node.attr("antialias", 0))
 
 
 @rule(

@@ -12,7 +12,6 @@ from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.rule_makers import (
     ignores_sparse_initializers,
-    refuses_types,
     wants_nodes_in_order,
 )
 from graphfix.ir.views import NodeView, Value
@@ -51,60 +50,6 @@ def sizes_known_late(node: NodeView, target: Target) -> Answer:
     return Yes(
         message=f"{target.title} requires sizes of Resize at import; they depend on input values",
     )
-
-
-@rule(
-    "Resize",
-    feature="form:empty-constant",
-    versions="tvm",
-    severity=REJECT,
-    text="Only one of scales and sizes can be provided in Resize.",
-    source=f"{_WHEEL}: scales without elements count as given",
-)
-def scales_and_sizes(node: NodeView, target: Target) -> Answer:
-    """TVM takes empty scales of Resize as given, next to sizes."""
-    return node.opset >= 11 and node.input(2) is not None and node.input(3) is not None
-
-
-@rule(
-    "Resize",
-    feature="form:Resize.10",
-    versions="tvm",
-    severity=REJECT,
-    text="Type <class 'NoneType'> for size is currently unsupported.",
-    source=f"{_WHEEL}: the scales are taken for regions, in both modes",
-)
-def resize_of_opset_10(node: NodeView, target: Target) -> Answer:
-    """TVM reads the scales of Resize of opset 10 as roi."""
-    return node.opset == 10
-
-
-@rule(
-    ("ScatterElements", "ScatterND"),
-    feature="attr:{op}.reduction",
-    versions="tvm",
-    severity=REJECT,
-    text="Only ['update', 'add', 'mul'] reductions are supported, but got max",
-    source=f"{_WHEEL}: it takes min and max from opset 18 on, as ONNX does",
-)
-def reduction_of_a_later_opset(node: NodeView, target: Target) -> Answer:
-    """TVM supports the reductions min and max of {op} from opset 18 on; ONNX added them there."""
-    how = node.attr("reduction", "none")
-    if how not in ("max", "min") or node.opset >= 18:
-        return None
-    return Yes(feature=f"attr:{node.op}.reduction={how}")
-
-
-@rule(
-    "NonMaxSuppression",
-    feature="attr:NonMaxSuppression.score_threshold",
-    versions="tvm",
-    severity=WRONG,
-    source=f"{_WHEEL}: without a threshold, scores below 0 are dropped",
-)
-def no_score_threshold(node: NodeView, target: Target) -> Answer:
-    """TVM uses 0 as default score_threshold of NonMaxSuppression; ONNX has no threshold."""
-    return node.input(4) is None
 
 
 @rule(
@@ -152,19 +97,6 @@ def updates_counted_elsewhere(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    ("ArgMax", "ArgMin"),
-    feature="attr:{op}.axis",
-    versions="tvm",
-    severity=REJECT,
-    text="Axis is out of bounds",
-    source=f"{_WHEEL}: facts/asked.json, arg-axis; from opset 11 on it is taken",
-)
-def axis_from_the_end(node: NodeView, target: Target) -> Answer:
-    """TVM does not support a negative axis of {op} below opset 11; ONNX added it there."""
-    return node.opset < 11 and int(node.attr("axis", 0)) < 0
-
-
-@rule(
     "GridSample",
     feature="dtype:GridSample",
     versions="tvm",
@@ -178,33 +110,6 @@ def sampled_at_other_floats(node: NodeView, target: Target) -> Answer:
     if result is None or not result.is_used or data.elem_type == grid.elem_type:
         return None
     return Yes(feature=f"dtype:GridSample.{grid.type_name}")
-
-
-@rule(
-    "MaxPool",
-    feature="form:MaxPool.indices",
-    versions="tvm",
-    severity=REJECT,
-    text="Missing outputs during conversion. Expected 2 but Got 1 in MaxPool.",
-    source=_WHEEL,
-)
-def pool_with_places(node: NodeView, target: Target) -> Answer:
-    """TVM does not support the Indices output of MaxPool."""
-    return node.output(1) is not None
-
-
-@rule(
-    "MaxUnpool",
-    feature="op:MaxUnpool",
-    versions="tvm",
-    severity=REJECT,
-    text="object has no attribute 'tolist'; Node cannot handle ShapeExpr inputs",
-    source=f"{_WHEEL}: stored, fed and as the Shape of something; without it all of one to three"
-    " axes are taken",
-)
-def shape_of_unpooled(node: NodeView, target: Target) -> Answer:
-    """TVM does not support output_shape of MaxUnpool."""
-    return node.input(2) is not None
 
 
 @rule(
@@ -223,27 +128,6 @@ def pads_of_unpooled(node: NodeView, target: Target) -> Answer:
         pads[axis] + pads[axis + half] != pads[2 * axis] + pads[2 * axis + 1]
         for axis in range(half)
     )
-
-
-EQUAL_BOOLS = refuses_types(
-    "equal-of-bools",
-    "Equal",
-    ["bool"],
-    versions="tvm",
-    text="LLVM module verification failed with the following errors: Invalid operand types for"
-    " FCmp instruction",
-    source=f"{_WHEEL}: facts/asked.json, equal-bools; And, Or, Xor and Not of bools are taken",
-    unknown=False,
-)
-REDUCED_BOOLS = refuses_types(
-    "reduction-of-bools",
-    ("ReduceMax", "ReduceMin"),
-    ["bool"],
-    versions="tvm",
-    text="Cannot decide min_value for type T.bool",
-    source=f"{_WHEEL}: facts/asked.json, reduced-bools",
-    unknown=False,
-)
 
 
 @rule(
@@ -270,32 +154,6 @@ def _is_computed_with(value: Value) -> bool:
         if reader.op != "Identity" or (result is not None and _is_computed_with(result)):
             return True
     return False
-
-
-@rule(
-    "com.microsoft::SkipLayerNormalization",
-    feature="op:com.microsoft::SkipLayerNormalization",
-    versions="tvm",
-    severity=REJECT,
-    text="SkipLayerNormalization import currently only supports required beta and bias",
-    source=f"{_WHEEL}: facts/asked.json, skip-layer-normalization",
-)
-def normalization_without_bias(node: NodeView, target: Target) -> Answer:
-    """TVM requires beta and bias of SkipLayerNormalization."""
-    return node.input(3) is None or node.input(4) is None
-
-
-@rule(
-    "com.microsoft::SkipLayerNormalization",
-    feature="op:com.microsoft::SkipLayerNormalization",
-    versions="tvm",
-    severity=REJECT,
-    text="Missing outputs during conversion. Expected 4 but Got 3 in SkipLayerNormalization.",
-    source=f"{_WHEEL}: facts/asked.json, skip-layer-normalization",
-)
-def normalization_with_its_sum(node: NodeView, target: Target) -> Answer:
-    """TVM does not support the sum output of SkipLayerNormalization."""
-    return node.output(3) is not None
 
 
 @rule(
