@@ -1,4 +1,4 @@
-"""What memory a model takes at given shapes of its inputs, estimated from inferred shapes.
+"""What a model takes and computes at given shapes of its inputs, estimated from inferred shapes.
 
 An engine holds the tensors that are still to be read. What it saves by writing an output over an
 input is not counted, so that an estimate is too large by a factor of two at most where all shapes
@@ -30,10 +30,28 @@ def peak_bytes(model: ModelProto, shapes: Shapes) -> int:
         model: The model.
         shapes: The shapes of its inputs, by name; the others are as they are declared.
     """
+    shown = _shown(model, shapes)
+    weights = {tensor.name for tensor in model.graph.initializer}
+    return _Graph(shown.graph, {}, weights).peak() if shown.graph.node else 0
+
+
+def bytes_made(model: ModelProto, shapes: Shapes) -> int:
+    """Return how many bytes the nodes of a model compute at least, those of subgraphs left out.
+
+    Args:
+        model: The model.
+        shapes: The shapes of its inputs, by name; the others are as they are declared.
+    """
+    graph = _shown(model, shapes).graph
+    sizes = {info.name: _size(info) for info in (*graph.value_info, *graph.output)}
+    made = (sizes[name] for node in graph.node for name in node.output if name in sizes)
+    return sum(elements * width for elements, width in made if elements is not None)
+
+
+def _shown(model: ModelProto, shapes: Shapes) -> ModelProto:
+    """Return a model without its weights, with inputs of these shapes and the shapes inferred."""
     shown = without_weights(model)
-    if not shown.graph.node:
-        return 0
-    for info in shown.graph.input:
+    for info in shown.graph.input if shown.graph.node else ():
         if info.name in shapes and info.type.WhichOneof("value") == "tensor_type":
             shape = info.type.tensor_type.shape
             del shape.dim[:]
@@ -43,8 +61,7 @@ def peak_bytes(model: ModelProto, shapes: Shapes) -> int:
     # It refuses some valid models, and does not know all operators; what is declared remains.
     with contextlib.suppress(*REFUSALS):
         shown = infer_shapes(shown, data_prop=True)
-    weights = {tensor.name for tensor in model.graph.initializer}
-    return _Graph(shown.graph, {}, weights).peak()
+    return shown
 
 
 class _Graph:

@@ -16,6 +16,7 @@ from graphfix.analysis.shape_inference import OVERRIDABLE_FROM
 from graphfix.errors import EngineFailed
 from graphfix.proving.inputs.known_sizes import declared_sizes
 from graphfix.proving.inputs.maker import FeedMaker, required_inputs
+from graphfix.proving.inputs.needs import bytes_made
 from graphfix.proving.inputs.room import Room, elements
 from graphfix.proving.inputs.telling_sizes import telling_sizes
 from graphfix.proving.runners.engine import Engine
@@ -28,6 +29,11 @@ _MOST_ELEMENTS = 1 << 22
 _MOST_SYMBOLS = 6
 _MOST_OVERRIDDEN, _MOST_NUMBERS = 8, 64
 _MEMORY = 1 << 30
+# No engine computes a byte in less. A run too short to show how it grows is followed by one at
+# eight times the size, where a mask of that size by itself is 64 times as large.
+_SECONDS_PER_BYTE = 5e-10
+# To infer the shapes of more nodes takes longer than many a run, and so it does at smaller sizes.
+_MOST_NODES, _LEAST_SIZE = 100, 1 << 10
 
 Drawn = tuple[Feed, dict[str, Value]]
 
@@ -62,9 +68,14 @@ class Further(Struct):
         names = self.maker.free_sizes()[:_MOST_SYMBOLS]
         sizes = telling_sizes(graphs) if names else []
         for name in names if sizes else ():
-            ladder = Ladder(self.seconds / len(names), _MEMORY)
+            seconds, doubtful = self.seconds / len(names), _LEAST_SIZE
+            ladder = Ladder(seconds, _MEMORY)
             for size, is_rung in ladder.climb(sizes):
                 edge = self._edge(name, size)
+                if edge is not None and size >= doubtful:
+                    if self._takes_longer(edge, seconds):
+                        break
+                    doubtful = 2 * size
                 drawn = None if edge is None else self._run(self._drawn(edge))
                 ladder.ran()
                 if drawn is not None and not is_rung:
@@ -79,6 +90,13 @@ class Further(Struct):
             if elements(read) <= _MOST_ELEMENTS and (self.room is None or self.room.fits(shapes)):
                 return edge
         return None
+
+    def _takes_longer(self, edge: dict[str, int], seconds: float) -> bool:
+        """Say whether a run surely takes longer at some sizes."""
+        if len(self.model.graph.node) > _MOST_NODES:
+            return False
+        made = bytes_made(self.model, self.maker.shapes(0, self.attempt, edge))
+        return made * _SECONDS_PER_BYTE > seconds
 
     def overridden(self) -> Iterator[Drawn]:
         """Yield input sets with other values of initializers that a caller may override."""

@@ -12,7 +12,7 @@ from onnx import ModelProto, parser
 
 from graphfix.errors import EngineFailed
 from graphfix.proving.inputs.maker import FeedMaker
-from graphfix.proving.inputs.needs import peak_bytes
+from graphfix.proving.inputs.needs import bytes_made, peak_bytes
 from graphfix.proving.inputs.room import Room, elements
 from graphfix.proving.values.kinds import Feed, Value
 from graphfix.proving.whole.samples import Samples
@@ -206,3 +206,16 @@ def test_the_smallest_inputs_come_first_where_that_is_asked_for() -> None:
     assert samples.next(0) is not None
     sizes = [elements(maker.shapes(0, attempt)) for attempt in range(maker.attempts())]
     assert engine.seen == [min(sizes)]
+
+
+def test_bytes_that_nodes_compute_are_counted_as_far_as_shapes_are_known() -> None:
+    text = (
+        "(float[N, 3] x, float[M] t) => (float[P, Q] y, float[R] z) { s = Shape (x) "
+        "i = Constant <value = int64[1] {0}> ()  n = Gather (s, i)  d = Concat <axis = 0> (n, n) "
+        "m = ConstantOfShape (d)  y = Neg (m)  p = NonZero (t)  z = Gather (t, p) }"
+    )
+    shapes, indices = 2 * 8 + 8 + 8 + 2 * 8, 4
+    model = parser.parse_model(HEAD + text)
+    for size in (1, 1000):
+        made = bytes_made(model, {"x": (size, 3), "t": (indices,)})
+        assert made == shapes + 2 * 4 * size * size, size

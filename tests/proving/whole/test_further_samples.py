@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import cast
 
+import numpy as np
 import pytest
 from onnx import ModelProto, parser
 
 import graphfix
+from graphfix.proving.inputs.maker import FeedMaker
+from graphfix.proving.values.kinds import Array, Feed, Value
+from graphfix.proving.whole.further_samples import Further
 from graphfix.proving.whole.ladder import Ladder
 from graphfix.report import Verification
 
@@ -110,3 +115,37 @@ def test_what_is_asked_besides_counts_for_what_comes_after_rungs(judging: float,
         ladder.ran()
         _busy(0.0 if is_rung else judging)
     assert climbed == [30, 64, 512, 4096][: 4 if last == 4096 else 3]
+
+
+class Instant:
+    """An engine that takes no time at any size, and so shows nothing of how a run grows."""
+
+    name = "instant"
+
+    def run(self, feed: Feed) -> dict[str, Value]:
+        """Return nothing of the inputs."""
+        return {"y": np.zeros(1)}
+
+
+def sizes_tried(body: str, seconds: float) -> list[int]:
+    text = (
+        "g (float[N, 3] x) => (double[A] y) <int64[1] i = {0}> { s = Shape (x) n = Gather (s, i) "
+        f"a = Cast <to = 10> (n) {body} }}"
+    )
+    model = parser.parse_model(HEAD + text)
+    further = Further(model, FeedMaker(model), Instant(), 0, seconds, frozenset({"x"}))
+    tried = further.at_telling_sizes([model.graph])
+    return [np.shape(cast("Array", feed["x"]))[0] for feed, _ in tried]
+
+
+def test_sizes_at_which_a_run_surely_takes_too_long_are_not_tried() -> None:
+    mask = (
+        "k = Constant <value_ints = [8]> () d = Concat <axis = 0> (n, n, k) "
+        "m = ConstantOfShape (d) y = ReduceSum (m)"
+    )
+    row = "m = ConstantOfShape (n) y = ReduceSum (m)"
+    both = [2048, 2049, 2050, 4097, 4098, 4099]
+    assert sizes_tried(mask, 0.5) == both  # half a GB at least
+    assert sizes_tried(mask, 0.1) == both[:3]
+    assert sizes_tried(mask, 0.05) == []
+    assert sizes_tried(row, 0.1) == both
