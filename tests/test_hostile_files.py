@@ -2,45 +2,23 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import socket
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
-import click
-import numpy as np
-import onnx
 import pytest
 from onnx import ModelProto, TensorProto, helper
 
 import graphfix
-from graphfix.analysis.inference import infer_proto
-from graphfix.cli import limits, main
-from graphfix.cli.page import Page
-from graphfix.cli.shared import limit_options
+from graphfix.cli import main
 from graphfix.errors import InvalidModel, PassBug, UsageError
-from graphfix.ir.importing import Definitions
-from graphfix.ir.storage import vetting
 from graphfix.ir.storage.weights import load_array
 from graphfix.pipeline.documented_errors import documented, guarded
-from graphfix.worker.limits import ENGINE_MEMORY, ENGINE_SECONDS, Limits
+from tests.hostile_models import doubling, model
 
 Capture = pytest.CaptureFixture[str]
 MOST = (1 << 63) - 1
-
-
-def model(*tensors: TensorProto) -> ModelProto:
-    node = helper.make_node("Mod", ["x", "w"], ["y"], name="MARK", fmod=1)
-    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3])
-    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 3])
-    stored = list(tensors) or [onnx.numpy_helper.from_array(np.ones((2, 3), np.float32), "w")]
-    graph = helper.make_graph([node], "g", [x], [y], stored)
-    imports = [helper.make_opsetid("", 17)]
-    return helper.make_model(graph, opset_imports=imports, ir_version=8)
 
 
 def outside(location: str, **entries: str) -> bytes:
@@ -60,24 +38,6 @@ def numbered(**numbers: int) -> bytes:
     return proto.SerializeToString()
 
 
-def doubling(depth: int) -> ModelProto:
-    """Return functions that each call the one before twice."""
-    imports = [helper.make_opsetid("", 17), helper.make_opsetid("f", 1)]
-    functions: list[onnx.FunctionProto] = []
-    for level in range(depth):
-        domain, op = ("", "Neg") if level == 0 else ("f", f"f{level - 1}")
-        nodes = [
-            helper.make_node(op, ["a"], ["b"], domain=domain),
-            helper.make_node(op, ["b"], ["c"], domain=domain),
-        ]
-        functions.append(helper.make_function("f", f"f{level}", ["a"], ["c"], nodes, imports))
-    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2])
-    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [2])
-    call = helper.make_node(f"f{depth - 1}", ["x"], ["y"], domain="f")
-    graph = helper.make_graph([call], "g", [x], [y])
-    return helper.make_model(graph, opset_imports=imports, functions=functions, ir_version=8)
-
-
 def ended(folder: Path, capsys: Capture, path: Path, *words: str) -> tuple[int, str]:
     before = sorted(os.listdir(folder))
     code = main([*words[:1], str(path), *words[1:]])
@@ -89,7 +49,6 @@ def ended(folder: Path, capsys: Capture, path: Path, *words: str) -> tuple[int, 
 
 COMMANDS = (("check", "--target", "trt8"), ("run", "--target", "trt8", "--verify", "off"))
 EVERYWHERE = (*COMMANDS, ("inspect",))
-
 UNREADABLE: dict[str, tuple[bytes, str]] = {
     "external location '.'": (outside("."), "outside the folder of the model: '.'"),
     "external location '././'": (outside("././"), "outside the folder of the model"),
@@ -230,27 +189,6 @@ def test_a_path_with_a_nul_is_no_file(tmp_path: Path) -> None:
         graphfix.load(str(tmp_path / "a\0b"))
 
 
-def test_functions_that_come_to_many_nodes_are_worked_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert graphfix.check(doubling(4), "trt8")[0].feature == "scope:local-function"
-    # 2 + 4 + 8 calls and 16 nodes in the functions, one call of the last.
-    monkeypatch.setattr(vetting, "MAX_EXPANDED", 31)
-    vetting.check_expansion(doubling(4))
-    wide = doubling(7)
-    with pytest.raises(InvalidModel, match="come to 255 nodes once they are called"):
-        vetting.check_expansion(wide)
-
-
-def test_a_concat_that_doubles_is_not_written_out_by_inference() -> None:
-    names = [f"t{i}" for i in range(61)]
-    nodes = [helper.make_node("Concat", [a, a], [b], axis=0) for a, b in itertools.pairwise(names)]
-    y = helper.make_tensor_value_info("t60", TensorProto.INT64, None)
-    start = onnx.numpy_helper.from_array(np.arange(2, dtype=np.int64), "t0")
-    graph = helper.make_graph(nodes, "g", [], [y], [start])
-    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    assert isinstance(graphfix.check(proto, "trt8"), tuple)
-    assert graphfix.run(proto, "trt8", verify="off").model.node_count() > 0
-
-
 @pytest.mark.parametrize(
     ("kind", "dims", "raw", "said"),
     [
@@ -301,124 +239,6 @@ def test_data_that_does_not_make_its_tensor_is_the_models_fault_where_a_pass_inf
         assert "does not make int64[2, 65536]" in said
 
 
-def test_a_node_of_many_outputs_costs_no_more_for_each_than_one_of_few() -> None:
-    node = helper.make_node("Split", ["x"], [f"y{i}" for i in range(50_000)])
-    definitions = Definitions("main")
-    start = time.process_time()
-    for name in node.output:
-        definitions.written(name, 0, node)
-    assert time.process_time() - start < 5  # 10 minutes, where each looks at all
-    with pytest.raises(InvalidModel, match=r"node 0 \(Split\) writes 'y7' twice"):
-        definitions.written("y7", 0, node)
-
-
-def test_subgraphs_in_subgraphs_are_walked_in_the_order_of_the_file() -> None:
-    text = (
-        '<ir_version: 8, opset_import: ["" : 17]> g (bool c, float[1] x) => (float[1] y, '
-        "float[1] z) { y = If(c) <then_branch = a () => (float[1] t) { t = If(c) "
-        "<then_branch = b () => (float[1] p) { p = Neg(x) }, "
-        "else_branch = d () => (float[1] q) { q = Neg(x) }> }, "
-        "else_branch = e () => (float[1] u) { u = Neg(x) }> "
-        "z = If(c) <then_branch = f () => (float[1] v) { v = Neg(x) }, "
-        "else_branch = h () => (float[1] w) { w = Neg(x) }> }"
-    )
-    loaded = graphfix.load(onnx.parser.parse_model(text))
-    assert [graph.name for graph in loaded.graph.walk()] == list("gabdefh")
-
-
-ENDLESS = """<ir_version: 8, opset_import: ["" : 17]> g (float[1] x) => (float[1] z) {
-    m = Constant<value_int: int = 9223372036854775807>()
-    c = Constant<value = bool[1] {1}>()
-    d = Squeeze(c)
-    y = Loop(m, d, x) <body = g (int64 i, bool go, float[1] s) => (bool on, float[1] t)
-        { on = Identity(go) t = Add(s, x) }>
-    z = Mod<fmod = 1>(y, x)
-}"""
-
-
-def test_a_small_file_that_runs_for_ever_is_given_up_by_itself(tmp_path: Path) -> None:
-    path = tmp_path / "m.onnx"
-    path.write_bytes(onnx.parser.parse_model(ENDLESS).SerializeToString())
-    script = (
-        "import sys, graphfix\n"
-        "found = graphfix.run(sys.argv[1], 'trt8').report.verification\n"
-        "print(found.status.value, found.reason)\n"
-    )
-    ended = subprocess.run(
-        [sys.executable, "-c", script, str(path)],
-        env={**os.environ, ENGINE_SECONDS: "2"},
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=True,
-    )
-    # Whether the node is found in the time that is left depends on the machine.
-    reason = ended.stdout.removeprefix("inconclusive ").removeprefix(
-        "stopped at Loop 'y' (node 3): "
-    )
-    assert reason.startswith("took longer than the 2 s that all engines")
-
-
-@pytest.mark.parametrize(
-    ("size", "words", "adjacent", "expected"),
-    [
-        (10, (), 0, (12.0, 5 << 28)),
-        (1_000_000, (), 0, (None, None)),
-        (10, ("--timeout", "40"), 0, (None, 5 << 28)),
-        (10, ("--max-memory", "3GiB"), 0, (12.0, None)),
-        (10, (), 1_000_000, (None, None)),  # weights of a model that names a file
-    ],
-)
-def test_engines_get_little_for_a_small_file_only_and_what_the_user_says_counts(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    size: int,
-    words: tuple[str, ...],
-    adjacent: int,
-    expected: tuple[float | None, int | None],
-) -> None:
-    monkeypatch.setenv(ENGINE_SECONDS, "")
-    monkeypatch.setenv(ENGINE_MEMORY, "")
-
-    def unlimited(*_: object, **__: object) -> None:
-        """Leave the process of the tests its memory."""
-
-    monkeypatch.setattr(limits, "_limit_data", unlimited)
-    path = tmp_path / "m.onnx"
-    path.write_bytes(b"location".ljust(size) if adjacent else bytes(size))
-    (tmp_path / "adjacent.bin").write_bytes(bytes(max(adjacent, 1)))
-    seen: list[str | None] = []
-
-    @click.command()
-    @limit_options
-    @click.argument("model", type=click.Path(path_type=Path), callback=limits.take_model)
-    def command(model: Path) -> None:
-        assert model == path
-        seen.extend(os.environ.get(name) for name in (ENGINE_SECONDS, ENGINE_MEMORY))
-
-    command.main([str(path), *words], standalone_mode=False, obj=Page())
-    assert tuple(None if text is None else float(text) for text in seen) == expected
-
-
-def test_a_child_takes_no_more_than_a_small_file_gets(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(ENGINE_MEMORY, str(5 << 28))
-    assert Limits(1.0).allowed() == 5 << 28
-    assert Limits(1.0, together=2).allowed() == 5 << 27  # two children at once
-    assert Limits(1.0, memory=8 << 30).allowed() == 5 << 28
-    assert Limits(1.0, memory=1 << 28).allowed() == 1 << 28
-    assert Limits(1.0, memory=8 << 30, held=False).allowed() == 8 << 30
-
-
-def test_an_attribute_of_another_type_is_refused_by_what_reads_it() -> None:
-    proto = model()
-    del proto.graph.node[0].attribute[:]
-    proto.graph.node[0].attribute.append(helper.make_attribute("fmod", ["no", "number"]))
-    found = graphfix.check(proto, "trt8")
-    assert any("Mod" in f.message for f in found)
-    outcomes = graphfix.run(proto, "trt8", verify="off").report.outcomes
-    assert not [o for o in outcomes if o.status.value == "failed"]
-
-
 class TestOnlyDocumentedErrorsLeave:
     @pytest.mark.parametrize(
         ("error", "documented_as", "said"),
@@ -464,30 +284,3 @@ class TestOnlyDocumentedErrorsLeave:
     def test_what_is_no_model_at_all(self, source: object) -> None:
         with pytest.raises(UsageError, match="a model is a path or a ModelProto, not"):
             graphfix.load(source)  # type: ignore[arg-type]
-
-
-def test_values_that_fill_the_memory_leave_the_types(monkeypatch: pytest.MonkeyPatch) -> None:
-    infer = onnx.shape_inference.infer_shapes
-
-    def short_of_memory(proto: ModelProto, *, data_prop: bool = False) -> ModelProto:
-        if data_prop:
-            raise MemoryError
-        return infer(proto)
-
-    monkeypatch.setattr(onnx.shape_inference, "infer_shapes", short_of_memory)
-    proto = onnx.parser.parse_model(
-        '<ir_version: 8, opset_import: ["" : 17]> g (float[2] x) => (float[N] y) '
-        "{ a = Relu (x) y = Mul (a, x) }"
-    )
-    assert [info.name for info in infer_proto(proto).graph.value_info] == ["a"]
-
-
-def test_a_constant_whose_value_is_no_tensor_is_no_known_constant() -> None:
-    proto = onnx.parser.parse_model(
-        '<ir_version: 8, opset_import: ["" : 17, "aten" : 1]> g (float[1,2,5,5] x) => (float[N] y) '
-        "{ s = Constant <value = int64[2] {3, 3}> () y = aten.adaptive_avg_pool2d (x, s) }"
-    )
-    value = proto.graph.node[0].attribute[0]
-    value.CopyFrom(helper.make_attribute("value", 2.5))
-    for target in ("trt8", "ort-1.20"):
-        assert graphfix.run(proto, target=target, verify="off").exit_code == 1
