@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from types import FrameType
+from cProfile import Profile
 
 import pytest
 from onnx import ModelProto
@@ -21,19 +20,9 @@ _NAMES = [engine.names()[-1] for engine in engines() if engine.names()]
 
 def _calls(work: Callable[[], object]) -> int:
     """Count the calls of Python functions, whoever makes them: walkers, rules, views."""
-    found = 0
-
-    def count(frame: FrameType, event: str, argument: object) -> None:
-        nonlocal found
-        found += event == "call"
-
-    before = sys.getprofile()
-    sys.setprofile(count)
-    try:
-        work()
-    finally:
-        sys.setprofile(before)
-    return found
+    counting = Profile(subcalls=False, builtins=False)
+    counting.runcall(work)
+    return sum(entry.callcount for entry in counting.getstats())
 
 
 def _work(make: Callable[[int], ModelProto], count: int, target: str) -> int:

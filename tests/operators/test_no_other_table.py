@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -60,6 +61,9 @@ ELSEWHERE = {
     ),
 }
 LEAST = 4
+# What begins in the first column below the docstring, unless it closes what began before.
+STATEMENT = re.compile(r"^(?=[A-Za-z_@])", re.MULTILINE)
+NAMED, WORD = re.compile(r"\w+(?:: [^=\n]+)? ="), re.compile(r"\w+")
 
 
 def words_of(statement: ast.Assign | ast.AnnAssign) -> set[str]:
@@ -78,6 +82,15 @@ def declares_a_pass(value: ast.expr | None) -> bool:
     )
 
 
+def assignments(text: str, known: set[str]) -> Iterator[ast.Assign | ast.AnnAssign]:
+    """Yield the assignments of a module that may name operators; only these are parsed."""
+    for part in STATEMENT.split(text.split('"""', 2)[-1]):
+        if NAMED.match(part) and len(known.intersection(WORD.findall(part))) >= LEAST:
+            for statement in ast.parse(part).body:
+                if isinstance(statement, ast.Assign | ast.AnnAssign):
+                    yield statement
+
+
 def tables() -> Iterator[str]:
     """Yield the constants of modules that name four operators or more."""
     known = {schema.name for schema in onnx.defs.get_all_schemas_with_history()}
@@ -85,9 +98,7 @@ def tables() -> Iterator[str]:
     for path in sorted((*ROOT.glob("graphfix/**/*.py"), *ROOT.glob("passes/**/*.py"))):
         if apart & {*path.parents}:
             continue
-        for statement in ast.parse(path.read_text(encoding="utf-8")).body:
-            if not isinstance(statement, ast.Assign | ast.AnnAssign):
-                continue
+        for statement in assignments(path.read_text(encoding="utf-8"), known):
             if declares_a_pass(statement.value):
                 continue
             target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
