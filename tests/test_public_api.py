@@ -69,6 +69,25 @@ def sqrt_to_pow(node, build):
 '''
 
 
+# What a copy of the tree says, in one process of its own, and the pages on its passes.
+OF_A_TREE = """
+import contextlib, io, json, pathlib, sys
+from graphfix.cli import main
+from graphfix.rendering import pass_pages
+
+def printed(words):
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        assert main(words) == 0, words
+    return out.getvalue()
+
+print(json.dumps([printed(words) for words in json.loads(sys.argv[1])]))
+for name, text in pass_pages.pages().items():
+    path = pathlib.Path("docs", "passes", name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+"""
+
+
 def model() -> ModelProto:
     return onnx.parser.parse_model(TEXT)
 
@@ -315,24 +334,25 @@ def test_a_new_file_is_found_with_nothing_else_edited(tmp_path: Path) -> None:
     )
     (tree / "passes" / "mod" / "sqrt_to_pow.py").write_text(head + doc + rest, encoding="utf-8")
 
-    def python(*words: str) -> str:
-        return subprocess.run(
-            [sys.executable, "-m", *words],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(tree)},
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=True,
-        ).stdout
-
-    assert "  sqrt-to-pow " in python("graphfix", "passes", "-v")
-    assert "It takes a power." in python("graphfix", "passes", "sqrt-to-pow")
     (tmp_path / "m.onnx").write_bytes(model().SerializeToString())
-    ran = json.loads(python("graphfix", "run", "m.onnx", "--passes", "sqrt-to-pow", "--json"))
-    assert ran["outcomes"][0]["status"] == "applied"
-    (tmp_path / "docs").mkdir()
-    python("graphfix.rendering.pages", "docs")
+    lines = (
+        ["passes", "-v"],
+        ["passes", "sqrt-to-pow"],
+        ["run", "m.onnx", "--passes", "sqrt-to-pow", "--json"],
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", OF_A_TREE, json.dumps(lines)],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tree)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    listed, shown, ran = json.loads(done.stdout)
+    assert "  sqrt-to-pow " in listed
+    assert "It takes a power." in shown
+    assert json.loads(ran)["outcomes"][0]["status"] == "applied"
     page = (tmp_path / "docs" / "passes" / "sqrt-to-pow.md").read_text(encoding="utf-8")
     assert page.startswith("# sqrt-to-pow\n\nReplace Sqrt by Pow.\n")
     index = (tmp_path / "docs" / "passes" / "index.md").read_text(encoding="utf-8")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
 from importlib import import_module
 from pathlib import Path
+from runpy import run_path
 
 import pytest
 
@@ -29,7 +31,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "passes" / "gone.md").write_text("of a pass that is gone", encoding="utf-8")
     (folder / "rules.md").write_text("old", encoding="utf-8")
     (folder / "design.md").write_text("by hand", encoding="utf-8")
-    pages.write(folder)
+    with pytest.MonkeyPatch.context() as patched:  # as `python -m graphfix.rendering.pages docs`
+        patched.setattr(sys, "argv", ["pages", str(folder)])
+        run_path(pages.__file__, run_name="__main__")
     return folder
 
 

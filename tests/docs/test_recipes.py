@@ -34,8 +34,8 @@ SUPPORT = ("tests/engines/cases.py", "tests/opset/conversion.py", "pyproject.tom
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a copy of the tree with the examples in it."""
     made = tmp_path_factory.mktemp("clone")
-    ignored = shutil.ignore_patterns("__pycache__", "facts")
-    for name in ("graphfix", "passes"):
+    ignored = shutil.ignore_patterns("facts")
+    for name in ("graphfix", "passes"):  # compiled files too: they are valid in a copy
         shutil.copytree(ROOT / name, made / name, symlinks=True, ignore=ignored)
     for name in SUPPORT:
         (made / name).parent.mkdir(parents=True, exist_ok=True)
