@@ -214,11 +214,11 @@ def run_model(
         UsageError: A numpy model cannot be imported.
         InvalidModel: The file is missing or not a model.
     """
-    from graphfix.proving.values.files import read_values, write_values
+    from graphfix.proving.values.files import received_values, send_values
 
     with tempfile.TemporaryDirectory(prefix="graphfix-") as text:
         folder = Path(text)
-        write_values(folder / "feeds.json", feeds)
+        send_values(folder / "feeds.json", feeds)
         request = RunRequest(path.absolute(), listed(evaluators or {}))
         ask(TASKS + "run", folder, request, Limits(timeout, memory_limit), NoneType)
-        return read_values(folder / "outputs.json")
+        return received_values(folder / "outputs.json")

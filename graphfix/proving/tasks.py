@@ -15,7 +15,7 @@ from graphfix.proving.layers.comparison import Comparison
 from graphfix.proving.runners.evaluators import Evaluators
 from graphfix.proving.sites.cases import CertificationRequest
 from graphfix.proving.sites.certifying import certify_cases
-from graphfix.proving.values.files import read_values, write_values
+from graphfix.proving.values.files import received_values, send_values
 from graphfix.proving.whole import comparison as whole
 from graphfix.proving.whole import loading, preparing, rounded_model
 from graphfix.proving.whole.options import ComparisonRequest, RunRequest
@@ -37,8 +37,8 @@ def run(folder: Path, request: RunRequest, limits: Limits) -> None:
         raise EngineFailed(loaded)
     with _quiet():
         engine = loaded[0].open()
-        feeds = read_values(folder / "feeds.json")
-        write_values(folder / "outputs.json", [engine.run(feed) for feed in feeds])
+        feeds = received_values(folder / "feeds.json")
+        send_values(folder / "outputs.json", [engine.run(feed) for feed in feeds])
 
 
 def compare(folder: Path, request: ComparisonRequest, limits: Limits) -> Verification:

@@ -1,4 +1,8 @@
-"""Values between two processes: a JSON tree next to an .npz, never a pickle."""
+"""Values between two processes, and in folders: a JSON tree next to their bytes, never a pickle.
+
+What is kept in a folder is an .npz, which other programs read. Between processes the bytes are as
+they lie in memory: to pack and unpack small arrays as .npz takes longer than to compute them.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,8 @@ import numpy as np
 import onnx
 
 from graphfix.proving.values.kinds import Array, Value, numpy_dtype
+
+_RAW = ".raw"
 
 
 def write_values(path: Path, values: list[dict[str, Value]]) -> None:
@@ -26,6 +32,33 @@ def read_values(path: Path) -> list[dict[str, Value]]:
     tree = json.loads(path.read_text(encoding="utf-8"))
     with np.load(path.with_suffix(".npz"), allow_pickle=False) as arrays:
         return [{name: _unpacked(value, arrays) for name, value in item.items()} for item in tree]
+
+
+def send_values(path: Path, values: list[dict[str, Value]]) -> None:
+    """Write named values for a process of this machine that takes them with `received_values`."""
+    arrays: dict[str, Array] = {}
+    tree = [{name: _packed(value, arrays) for name, value in item.items()} for item in values]
+    table = {key: [array.dtype.str, array.shape] for key, array in arrays.items()}
+    path.write_text(json.dumps([tree, table]), encoding="utf-8")
+    with path.with_suffix(_RAW).open("wb") as file:
+        for array in arrays.values():
+            file.write(np.ascontiguousarray(array).data)
+
+
+def received_values(path: Path) -> list[dict[str, Value]]:
+    """Read what `send_values` wrote.
+
+    Raises:
+        EOFError: It was not written to its end.
+    """
+    tree, table = json.loads(path.read_text(encoding="utf-8"))
+    arrays: dict[str, Array] = {}
+    with path.with_suffix(_RAW).open("rb") as file:
+        for key, (kind, shape) in table.items():
+            arrays[key] = array = np.empty(shape, kind)
+            if file.readinto(array.data) != array.nbytes:
+                raise EOFError(f"{path}: less is written than said")
+    return [{name: _unpacked(value, arrays) for name, value in item.items()} for item in tree]
 
 
 def _packed(value: Value, arrays: dict[str, Array]) -> dict[str, Any]:

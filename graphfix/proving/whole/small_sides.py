@@ -15,7 +15,7 @@ from onnx import ModelProto
 
 from graphfix.analysis.saturation import unsaturated
 from graphfix.errors import EngineFailed
-from graphfix.proving.values.files import read_values, write_values
+from graphfix.proving.values.files import received_values, send_values
 from graphfix.worker.limits import Limits
 from graphfix.worker.service import ask
 from graphfix.worker.sessions import open_session
@@ -85,7 +85,7 @@ def at_small_sides(
             folder = Path(text)
             for name, model in (("before", before), ("after", after)):
                 (folder / name).write_bytes(unsaturated(model).SerializeToString())
-            write_values(folder / "feeds.json", [made for _, made in cases])
+            send_values(folder / "feeds.json", [made for _, made in cases])
             try:
                 reported = ask(_TASK, folder, None, Limits(_SECONDS), Ran, child=_child())
             except EngineFailed as error:
@@ -94,7 +94,7 @@ def at_small_sides(
                 if side == "after":
                     return [*found, SmallSide(what, {}, None, error.message)]
                 continue
-            pairs = read_values(folder / "outputs.json")
+            pairs = received_values(folder / "outputs.json")
             for (what, _), ran, failure in zip(cases, reported.ran, reported.errors, strict=True):
                 if ran:
                     expected = pairs.pop(0)
@@ -121,7 +121,7 @@ class Ran(Struct, frozen=True):
 
 def answer(folder: Path, _: None, __: Limits) -> Ran:
     """Run both models on all inputs, and note which is begun with which before it is run."""
-    feeds = read_values(folder / "feeds.json")
+    feeds = received_values(folder / "feeds.json")
     sessions: dict[str, Any] = {}
     values: list[Feed] = []
     ran: list[bool] = []
@@ -142,5 +142,5 @@ def answer(folder: Path, _: None, __: Limits) -> Ran:
                 values.append(dict(zip(names, outputs, strict=True)))
             ran.append(side == "after")
             errors.append(error)
-    write_values(folder / "outputs.json", values)
+    send_values(folder / "outputs.json", values)
     return Ran(ran, errors)
