@@ -54,10 +54,12 @@ def maxima_and_places(
     Raises:
         Refuse: All windows together have too many elements.
     """
-    table = _table(sizes)
-    count, most = table.shape
-    if table.size > _MOST_PLACES:
-        raise Refuse(f"all windows must have at most {_MOST_PLACES} elements; {table.size} are")
+    lists = [windows(size, output) for size, output in sizes]
+    count = math.prod(output for _, output in sizes)
+    most = math.prod(max(end - start for start, end in along) for along in lists)
+    if count * most > _MOST_PLACES:
+        raise Refuse(f"all windows must have at most {_MOST_PLACES} elements; {count * most} are")
+    table = _table(sizes, lists, most)
     lead = (x.rank or 0) - len(sizes)
     flat = build.Reshape(x, [0] * lead + [-1])
     read = build.Gather(flat, table, axis=lead)
@@ -69,11 +71,11 @@ def maxima_and_places(
     return build.Reshape(best, shape), build.Reshape(places, shape)
 
 
-def _table(sizes: Sequence[tuple[int, int]]) -> Array:
+def _table(
+    sizes: Sequence[tuple[int, int]], lists: Sequence[Sequence[tuple[int, int]]], most: int
+) -> Array:
     """Return the places of each window, one in a row; the first again where there are no more."""
     inputs, outputs = [size for size, _ in sizes], [output for _, output in sizes]
-    lists = [windows(size, output) for size, output in sizes]
     numbers: Array = np.arange(math.prod(inputs), dtype=np.int64).reshape(inputs)
-    rows = [numbers[boxed(lists, place)].reshape(-1) for place in np.ndindex(*outputs)]
-    most = max(row.size for row in rows)
+    rows = (numbers[boxed(lists, place)].reshape(-1) for place in np.ndindex(*outputs))
     return np.stack([np.concatenate([row, np.repeat(row[:1], most - row.size)]) for row in rows])
