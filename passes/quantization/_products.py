@@ -21,6 +21,7 @@ from ._parameters import Number, along, away, largest
 # float32 holds every integer up to this size, so no sum below it is rounded, in whatever order.
 EXACT = 1 << 24
 _INT32 = 1 << 31
+_HALF = 16  # a byte is this many times its upper half, and its lower one
 ROUNDED = (
     "sums of more than 2^24 are rounded to 24 bits, to one part in 2^24 of the products' sizes"
 )
@@ -123,6 +124,23 @@ def summed_to_int32(
     for further in sums[1:]:
         total = build.Add(total, further)
     return total
+
+
+def exact_in_halves(largest: int) -> int:
+    """Return how many products float32 sums exactly where one operand is split in halves.
+
+    Args:
+        largest: What a number of the other operand is at most.
+    """
+    return (EXACT - 1) // (largest * _HALF)
+
+
+def product_of_halves(build: Builder, left: Value, right: Value) -> Value:
+    """Multiply integers as int32, the second operand in its lower four bits and the rest."""
+    high = build.Floor(build.Mul(right, 1 / _HALF))
+    low = build.Sub(right, build.Mul(high, float(_HALF)))
+    sums = [build.Cast(build.MatMul(left, part), to=TensorProto.INT32) for part in (high, low)]
+    return build.Add(build.Mul(sums[0], _HALF), sums[1])
 
 
 def cut(build: Builder, x: Operand, axis: int, start: int, stop: int, size: int | None) -> Value:

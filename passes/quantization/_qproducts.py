@@ -5,7 +5,7 @@ from typing import Any, cast
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, need_rank
+from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Refuse, Value, need_rank
 
 from ._parameters import (
     Number,
@@ -20,7 +20,16 @@ from ._parameters import (
     times,
     zero_at,
 )
-from ._products import EXACT, Operand, cut, operand, pieces, summed
+from ._products import (
+    EXACT,
+    Operand,
+    cut,
+    exact_in_halves,
+    operand,
+    pieces,
+    product_of_halves,
+    summed,
+)
 
 # That of float16 came with opset 21; what it holds float32 holds.
 _SCALES = (TensorProto.FLOAT, TensorProto.FLOAT16)
@@ -115,6 +124,10 @@ def multiplied(
 ) -> Value:
     """Return a product and an int32 bias as float32, summed without rounding.
 
+    Where it is not known how many products a sum has, and they are not bounded by constants, one
+    operand is split in halves: that is exact for as many as any network sums here, and declared to
+    be approximate for more.
+
     Args:
         build: The builder.
         a: The first operand.
@@ -123,8 +136,13 @@ def multiplied(
         bias: What is added, or None.
 
     Raises:
-        Refuse: The number of products is needed and unknown, or float32 would not hold a sum.
+        Refuse: Float32 would not hold a sum.
     """
+    if size is None and a.known is None and b.known is None:
+        most = exact_in_halves(max(a.largest, 1))
+        build.declare(APPROXIMATE, f"sums of more than {most:,} products are rounded to 24 bits")
+        total = product_of_halves(build, a.value, b.value)
+        return build.Cast(total if bias is None else build.Add(total, bias), to=TensorProto.FLOAT)
     if a.known is not None and b.known is None:
         cuts = pieces(a, b.largest, (a.known.ndim - 1,), a.known.ndim - 1, [size])
     else:

@@ -8,9 +8,10 @@ Before: y = com.microsoft.DynamicQuantizeMatMul (x, w, scale, zero, bias)
 After:
     q, s, z = ...                          # as DynamicQuantizeLinear (x), in float32
     y = Add (Mul (MatMul (Sub (q, z), w less its zero points), Mul (s, scale)), bias)
-When it refuses: The first operand is not float32, a rank or the number of products in a sum is
-    unknown, or a sum over a single place may be 2**24, up to which float32 holds every integer.
-Accuracy: Exact up to rounding: the sums are whole, whatever their order. Where a number lies next
+When it refuses: The first operand is not float32, a rank is unknown, or a sum over a single place
+    may be 2**24, up to which float32 holds every integer.
+Accuracy: Exact up to rounding: the sums are whole, whatever their order; where the number of
+    products is open and the weights are computed, up to 4,112 of them. Where a number lies next
     to the middle between two steps, it may be taken to the other one, as on every processor.
 References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.DynamicQuantizeMatMul;
     onnxruntime/contrib_ops/cpu/quantization/dynamic_quantize_matmul.cc

@@ -37,13 +37,12 @@ from graphfix.authoring import (
 )
 
 from ._parameters import whole
-from ._products import ROUNDED
+from ._products import ROUNDED, exact_in_halves, product_of_halves
 
 _LARGEST = 255  # of an operand less its zero point
-_HALF = 16
 _INTEGERS = 1 << 24
 _INT32 = 1 << 31
-_PIECE = (_INTEGERS - 1) // (_LARGEST * _HALF)
+_PIECE = exact_in_halves(_LARGEST)
 _OPTION = Option(bool, False, "Sum in one product, rounding sums above 2^24, which is cheaper.")
 _MOVES = tuple(sorted(moving(Motion.SAME) | {"Transpose"}))
 
@@ -72,7 +71,7 @@ def matmul_integer_to_matmul(node: NodeView, build: Builder) -> Value:
     assert count is not None
     if count * _LARGEST * _LARGEST >= _INT32:
         raise Refuse(f"the sums must fit int32; {count} products may exceed it")
-    if count * _LARGEST * _HALF < _INTEGERS:
+    if count <= _PIECE:
         return _sum(build, left, right, count)
     sums: list[Value] = []
     for start in range(0, count, _PIECE):
@@ -93,10 +92,7 @@ def _sum(build: Builder, left: Value, right: Value, count: int) -> Value:
     """Multiply integers; the second operand in two parts where the sums are large."""
     if count * _LARGEST * _LARGEST < _INTEGERS:
         return build.Cast(build.MatMul(left, right), to=TensorProto.INT32)
-    high = build.Floor(build.Mul(right, 1 / _HALF))
-    low = build.Sub(right, build.Mul(high, float(_HALF)))
-    sums = [build.Cast(build.MatMul(left, part), to=TensorProto.INT32) for part in (high, low)]
-    return build.Add(build.Mul(sums[0], _HALF), sums[1])
+    return product_of_halves(build, left, right)
 
 
 def _away(build: Builder, x: Value, zero: Value | None, *, column: bool) -> Value:

@@ -10,8 +10,8 @@ Before: r = QLinearConv (q, 0.1, 3, w, 0.2, 0, 0.5, 7)
 After:
     sum = Conv (Sub (Cast <to = 1> (q), 3), w)           # integers
     r = Cast <to = 3> (Clip (Add (Round (Mul (sum, 0.04)), 7), -128, 127))
-When it refuses: A size that is summed over or a rank that is needed is unknown; scales differ by
-    row; a scale or zero point of what is no product is computed at run time; a sum over a single
+When it refuses: The channels of a QLinearConv or a rank that is needed are unknown; scales differ
+    by row; a scale or zero point of what is no product is computed at run time; a sum over a single
     channel may be 2**24, up to which float32 holds every integer. Longer sums are cut in pieces
     that float32 holds, and added as int32.
 Accuracy: Exact for products, QLinearMul, QLinearGlobalAveragePool, QLinearLeakyRelu,
