@@ -230,7 +230,7 @@ class Legaliser(Struct):
                 position += 1
                 continue
             first = findings[0]
-            blocked = f"it needs {node.op}, and there: {first.message}"
+            blocked = f"it needs {node.op}: {first.message}"
             left = not body and self._is_left(findings)
             if left and self.leaving:
                 tree.left.extend(finding.feature for finding in findings)

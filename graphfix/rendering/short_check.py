@@ -67,7 +67,6 @@ def short_check(
         Listed(
             f"Problems: {count(sum(g.findings[0].blocks for g in groups), 'kind')}",
             [problem_lines(g) for g in groups if g.findings[0].blocks],
-            whole=[problem_lines(g, whole=True) for g in groups if g.findings[0].blocks],
         ),
         Listed(
             "Findings that do not block",
@@ -87,6 +86,17 @@ def _next(command: str, blocking: Sequence[Finding]) -> Listed:
     if command and any(group.removed_by for group in groups):
         entries = [[f"  {printable(command)}"]]
         if helpless:
-            entries.append([one_line(f"no pass is known to remove: {capped(helpless, 4)}", "  ")])
+            entries.append(
+                [
+                    one_line(
+                        f"no pass is made for {capped(helpless, 4)}; others may remove them", "  "
+                    )
+                ]
+            )
         return Listed("Next: repair it", entries)
-    return Listed("Next", [["  no pass is known to remove these problems"]] if helpless else [])
+    return Listed(
+        "Next",
+        [["  no pass is made for these problems; `graphfix run` tries what others remove"]]
+        if helpless
+        else [],
+    )

@@ -108,10 +108,9 @@ def short_report(
         ),
         Listed("Not done", _not_done(report) if word == Word.NOT_DONE else []),
         Listed(
-            f"Problems repaired: {sum(len(g.findings) for g in gone)}",
+            _repaired(report, gone),
             [[problem_line(group)] for group in gone],
             minor=bool(left),
-            whole=[problem_lines(group, whole=True) for group in gone],
         ),
         Listed(f"{_deeds(report)}: {len(repairs)}", repairs, minor=bool(left)),
         Listed(
@@ -173,19 +172,14 @@ def _alone(report: Report) -> str:
 
 def problem_line(group: Group) -> str:
     """Return one kind of problem in a line: severity, how many nodes, operator, engine's words."""
-    return one_line(_words(group), _severity(group))
-
-
-def _severity(group: Group) -> str:
-    return f"  {group.severity} ".ljust(_SEVERITY)
-
-
-def _words(group: Group) -> str:
     first = group.findings[0]
     many = f"{len(group.nodes)} x " if group.nodes else ""
     doubt = "" if group.certain else ", possibly"
     words = next((f.engine_text for f in group.findings if f.engine_text), "") or first.message
-    return f"{many}{subject(group)}{doubt}: {words}"
+    if group.nodes:
+        words = words.removeprefix(f"{first.node.op}: ")
+    severity = f"  {group.severity} ".ljust(_SEVERITY)
+    return one_line(f"{many}{subject(group)}{doubt}: {words}", severity)
 
 
 def subject(group: Group) -> str:
@@ -293,31 +287,35 @@ def _gone(report: Report) -> list[Group]:
     return [group for group in groups if (group.rule, group.feature) not in left]
 
 
-def problem_lines(group: Group, *, whole: bool = False) -> list[str]:
+def _repaired(report: Report, gone: Sequence[Group]) -> str:
+    """Return the heading above the kinds of problems of which none is left."""
+    now = Counter((f.rule, f.feature) for f in problems(report.findings_after))
+    was = Counter((f.rule, f.feature) for f in problems(report.findings_before))
+    listed = sum(len(group.findings) for group in gone)
+    fewer = (was - now).total()
+    return f"Problems repaired: {fewer}" + (
+        f", {listed} of kinds all gone" if fewer > listed else ""
+    )
+
+
+def problem_lines(group: Group) -> list[str]:
     """Return a kind of problem that is there: one line, or more where it is one of the model.
 
     Its message alone says what to do then, and may name an option.
     """
     if group.nodes or not group.findings[0].blocks:
-        if whole:
-            return whole_text(_words(group), _severity(group), " " * _SEVERITY)
         return [problem_line(group)]
     text = f"the model: {group.findings[0].message}"
-    return whole_text(text, _severity(group), " " * _SEVERITY)
+    return whole_text(text, f"  {group.severity} ".ljust(_SEVERITY), " " * _SEVERITY)
 
 
 def _left(group: Group, report: Report, *, whole: bool = False) -> list[str]:
     """Return a kind of problem that is left, and why nothing removed it."""
+    lines, margin = problem_lines(group), " " * _SEVERITY
     why = why_left(group.findings, report.outcomes) if group.nodes else ""
-    lines = problem_lines(group)
-    if not why:
-        return problem_lines(group, whole=whole)
-    # What blocks the repair is news; the problem was reported before.
-    return [*lines, *(whole_text if whole else _cut)(why, " " * _SEVERITY)]
-
-
-def _cut(text: str, indent: str) -> list[str]:
-    return [one_line(text, indent)]
+    if why:
+        lines += whole_text(why, margin) if whole else [one_line(why, margin)]
+    return lines
 
 
 def why_left(findings: Sequence[Finding], outcomes: Iterable[Outcome]) -> str:

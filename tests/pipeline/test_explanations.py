@@ -133,7 +133,7 @@ def test_the_name_decides_between_equals() -> None:
     ("declared", "choice", "reason"),
     [
         (never, Choice.REFUSED, "the moon is full"),
-        (to_compress, Choice.REFUSED, "it needs Compress, and there: "),
+        (to_compress, Choice.REFUSED, "it needs Compress: "),
         (broken, Choice.FAILED, "ZeroDivisionError"),
         (cheaply, Choice.UNSUITABLE, "lossy, and needs --allow-lossy"),
         (of_another, Choice.UNSUITABLE, "it replaces Relu; this finding is at Mish"),

@@ -64,7 +64,7 @@ class PiecewiseEngine:
             EngineFailed: A foreign operator is in the body of an If, Loop or Scan.
             MissingOperator: Nothing here knows an operator.
         """
-        self.name = "onnxruntime in pieces"
+        self.name = "onnxruntime and numpy"
         self._model = inlined(_as_it_runs(model))
         self._folder = folder
         self._mapped = mapped

@@ -158,7 +158,7 @@ def test_an_operator_without_kernel_is_run_by_the_reference_alone() -> None:
     text = "(int16[3] x) => (int32[3] y) { r = Relu(x) y = Cast<to = 6>(r) }"
     model = parser.parse_model('<ir_version: 8, opset_import: ["" : 17]> g' + text)
     engine = RunnableModel(model).open()
-    assert engine.name == "onnxruntime in pieces"
+    assert engine.name == "onnxruntime and numpy"
     found = engine.run({"x": np.array([-1, 0, 5], np.int16)})
     np.testing.assert_array_equal(np.asarray(found["y"]), [0, 0, 5])
 

@@ -83,7 +83,7 @@ IN_PIECES = LONG.replace("a = Relu (x)", "q = Sigmoid (x) a = Bernoulli (q)")
     ("text", "engine", "node"),
     [
         (IN_REFERENCE, "onnx.reference", "Loop 'rounds' (node 3)"),
-        (IN_PIECES, "onnxruntime in pieces", "Loop 'rounds' (node 4)"),
+        (IN_PIECES, "onnxruntime and numpy", "Loop 'rounds' (node 4)"),
     ],
 )
 def test_what_onnxruntime_does_not_run_alone_names_the_node_too(
