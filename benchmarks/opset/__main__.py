@@ -116,7 +116,7 @@ def file_rows(given: argparse.Namespace) -> list[Row]:
 
 
 def _wanted(name: str, given: argparse.Namespace) -> bool:
-    return fnmatch.fnmatch(name, given.pattern)
+    return fnmatch.fnmatch(name, f"*{given.pattern}*")
 
 
 def _in_child(job: Callable[[], list[Row]], origin: Row, targets: Sequence[int]) -> list[Row]:
@@ -158,7 +158,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--variant", nargs="+", default=list(VARIANTS), choices=VARIANTS)
     parser.add_argument("--to", type=int, nargs="+")
     parser.add_argument("--limit", type=int)
-    parser.add_argument("--pattern", default="*")
+    parser.add_argument("--pattern", default="", help="a part of the names of tests or files")
     parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=KINDS)
     parser.add_argument("--no-peers", dest="peers", action="store_false")
     parser.add_argument("-o", "--output", type=Path)

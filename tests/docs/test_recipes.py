@@ -27,7 +27,8 @@ BLOCKS = dict(
 COMMANDS = "graphfix/cli/program.py"
 QUIET = ("-p", "no:cacheprovider")
 ROWS = ("tests/engines/test_rows.py", "tests/engines/test_row_words.py")
-SUPPORT = ("tests/engines/cases.py", "tests/opset/conversion.py", "pyproject.toml", *ROWS)
+PROFILES = "tests/engines/test_profiles.py"
+SUPPORT = ("tests/engines/cases.py", "tests/opset/conversion.py", "pyproject.toml", PROFILES, *ROWS)
 
 
 @pytest.fixture(scope="module")
@@ -84,9 +85,10 @@ def test_the_examples_of_passes_have_the_fixed_headings() -> None:
 def test_the_tests_of_the_examples_pass(tree: Path) -> None:
     tests = sorted(name for name in BLOCKS if name.startswith("tests/"))
     assert len(tests) == 6
+    schema = f"{PROFILES}::test_every_profile_follows_the_schema"
     asked_of_rows = "acme or not rows and not row_words"
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-k", asked_of_rows, *QUIET, *tests, *ROWS],
+        [sys.executable, "-m", "pytest", "-q", "-k", asked_of_rows, *QUIET, *tests, *ROWS, schema],
         cwd=tree,
         env={**os.environ, "PYTHONPATH": str(tree)},
         capture_output=True,
@@ -95,4 +97,4 @@ def test_the_tests_of_the_examples_pass(tree: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert re.search(r"^13 passed", done.stdout, re.MULTILINE), done.stdout
+    assert re.search(r"^14 passed", done.stdout, re.MULTILINE), done.stdout
