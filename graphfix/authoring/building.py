@@ -13,11 +13,14 @@ from graphfix.authoring.patterns.sought import key_of
 from graphfix.authoring.workspace import Workspace
 from graphfix.errors import PassBug
 from graphfix.ir.attributes import Attributes
-from graphfix.ir.graph import Constant, Function, Graph, Node, Tensor, Variable
+from graphfix.ir.graph import Constant, Function, Graph, Node, Shape, Tensor, Variable
 from graphfix.ir.refusing import ComputedLate, Refuse
 from graphfix.ir.schemas import Form, form_of
 from graphfix.ir.views import Array, NodeView, Value
+from graphfix.operators.table import COMMUTES
 from graphfix.report import Accuracy
+
+_BROADCAST = "broadcast"
 
 Operand = Value | Array | np.generic | int | float | bool | Sequence[int] | None
 
@@ -150,8 +153,8 @@ class Builder:
 
         Raises:
             Refuse: The opset at hand has no such operator, or wants a constant where `operands`
-                or `attributes` have a value computed at run time; or the graph has grown so much
-                that it may not grow any more.
+                or `attributes` have a value computed at run time, or does not broadcast them; or
+                the graph has grown so much that it may not grow any more.
         """
         self._workspace.check_room(len(self.nodes) + 1)
         if "::" in op:
@@ -166,6 +169,8 @@ class Builder:
             written = {k: v for k, v in attributes.items() if v is not None}
         else:
             self._place(op, form, inputs, attributes, written)
+            if _BROADCAST in form.attributes and _BROADCAST not in written and len(inputs) == 2:
+                _broadcast(op, version, inputs, written)
         like = next((v for v in inputs if isinstance(v, Value)), None)
         tensors = [self._tensor(operand, like) for operand in inputs]
         node = Node(
@@ -333,6 +338,37 @@ class Builder:
         graph.initializers = inner.constants
         graph.set_outputs(outputs)
         return graph
+
+
+def _broadcast(op: str, version: int, inputs: list[Operand], written: dict[str, Any]) -> None:
+    """Write which axes operands of different shapes share, which opsets below 7 do not work out.
+
+    Raises:
+        Refuse: They have no form for these shapes: the second operand alone is broadcast, where it
+            is one element or has the last axes of the first.
+    """
+    if _is_one_element(inputs[0]) and not _is_one_element(inputs[1]) and op in COMMUTES:
+        inputs.reverse()
+    first, second = (value.shape if isinstance(value, Value) else None for value in inputs)
+    if not _is_one_element(inputs[1]):
+        if first is None or second is None or None in second or not _ends_with(first, second):
+            raise Refuse(
+                f"{op} of opset {version} broadcasts a second operand of the last axes of the "
+                "first alone; that of these operands is not known"
+            )
+        if first == second:
+            return
+    written[_BROADCAST] = 1
+
+
+def _ends_with(shape: Shape, end: Shape) -> bool:
+    return len(end) <= len(shape) and shape[len(shape) - len(end) :] == end
+
+
+def _is_one_element(operand: Operand) -> bool:
+    if isinstance(operand, Value):
+        return operand.static_shape in ((), (1,))
+    return operand is not None and np.size(operand) == 1
 
 
 def returned_values(result: object, pass_id: str) -> tuple[Value | None, ...]:

@@ -115,3 +115,27 @@ def test_a_constant_of_a_file_without_initializers_has_its_type_at_once(opset: i
     assert value.producer.op == "Constant"
     assert value.elem_type == onnx.TensorProto.INT64
     assert value.shape == (1, 3)
+
+
+@pytest.mark.parametrize("opset", [6, 7])
+def test_opsets_below_7_are_told_that_an_operand_is_broadcast(opset: int) -> None:
+    build, view = builder(opset)
+    x = view.need(0)
+    row = build.constant(np.ones((3, 1), np.float32))
+    for value in (build.Add(x, 1.0), build.Mul(2.0, x), build.Sub(x, row)):
+        node = value.producer
+        assert node is not None
+        assert node.attr("broadcast", 0) == (opset < 7)
+        if opset < 7:  # the second operand alone is broadcast
+            assert node.need(0).tensor is x.tensor
+    alike = build.Add(x, build.Relu(x)).producer
+    assert alike is not None
+    assert not alike.has("broadcast")
+
+
+def test_what_opsets_below_7_cannot_broadcast_is_refused() -> None:
+    build, view = builder(6)
+    column = build.constant(np.ones((2, 1, 1), np.float32))
+    for operands in ((1.0, view.need(0)), (view.need(0), column)):
+        with pytest.raises(Refuse, match="Sub of opset 6 broadcasts a second operand of the last"):
+            build.Sub(*operands)
