@@ -17,7 +17,7 @@ from graphfix.edits.renaming import (
     rename_main,
     restored_ends,
 )
-from graphfix.edits.step import Claim, Equal, SameStructure, Step, Subject
+from graphfix.edits.step import Claim, Equal, Named, SameStructure, Step, Subject
 from graphfix.errors import UsageError
 from graphfix.ir.addressing import is_pattern, unknown
 from graphfix.ir.protos import all_nodes, copied
@@ -63,7 +63,7 @@ class Rename:
         if not said:
             known = [name for graph in _graphs(proto) for name in tensors_of(graph)]
             raise unknown("tensor", self.old, known, where)
-        return Step(proto, tuple(said), _claims(subject.proto, proto))
+        return Step(proto, tuple(said), _claims(subject.proto, proto, "tensors"))
 
     def _chosen(self, graph: GraphProto | FunctionProto, where: str) -> dict[str, str]:
         """Return the new names of the tensors that a graph defines itself."""
@@ -106,7 +106,7 @@ class RenameNode:
         for place, name in zip(found, new, strict=True):
             said.append(f"{place.text} is called {name!r}")
             place.node.name = name
-        return Step(proto, tuple(said), _claims(subject.proto, proto))
+        return Step(proto, tuple(said), _claims(subject.proto, proto, "nodes"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ class Prefix:
         kept = {info.name for info in (*graph.input, *graph.output)}
         count = prefix_all(proto, self.prefix, kept)
         said = f"{count} names of nodes and tensors begin with {self.prefix!r}"
-        return Step(proto, (said,), _claims(subject.proto, proto))
+        return Step(proto, (said,), _claims(subject.proto, proto, "nodes", "tensors"))
 
 
 def prefix_all(proto: ModelProto, prefix: str, kept: set[str]) -> int:
@@ -193,6 +193,7 @@ def _new_names(
     return {name: new.replace("*", name[len(head) : len(name) - len(tail)]) for name in names}
 
 
-def _claims(before: ModelProto, after: ModelProto) -> tuple[Claim, ...]:
+def _claims(before: ModelProto, after: ModelProto, *renamed: Named) -> tuple[Claim, ...]:
     text = "the outputs are those of the model as it was"
-    return (SameStructure(before, after), Equal(text, before, restored_ends(after, before)))
+    same = SameStructure(before, after, renamed=frozenset(renamed))
+    return (same, Equal(text, before, restored_ends(after, before)))

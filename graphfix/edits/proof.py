@@ -13,6 +13,7 @@ from graphfix.authoring.registry import shipped_passes
 from graphfix.difference.difference import NodeChange
 from graphfix.difference.engine import diff_models
 from graphfix.edits.differing_parts import differing
+from graphfix.edits.renamings import renamings
 from graphfix.edits.step import Claim, Equal, Runs, SameStructure, Shown
 from graphfix.errors import UsageError
 from graphfix.ir.model import Model
@@ -189,6 +190,7 @@ def _structure(claim: SameStructure, base_dir: str) -> Verification:
         *(f"{n.op} {n.name!r}" for n in (*found.removed, *found.added)),
         *(_text(n) for n in found.nodes if not claim.but & {*n.before.outputs, *n.after.outputs}),
         *(weight.name for weight in found.weights if weight.name not in claim.but),
+        *renamings(claim),
     )
     if not parts:
         return Verification(Verdict.EQUAL, method="compared as they are written")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from onnx import ModelProto
 
@@ -15,6 +15,7 @@ from graphfix.proving.runners.evaluators import OpKey
 from graphfix.reduction.tensor_types import Types, Typist
 from graphfix.report import Verification
 
+Named = Literal["nodes", "tensors"]  # what has a name in a model
 NO_NUMPY: Mapping[OpKey, str] = {}
 
 
@@ -88,22 +89,29 @@ class Equal:
 
 @dataclass(frozen=True, slots=True)
 class SameStructure:
-    """The claim that two models are the same up to names: nodes, attributes, weights, metadata.
+    """The claim that two models are written the same, but for what an edit names here.
+
+    These count: nodes, their operators, attributes and inputs; stored weights, by value; inputs and
+    outputs, their types and order; metadata, doc strings, opsets and functions; recorded types,
+    unless `but` names what they follow from; and names, of nodes and of tensors, in subgraphs and
+    functions too, unless `renamed` declares them. The order of nodes does not count.
 
     Attributes:
         before: The first model.
         after: The second.
         but: What differs: the first output of a node, the name of a weight.
+        renamed: What may bear other names: nodes; tensors, with inputs, outputs and weights.
     """
 
     before: ModelProto
     after: ModelProto
     but: frozenset[str] = frozenset()
+    renamed: frozenset[Named] = frozenset()
 
     @property
     def text(self) -> str:
         """The claim in words."""
-        if self.but:
+        if not self.renamed:
             return "nothing else is written differently"
         return "the same nodes, attributes, weights and metadata under other names"
 
