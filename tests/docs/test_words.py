@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from graphfix.authoring.registry import shipped_passes
 from graphfix.engines.known_rules import all_rules
 
@@ -78,16 +80,25 @@ def as_words(text: str) -> str:
 
 
 def is_hit(text: str) -> bool:
-    return BANNED.search(as_words(text)) is not None and (
-        BANNED.search(as_words(PUBLIC.sub("", text))) is not None
-    )
+    return BANNED.search(as_words(text)) is not None and bool(words_in(text))
+
+
+def words_in(text: str) -> list[str]:
+    """Return each such word, and what the table says of it: ``'stands': write 'is' (why)``."""
+    words = as_words(PUBLIC.sub("", text))
+    return [
+        f"{found.group()!r}: write {instead!r} ({why})"
+        for pattern, instead, why in rows()
+        for found in re.finditer(pattern, words)
+    ]
 
 
 def hits(path: Path) -> list[str]:
+    """Return the place and the word of each hit; that of a file's name is its line 0."""
     name = path.relative_to(ROOT).as_posix()
     if path in (PAGE, Path(__file__)) or any(part in name for part in QUOTED):
         return []
-    found = [name] if is_hit(name) else []
+    found = [f"{name}:0: {said}" for said in words_in(name)] if is_hit(name) else []
     text = path.read_text(encoding="utf-8")
     if not is_hit(text):
         return found
@@ -95,15 +106,16 @@ def hits(path: Path) -> list[str]:
     if path.suffix == ".py":
         quoted = quoted_lines(text, measured=name.startswith("benchmarks/"))
     return found + [
-        f"{name}:{number}: {line.strip()}"
+        f"{name}:{number}: {said}"
         for number, line in enumerate(text.splitlines(), 1)
         if number not in quoted and is_hit(line)
+        for said in words_in(line)
     ]
 
 
 def test_the_words_of_the_table_are_nowhere() -> None:
     found = [hit for path in files() for hit in hits(path)]
-    assert found == [], f"see docs/words.md:\n{chr(10).join(found[:40])}"
+    assert not found, "see docs/words.md:\n" + "\n".join(found[:40])
 
 
 def test_the_table_is_read_and_finds_what_it_names() -> None:
@@ -120,6 +132,19 @@ def test_the_table_is_read_and_finds_what_it_names() -> None:
         assert BANNED.search(sentence), sentence
     for sentence in ("a stand-in", "next to it", "the Loop bodies", "the symbol stands for a size"):
         assert not BANNED.search(sentence), sentence
+
+
+def test_a_hit_names_its_place_and_word_and_what_to_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.docs.test_words.ROOT", tmp_path)
+    page = tmp_path / "page.md"
+    page.write_text("A node.\nIt stands there, its_pool behind it.\n", encoding="utf-8")
+    assert hits(page) == [
+        "page.md:2: 'behind': write 'after, past (the end), fallback (the engine behind)' "
+        "(a graph has no front)",
+        "page.md:2: 'stands': write 'is, are' (nodes do not stand)",
+    ]
 
 
 def test_names_are_read_as_words() -> None:
