@@ -108,7 +108,24 @@ def _run_one(run: Run, declared: Pass) -> None:
             run.expect_changes()
     else:
         run.rewrite(declared, _wanted(run, declared), allow_lossy=run.settings.allow_lossy)
-    run.journal.not_needed(declared.id)
+    run.journal.not_needed(declared.id, *_of_other_opsets(run, declared))
+
+
+def _of_other_opsets(run: Run, declared: Pass) -> tuple[str, NodeRef | None]:
+    """Say where a pass would have acted if the model were of another opset."""
+    opset, until = run.model.opset, declared.until
+    if declared.kind == "graph" or (declared.since <= opset and (not until or opset <= until)):
+        return "", None
+    for node in run.model.nodes():
+        view = NodeView(node)
+        if declared.matches_node(view, any_opset=True):
+            span = (
+                f"opsets {declared.since or 1} to {until}"
+                if until
+                else f"opset {declared.since} on"
+            )
+            return f"it is for {span}; the model is of opset {opset}", view.ref()
+    return "", None
 
 
 def _wanted(run: Run, declared: Pass) -> Callable[[NodeView], bool] | None:

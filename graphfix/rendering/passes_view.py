@@ -53,6 +53,8 @@ def passes_text(passes: Iterable[Pass], *, style: Style = PLAIN) -> str:
         lines += table([(known.id, known.summary) for known in families[family]])
         lines.append("")
     total = sum(len(members) for members in families.values())
+    if not total:
+        return "No pass has that in its name, its summary, its operators or its features."
     lines += wrap(f"{count(total, 'pass', 'passes')}; `graphfix passes NAME` explains one.")
     return join(lines)
 

@@ -204,10 +204,7 @@ def repair_lines(report: Report) -> list[list[str]]:
     failed = _joined(o for o in report.outcomes if o.status is Status.FAILED)
     applied.sort(key=lambda o: (o.pass_id not in helpful, _only_unrun(o)))
     width = max((len(o.pass_id) for o in (*failed, *applied)), default=0)
-    lines = [
-        [one_line(f"failed, rolled back: {o.reason}", f"  {o.pass_id.ljust(width)}  ")]
-        for o in failed
-    ]
+    lines = [[one_line(_failed(o.reason), f"  {o.pass_id.ljust(width)}  ")] for o in failed]
     for outcome in applied:
         kinds = {site.accuracy for site in outcome.sites}
         label = " and ".join(kind for kind in Accuracy if kind in kinds)
@@ -217,6 +214,12 @@ def repair_lines(report: Report) -> list[list[str]]:
         line = f"  {name.ljust(width)}  {reported}"
         lines.append([line] if len(line) <= WIDTH else wrap(f"{name}: {reported}", "    ", "  "))
     return lines
+
+
+def _failed(reason: str) -> str:
+    """Say that a repair failed, and once that it was rolled back."""
+    reported = "rolled back" in reason.partition(":")[0]
+    return f"failed, {'' if reported else 'rolled back: '}{reason}"
 
 
 def proof_texts(outcome: Outcome) -> list[str]:
@@ -321,8 +324,6 @@ def _left(group: Group, report: Report, *, whole: bool = False) -> list[str]:
 def why_left(findings: Sequence[Finding], outcomes: Iterable[Outcome]) -> str:
     """Say why a problem is left: no pass removes it, a consent is missing, or a pass refused."""
     names = distinct(name for f in findings for name in f.removed_by)
-    if not names:
-        return "no pass removes this"
     needs = dict(pair for f in findings for pair in f.needs)
     if needs:
         name, options = next(iter(needs.items()))
@@ -331,13 +332,15 @@ def why_left(findings: Sequence[Finding], outcomes: Iterable[Outcome]) -> str:
     reasons = [
         (o, site)
         for o in outcomes
-        if o.status in (Status.REFUSED, Status.FAILED) and o.pass_id in names
+        if o.status in (Status.REFUSED, Status.FAILED) and (o.pass_id in names or not names)
         for site in o.sites or (None,)
     ]
     for outcome, site in reasons:
-        if site is None or site.node.outputs in nodes:
+        if (site is None and names) or (site is not None and site.node.outputs in nodes):
             at = f" at {node_label(site.node)}" if site is not None and len(findings) > 1 else ""
             return f"{outcome.pass_id} {outcome.status}{at}: {outcome.reason}"
+    if not names:
+        return "no pass removes this"
     unknown = distinct(f.missing for f in findings)
     if unknown:
         return f"not known: {capped(unknown, 3)}"

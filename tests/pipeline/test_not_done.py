@@ -57,6 +57,24 @@ def test_a_named_pass_that_is_refused_or_fails_is_not_done(
         assert result.exit_code == 0
 
 
+@rewrite("Relu", removes="op:Relu", emits="Max", since=7, until=12)
+def relu_of_some_opsets(node: NodeView, build: Builder) -> Value:
+    """Write Max."""
+    return build.Max(node.need(0), 0.0)
+
+
+@pytest.mark.parametrize("opset", [6, 13])
+def test_a_pass_for_other_opsets_says_so(opset: int) -> None:
+    result = graphfix.run(model_of(RELU, opset), passes=[relu_of_some_opsets])
+    assert result.exit_code == 1
+    (outcome,) = (o for o in result.report.outcomes if o.pass_id == "relu-of-some-opsets")
+    assert outcome.status is Status.NOT_NEEDED
+    assert outcome.reason == f"it is for opsets 7 to 12; the model is of opset {opset}"
+    assert [site.node.op for site in outcome.sites] == ["Relu"]
+    done = graphfix.run(model_of(RELU, 12), passes=[relu_of_some_opsets])
+    assert done.exit_code == 0
+
+
 def test_a_named_pass_that_is_done_ends_in_0_though_another_had_nothing_to_do() -> None:
     result = graphfix.run(model_of(MOD), passes=["mod-elimination", "sort-nodes"], verify="off")
     statuses = {o.pass_id: o.status for o in result.report.outcomes}
