@@ -7,6 +7,7 @@ import importlib.util
 import pkgutil
 from collections.abc import Iterable, Iterator
 from functools import cache
+from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -83,11 +84,16 @@ def _in_modules(name: str) -> Iterator[Rule]:
         yield from _declared(module)
 
 
-@cache
 def rows_of(engine: Engine) -> tuple[Row, ...]:
     """Return the rules of one family that are rows of its ``rules.toml``, with their probes."""
-    path = None if engine.folder is None else engine.folder / ROWS
-    return () if path is None or not path.is_file() else read_rows(path)
+    return () if engine.folder is None else _rows_in(engine.folder)
+
+
+@cache
+def _rows_in(folder: Path) -> tuple[Row, ...]:
+    """Return the rows of a folder, which are one and the same for families that share it."""
+    path = folder / ROWS
+    return read_rows(path) if path.is_file() else ()
 
 
 def _of_engine(known: Rule, title: str) -> Rule:

@@ -90,7 +90,8 @@ def takes_operand(
         if held is True:
             _take_down(value, place, node, engine, target, found)
             return True
-        open_one = open_one or held
+        if held is not False:
+            open_one = held
     return open_one
 
 

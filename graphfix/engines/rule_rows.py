@@ -49,7 +49,7 @@ from graphfix.engines.row_conditions import (
 from graphfix.engines.row_values import Sought, sought
 from graphfix.engines.rule import Answer, Rule, Yes, operator_key
 from graphfix.errors import PassBug, UsageError
-from graphfix.ir.storage.toml_files import read_toml
+from graphfix.ir.storage.toml_files import read_shipped_toml
 from graphfix.ir.views import NodeView
 from graphfix.operators.table import REDUCTIONS
 from graphfix.report import Severity
@@ -115,7 +115,7 @@ def read_rows(path: Path) -> tuple[Row, ...]:
         PassBug: The file cannot be read, or a row says what rows cannot say.
     """
     try:
-        table, _ = read_toml(path, "the file of rules")
+        table = read_shipped_toml(path)
     except UsageError as error:
         raise PassBug(str(error)) from None
     return rows_of_table(table, str(path))

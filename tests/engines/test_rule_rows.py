@@ -103,6 +103,14 @@ def test_what_is_asked_of_operands(words: str, said: Answer) -> None:
     assert answer(words, CLIP, "Clip") == said
 
 
+def test_the_last_of_several_that_are_not_known_is_named() -> None:
+    graph = "(float[] x, float[] z) => (float[] y) { y = Add (x, z) }"
+    assert answer("input.any.rank = '2'", graph, "Add") == Unknown("rank of z")
+    known = graph.replace("float[] z", "float[2,2] z")
+    assert answer("input.any.rank = '2'", known, "Add") is True
+    assert answer("input.any.rank = '3'", known, "Add") == Unknown("rank of x")
+
+
 def test_what_was_found_is_named() -> None:
     found = answer("input.1-2.constant = false\nshows = 'const:{op}.{input}'", CLIP, "Clip")
     assert found == Yes(feature="const:{op}.max")
@@ -168,5 +176,5 @@ def test_a_row_needs_a_probe_and_a_severity_that_there_is() -> None:
 
 def test_a_file_that_is_no_toml(tmp_path: Path) -> None:
     (tmp_path / "rules.toml").write_text("[made-up\n", encoding="utf-8")
-    with pytest.raises(PassBug, match="the file of rules is no TOML"):
+    with pytest.raises(PassBug, match="is no TOML"):
         read_rows(tmp_path / "rules.toml")

@@ -4,25 +4,7 @@ from __future__ import annotations
 
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import WRONG, Answer, rule
-from graphfix.engines.rule_makers import needs_constant, refuses_types
 from graphfix.ir.views import NodeView
-
-neg_of_integers = refuses_types(
-    "neg-of-integers-in-tessera",
-    "Neg",
-    ("int32",),
-    versions="tessera",
-    text="Neg: no kernel for {type}",
-    source="tessera/kernels/neg.c",
-)
-reshape_to_constants = needs_constant(
-    "Reshape",
-    1,
-    "shape",
-    versions="..tessera1",
-    text="Reshape: shape is not folded",
-    source="tessera/kernels/reshape.c",
-)
 
 
 @rule(

@@ -5,36 +5,7 @@ from __future__ import annotations
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, REJECT, WRONG, Answer, Yes, rule
-from graphfix.engines.rule_makers import refuses_types
-from graphfix.engines.tensorrt.rules.parsed import opset_of
 from graphfix.ir.views import NodeView
-
-matmul_of_integers = refuses_types(
-    "matmul-of-integers",
-    ("MatMul", "Gemm"),
-    ("int32", "int64"),
-    versions="trt8..",
-    text="Found invalid input type of {type}",
-    source="builtin_op_importers.cpp:1610, 2895 (8.6.1)",
-)
-matmul_of_integers_7 = refuses_types(
-    "matmul-of-integers-7",
-    ("MatMul", "Gemm"),
-    ("int32", "int64"),
-    versions="trt7.1..trt7",
-    text="TensorRT doesn't support INT32 inputs for MatMul!",
-    source="builtin_op_importers.cpp:2081, 1002 (7.1)",
-)
-matmul_of_uint8 = refuses_types(
-    "matmul-of-uint8",
-    ("MatMul", "Gemm"),
-    ("uint8",),
-    versions="trt8.5..",
-    text="Error Code 4: Internal Error ({op}: only activation types allowed as input to this "
-    "layer (got UInt8))",
-    source="NvInfer.h 8.6.1: IMatrixMultiplyLayer",
-    unknown=False,
-)
 
 
 @rule(
@@ -55,23 +26,6 @@ def gemm_rank(node: NodeView, target: Target) -> Answer:
         if value.rank != 2:
             return Yes(feature=f"rank:Gemm.{value.rank}")
     return None
-
-
-@rule(
-    "Gemm",
-    feature="opset:too-low",
-    versions="trt8..",
-    severity=REJECT,
-    text='Assertion failed: ctx->getOpsetVersion() >= 7 && "Pre-opset 7 broadcasting is '
-    'unsupported in this version of the ONNX parser"',
-    source="onnx2trt_utils.cpp:166 (8.6.1)",
-)
-def gemm_old_broadcasting(node: NodeView, target: Target) -> Answer:
-    """TensorRT ignores the broadcast attributes of Gemm below opset 7."""
-    if opset_of(node) >= 7:
-        return None
-    bias = node.input(2)
-    return bias is not None and bias.rank is not None and bias.rank != 2
 
 
 @rule(
@@ -136,15 +90,3 @@ def einsum_form(node: NodeView, target: Target) -> Answer:
     if any(len(known) > 1 for known in sizes.values()):
         return Yes(feature="attr:Einsum.broadcast")
     return None
-
-
-einsum_of_integers = refuses_types(
-    "einsum-of-integers",
-    "Einsum",
-    ("int32", "int64", "bool"),
-    versions="trt8.2..",
-    text="{op}: only activation types allowed as input to this layer",
-    source="NvInfer.h 8.6.1: IEinsumLayer",
-    indices=None,
-    severity=BUILDER,
-)

@@ -7,23 +7,11 @@ import numpy as np
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
-from graphfix.engines.tensorrt.rules.parsed import is_dynamic, is_weights
+from graphfix.engines.tensorrt.rules.parsed import is_weights
 from graphfix.ir.views import NodeView
 
 _LARGEST = 2**31 - 1
 _INT32 = range(-_LARGEST - 1, _LARGEST + 1)
-
-
-@rule(
-    "Size",
-    feature="shape:Size.dynamic",
-    versions="trt5.1..trt6-fulldims",
-    severity=WRONG,
-    source="builtin_op_importers.cpp:1673 (6.0), 1554-1568 (6.0-full-dims)",
-)
-def size_of_unknown(node: NodeView, target: Target) -> Answer:
-    """TensorRT computes Size of a dynamic shape with -1 for each unknown size."""
-    return is_dynamic(node.need(0))
 
 
 @rule(
@@ -122,22 +110,6 @@ def average_pool_pads(node: NodeView, target: Target) -> Answer:
     half = len(pads) // 2
     pairs = zip(pads[:half], pads[half:], strict=False)
     return any(end - begin not in (0, 1) for begin, end in pairs)
-
-
-@rule(
-    ("GlobalAveragePool", "GlobalMaxPool"),
-    feature="rank:GlobalPool",
-    versions="trt6..trt6",
-    severity=REJECT,
-    text="Assertion failed: dims.nbDims == 3",
-    source="builtin_op_importers.cpp:1136 (6.0)",
-)
-def global_pool_rank(node: NodeView, target: Target) -> Answer:
-    """TensorRT supports {op} of rank 4 only."""
-    data = node.need(0)
-    if data.rank is None:
-        return Unknown(f"rank of {data.name}")
-    return data.rank != 4 and Yes(feature=f"rank:{node.op}.{data.rank}")
 
 
 @rule(

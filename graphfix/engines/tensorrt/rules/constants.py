@@ -8,7 +8,6 @@ from graphfix.authoring.declaring import Unknown
 from graphfix.engines.common_rules import is_function
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, REJECT, WRONG, Answer, Yes, model_rule, rule
-from graphfix.engines.rule_makers import refuses_types
 from graphfix.engines.tensorrt.rules.interfaces import weight_types
 from graphfix.engines.tensorrt.rules.parsed import engine_type, is_weights
 from graphfix.ir.attributes import AttributeRef
@@ -128,43 +127,6 @@ def uint8_between_nodes(node: NodeView, target: Target) -> Answer:
     return None
 
 
-_UINT8 = "Found invalid input type of UINT8"
-where_of_uint8 = refuses_types(
-    "where-of-uint8",
-    "Where",
-    ("uint8",),
-    versions="trt8.5..",
-    text=_UINT8,
-    source="builtin_op_importers.cpp:5136-5137 (8.6.1), importWhere (10.1)",
-    indices=(1, 2),
-    unknown=False,
-)
-one_hot_of_uint8 = refuses_types(
-    "one-hot-of-uint8",
-    "OneHot",
-    ("uint8",),
-    versions="trt8.5..",
-    text=_UINT8,
-    source="builtin_op_importers.cpp:3214-3216 (8.6.1), onnxOpImporters.cpp:3750 (10.1)",
-    indices=(1, 2),
-    unknown=False,
-)
-
-
-@rule(
-    "Cast",
-    feature="dtype:uint8",
-    versions="trt8.0..trt8.4",
-    severity=REJECT,
-    text=_CAST,
-    source="onnx2trt_utils.cpp:346 (8.4)",
-)
-def cast_from_uint8(node: NodeView, target: Target) -> Answer:
-    """TensorRT does not support Cast from uint8."""
-    value = node.input(0)
-    return value is not None and engine_type(value, target) == "uint8"
-
-
 _TYPES = frozenset({"int8", "int4", "float8e4m3fn", "float4e2m1"})
 _NARROW = _TYPES - {"int8"}
 _QUANTIZING = frozenset({"QuantizeLinear", "DequantizeLinear"})
@@ -222,21 +184,3 @@ def cast_of_narrow_type(node: NodeView, target: Target) -> Answer:
         if value is not None and value.type_name in _NARROW:
             return Yes(feature=f"dtype:{node.op}.{value.type_name}")
     return None
-
-
-@rule(
-    tuple(sorted(_QUANTIZING)),
-    feature="const:QuantizeLinear.y_zero_point",
-    versions="trt10.15..",
-    severity=BUILDER,
-    text="API Usage Error (IQuantizeLayer/IDequantizeLayer {op} has `zero_point` which is not an "
-    "initializer.)",
-    source="tensorrt-rtx 1.4.0 to 1.7.1, which is like 10.15 and 11.1",
-)
-def computed_zero_point(node: NodeView, target: Target) -> Answer:
-    """TensorRT requires a constant zero point of {op}."""
-    zero = node.input(2)
-    if zero is None or is_weights(zero):
-        return None
-    name = "y_zero_point" if node.op == "QuantizeLinear" else "x_zero_point"
-    return Yes(feature=f"const:{node.op}.{name}")

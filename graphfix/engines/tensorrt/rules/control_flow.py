@@ -19,20 +19,6 @@ def _branches(node: NodeView) -> tuple[Graph, Graph] | None:
 
 @rule(
     "If",
-    feature="const:If.cond",
-    versions="trt7.1..trt7",
-    severity=REJECT,
-    text="Assertion failed: cond.is_weights() && cond.weights().count() == 1 && "
-    '"If condition must be a initializer!"',
-    source="builtin_op_importers.cpp:1575-1580 (7.1)",
-)
-def if_condition(node: NodeView, target: Target) -> Answer:
-    """TensorRT requires a constant condition of If."""
-    return not is_weights(node.input(0))
-
-
-@rule(
-    "If",
     feature="shape:If.branches",
     versions="trt8..",
     severity=REJECT,
@@ -110,22 +96,6 @@ def if_names(node: NodeView, target: Target) -> Answer:
 def loop_state(node: NodeView, target: Target) -> Answer:
     """TensorRT requires at least one loop-carried value of Loop."""
     return len(node.node.inputs) <= 2
-
-
-@rule(
-    "Loop",
-    feature="form:Loop.scan-without-trip-count",
-    versions="trt7.0..",
-    severity=REJECT,
-    text='"Failed to convert the trip-count input to a scalar."',
-    source="builtin_op_importers.cpp:2330-2450 (8.6.1)",
-)
-def loop_trip_count(node: NodeView, target: Target) -> Answer:
-    """TensorRT requires the trip count of Loop to be a single value."""
-    count = node.input(0)
-    if count is None or count.static_shape is None:
-        return None
-    return any(size != 1 for size in count.static_shape)
 
 
 @rule(
@@ -266,17 +236,3 @@ def scan_state(node: NodeView, target: Target) -> Answer:
     """TensorRT requires at least one state variable of Scan."""
     offset = 1 if opset_of(node) == 8 else 0
     return len(node.node.inputs) - offset - int(node.attr("num_scan_inputs", 0)) <= 0
-
-
-@rule(
-    "Scan",
-    feature="form:Scan.sequence_lens",
-    versions="trt7.0..",
-    severity=REJECT,
-    text="Assertion failed: inputs.at(0).isNullTensor() && "
-    '"TensorRT doesn\'t support sequence_lens input for this node!"',
-    source="builtin_op_importers.cpp:4235 (8.6.1)",
-)
-def scan_lengths(node: NodeView, target: Target) -> Answer:
-    """TensorRT does not support sequence_lens of Scan-8."""
-    return opset_of(node) == 8 and node.input(0) is not None

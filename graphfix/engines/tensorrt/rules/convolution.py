@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import BUILDER, REJECT, WRONG, Answer, Yes, rule
-from graphfix.engines.rule_makers import needs_constant, refuses_rank, refuses_types
-from graphfix.engines.tensorrt.rules.parsed import is_weights, opset_of, unknown_rank
+from graphfix.engines.rule import REJECT, Answer, Yes, rule
+from graphfix.engines.tensorrt.rules.parsed import is_weights, unknown_rank
 from graphfix.ir.views import NodeView
 
 _CHANNELS = (
     "Assertion failed: (nchan == -1 || kernelWeights.shape.d[1] * ngroup == nchan) && "
     '"Kernel weight dimension failed to broadcast to input."'
-)
-_DILATIONS = (
-    'Assertion failed: (dilations[i] == 1) && "This version of TensorRT does not support '
-    'dilations other than 1."'
 )
 _KERNEL = (
     'Assertion failed: ... && "The attribute kernel_shape misaligns with the shape of the input '
@@ -24,41 +19,6 @@ _KERNEL = (
 _INDICES = (
     "Assertion failed: node.output().size() == 1 && "
     '"TensorRT does not support the indices output in MaxPool!"'
-)
-
-conv_weight = needs_constant(
-    "Conv",
-    1,
-    "W",
-    versions="..trt8.4",
-    text="count of 0 weights in kernel, but kernel dimensions were specified",
-    source="onnx2trt_utils.cpp: convMultiInput (8.2); onnx-tensorrt issue 609",
-    severity=BUILDER,
-)
-conv_bias = needs_constant(
-    "Conv",
-    2,
-    "B",
-    versions="..trt8.4",
-    text='Assertion failed: inputs.at(2).is_weights() && "The bias tensor is required to be an '
-    'initializer for the Conv operator"',
-    source="builtin_op_importers.cpp: importConv (8.2)",
-)
-conv_transpose_weight = needs_constant(
-    "ConvTranspose",
-    1,
-    "W",
-    versions="..trt8.4",
-    text='"ConvTranspose weights must be an initializer"',
-    source="builtin_op_importers.cpp: importConvTranspose (8.2)",
-)
-conv_transpose_bias = needs_constant(
-    "ConvTranspose",
-    2,
-    "B",
-    versions="..trt8.4",
-    text='"ConvTranspose bias must be an initializer"',
-    source="builtin_op_importers.cpp: importConvTranspose (8.2)",
 )
 
 
@@ -161,17 +121,6 @@ def _windows(node: NodeView, room: int, step: int) -> int:
     return (-(-room // step) if node.attr("ceil_mode", 0) else room // step) + 1
 
 
-conv_of_integers = refuses_types(
-    "conv-of-integers",
-    ("Conv", "ConvTranspose"),
-    ("int32", "int64", "bool", "uint8"),
-    versions="trt7.1..",
-    text="{op}: only activation types allowed as input to this layer",
-    source="NvInfer.h 8.6.1: IConvolutionLayer",
-    severity=BUILDER,
-)
-
-
 @rule(
     "ConvTranspose",
     feature="attr:ConvTranspose.negative-pads",
@@ -217,36 +166,6 @@ def max_pool_indices(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    "MaxPool",
-    feature="form:MaxPool.indices",
-    versions="..trt7.0",
-    severity=REJECT,
-    text="Assertion failed: ctx->tensors().count(inputName)",
-    source="builtin_op_importers.cpp: importMaxPool (7.0)",
-)
-def max_pool_indices_used(node: NodeView, target: Target) -> Answer:
-    """TensorRT drops the Indices output of MaxPool; the node that reads it finds no input."""
-    indices = node.output(1)
-    return indices is not None and indices.is_used
-
-
-@rule(
-    ("MaxPool", "AveragePool"),
-    feature="attr:Pool.dilations",
-    versions="trt",
-    severity=REJECT,
-    text=_DILATIONS,
-    source="onnx2trt_utils.cpp:1496 (8.6.1)",
-)
-def pool_dilations(node: NodeView, target: Target) -> Answer:
-    """TensorRT does not support dilations of {op}."""
-    if opset_of(node) < 10:
-        return None
-    found = node.attr("dilations", [])
-    return any(step != 1 for step in found) and Yes(feature=f"attr:{node.op}.dilations")
-
-
-@rule(
     ("MaxPool", "AveragePool"),
     feature="rank:Pool",
     versions="trt7.0..",
@@ -263,57 +182,6 @@ def pool_rank(node: NodeView, target: Target) -> Answer:
     if len(kernel) in (2, 3) or (len(kernel) == 1 and rank in (3, None)):
         return None
     return Yes(feature=f"rank:{node.op}.{len(kernel) + 2}")
-
-
-pool_of_integers = refuses_types(
-    "pool-of-integers",
-    ("MaxPool", "AveragePool", "GlobalMaxPool", "GlobalAveragePool", "LpPool", "GlobalLpPool"),
-    ("uint8",),
-    versions="trt8.5..",
-    text="Error Code 4: Internal Error ({op}: only activation types allowed as input to this "
-    "layer (got UInt8))",
-    source="NvInfer.h 8.6.1: IPoolingLayer",
-    unknown=False,
-)
-
-
-@rule(
-    ("LpPool", "LpNormalization"),
-    feature="attr:Lp.p",
-    versions="trt8..",
-    severity=REJECT,
-    text='Assertion failed: (p == 1 || p == 2) && "Only L1 and L2 normalization are supported."',
-    source="builtin_op_importers.cpp:2769, 2837 (8.6.1)",
-)
-def lp_norm(node: NodeView, target: Target) -> Answer:
-    """TensorRT supports {op} with p of 1 or 2 only."""
-    found = int(node.attr("p", 2))
-    return found not in (1, 2) and Yes(feature=f"attr:{node.op}.p={found}")
-
-
-@rule(
-    "LpPool",
-    feature="attr:LpPool.dilations",
-    versions="trt8.0..trt9.3",
-    severity=WRONG,
-    source="builtin_op_importers.cpp:2837-2900 (8.6.1): dilations are never read",
-)
-def lp_pool_dilations(node: NodeView, target: Target) -> Answer:
-    """TensorRT ignores dilations of LpPool."""
-    return any(step != 1 for step in node.attr("dilations", []))
-
-
-@rule(
-    "LpPool",
-    feature="attr:LpPool.dilations",
-    versions="trt10.0..",
-    severity=REJECT,
-    text=_DILATIONS,
-    source="onnxOpImporters.cpp: importLpPool (10.1)",
-)
-def lp_pool_dilations_refused(node: NodeView, target: Target) -> Answer:
-    """TensorRT does not support dilations of LpPool."""
-    return any(step != 1 for step in node.attr("dilations", []))
 
 
 @rule(
@@ -358,25 +226,6 @@ def conv_window_unknown(node: NodeView, target: Target) -> Answer:
     if weight is None or node.attr("kernel_shape") is not None:
         return None
     return not is_weights(weight) or (bias is not None and not is_weights(bias))
-
-
-deform_conv_rank = refuses_rank(
-    "DeformConv",
-    0,
-    range(3, 5),
-    versions="trt10.1..",
-    text="Assertion failed: nbDims >= 3 && nbDims <= 4: TensorRT only supports DeformConv on 3D, "
-    "or 4D tensors!",
-    source="importerUtils.cpp:1020 (10.1)",
-)
-deform_conv_types = refuses_types(
-    "deform-conv-types",
-    "DeformConv",
-    ("bfloat16",),
-    versions="trt10.1..trt10.1",
-    text="Inputs must be either FLOAT or FLOAT16.",
-    source="onnxOpImporters.cpp: importDeformConv (10.1)",
-)
 
 
 @rule(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, REJECT, Answer, Yes, rule
-from graphfix.engines.rule_makers import refused_type, refuses_types
 from graphfix.engines.tensorrt.rules.parsed import (
     engine_type,
     every,
@@ -16,92 +15,12 @@ from graphfix.engines.tensorrt.rules.parsed import (
 from graphfix.engines.tensorrt.rules.unary import FLOAT_ONLY
 from graphfix.ir.views import NodeView, Value
 
-_CHECK = (
-    'Assertion failed: elementwiseCheck(inputs, binary_op) && "Elementwise layer does not support '
-    'the given inputs and operator."'
-)
 _BROADCAST = (
     "Assertion failed: tensor_ptr->getDimensions().nbDims == maxNbDims && "
     '"Failed to broadcast tensors elementwise!"'
 )
 _ARITHMETIC = ("Add", "Sub", "Mul", "Div", "Max", "Min", "Sum", "Mean")
 _COMPARING = ("Greater", "Less", "GreaterOrEqual", "LessOrEqual")
-
-arithmetic_of_bool = refuses_types(
-    "arithmetic-of-bool",
-    (*_ARITHMETIC, *_COMPARING),
-    ("bool",),
-    versions="trt7.1..",
-    text=_CHECK,
-    source="onnx2trt_utils.cpp:850-862 (8.6.1)",
-    indices=None,
-)
-pow_of_integers = refuses_types(
-    "pow-of-integers",
-    "Pow",
-    ("bool", "int32", "int64"),
-    versions="trt7.1..trt10.11",
-    text=_CHECK,
-    source="onnx2trt_utils.cpp:865 (8.6.1)",
-    indices=None,
-)
-logic_of_numbers = refuses_types(
-    "logic-of-numbers",
-    ("And", "Or", "Xor"),
-    ("float32", "float16", "int32", "int64", "int8", "uint8"),
-    versions="trt7.1..",
-    text=_CHECK,
-    source="onnx2trt_utils.cpp:843 (8.6.1)",
-    indices=None,
-)
-equal_of_bool = refuses_types(
-    "equal-of-bool",
-    "Equal",
-    ("bool",),
-    versions="trt7.1..trt8.4",
-    text=_CHECK,
-    source="onnx2trt_utils.cpp (8.4): elementwiseCheck",
-    indices=None,
-)
-elementwise_of_uint8 = refuses_types(
-    "elementwise-of-uint8",
-    (*_ARITHMETIC, *_COMPARING, "Equal", "Pow"),
-    ("uint8",),
-    versions="trt8.5..",
-    text="Error Code 4: Internal Error ({op}: operation has incompatible input types UInt8 and "
-    "UInt8)",
-    source="NvInfer.h 8.6.1: UINT8 is for network inputs and outputs, and Cast",
-    indices=None,
-    unknown=False,
-)
-
-hardswish_of_integers = refuses_types(
-    "hardswish-of-integers",
-    "HardSwish",
-    ("int32", "int64", "bool", "uint8"),
-    versions="trt8.4..",
-    text="Assertion failed: (x->getType() == DataType::kFLOAT || x->getType() == DataType::kHALF "
-    '|| x->getType() == DataType::kINT8) && "Only FLOAT, HALF or INT8 input is supported for the '
-    'HardSwish operator in this version of TensorRT"',
-    source="builtin_op_importers.cpp:5368 (8.6.1)",
-)
-shrink_of_bool = refuses_types(
-    "shrink-of-bool",
-    "Shrink",
-    ("bool", "uint8"),
-    versions="trt8.4..",
-    text='Assertion failed: ... && "Only FLOAT, HALF, INT8 and INT32 are supported in Shrink."',
-    source="builtin_op_importers.cpp:5313 (8.6.1)",
-)
-prelu_of_integers = refuses_types(
-    "prelu-of-integers",
-    "PRelu",
-    ("int32", "int64"),
-    versions="trt8..",
-    text="Found invalid input type of {type}",
-    source="builtin_op_importers.cpp:3440 (8.6.1)",
-    indices=(0, 1),
-)
 
 
 @rule(
@@ -125,21 +44,6 @@ def mod_of_floats(node: NodeView, target: Target) -> Answer:
         return None
     text = "Found invalid input type of UINT8" if found == "uint8" else ""
     return type_finding(node, value, text)
-
-
-@rule(
-    "Mod",
-    feature="dtype:Mod",
-    versions="trt8.5..",
-    severity=REJECT,
-    text="Found invalid input type of UINT8",
-    source="builtin_op_importers.cpp:3064 (8.6.1)",
-)
-def fmod_of_uint8(node: NodeView, target: Target) -> Answer:
-    """TensorRT does not support Mod of uint8."""
-    if not int(node.attr("fmod", 0)):
-        return None
-    return refused_type(node, target, frozenset({"uint8"}), unknown=False)
 
 
 _CLIP = (
@@ -173,26 +77,6 @@ def clip_type(node: NodeView, target: Target) -> Answer:
     if found == "bool" and not computed:
         return type_finding(node, value, "Found invalid input type of BOOL")
     return type_finding(node, value) if computed else None
-
-
-_CLIP_VERSIONS = "trt7.0..trt8.0"
-
-
-@rule(
-    "Clip",
-    feature="const:Clip.min",
-    versions=_CLIP_VERSIONS,
-    severity=REJECT,
-    text='Assertion failed: inputs.at(1).is_weights() && "Clip min value must be an initializer!"',
-    source="builtin_op_importers.cpp:326-370 (7.0), importClip (8.0)",
-)
-def clip_bounds(node: NodeView, target: Target) -> Answer:
-    """TensorRT requires constant min and max of Clip."""
-    for index, name in ((1, "min"), (2, "max")):
-        value = node.input(index)
-        if value is not None and not is_weights(value):
-            return Yes(feature=f"const:Clip.{name}")
-    return None
 
 
 # Operators that keep the shape; those of opset 1 have no shape inference.

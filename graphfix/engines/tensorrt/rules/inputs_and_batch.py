@@ -5,9 +5,8 @@ from __future__ import annotations
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.common_rules import given_inputs, weights_in_files
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
-from graphfix.engines.rule_makers import needs_constant, refuses_types
-from graphfix.engines.tensorrt.rules.parsed import engine_type, is_dynamic, is_weights, opset_of
+from graphfix.engines.rule import REJECT, Answer, Yes, model_rule, rule
+from graphfix.engines.tensorrt.rules.parsed import engine_type, is_weights, opset_of
 from graphfix.ir.graph import Constant, is_empty
 from graphfix.ir.model import Model
 from graphfix.ir.storage.weights import type_name
@@ -110,25 +109,6 @@ def transpose_batch(node: NodeView, target: Target) -> Answer:
     return True if perm is None else bool(perm) and perm[0] != 0
 
 
-concat_of_integers = refuses_types(
-    "concat-of-integers",
-    "Concat",
-    ("int32", "int64"),
-    versions=_IMPLICIT,
-    text="Assertion failed: input.tensor().getType() != nvinfer1::DataType::kINT32",
-    source="builtin_op_importers.cpp:716 (6.0)",
-    indices=None,
-)
-reshape_shape = needs_constant(
-    "Reshape",
-    1,
-    "shape",
-    versions=_IMPLICIT,
-    text="Assertion failed: new_shape_input.is_weights()",
-    source="builtin_op_importers.cpp:1542-1596 (6.0)",
-)
-
-
 @rule(
     "Cast",
     feature="dtype:Cast",
@@ -151,19 +131,6 @@ def cast_from_half_only(node: NodeView, target: Target) -> Answer:
 
 @rule(
     "Slice",
-    feature="form:Slice.inputs",
-    versions="trt5.1",
-    severity=REJECT,
-    text="Attribute not found: starts",
-    source="builtin_op_importers.cpp:1671-1720 (5.1)",
-)
-def slice_inputs(node: NodeView, target: Target) -> Answer:
-    """TensorRT supports bounds of Slice as attributes only."""
-    return "starts" not in node.node.attrs
-
-
-@rule(
-    "Slice",
     feature="const:Slice.starts",
     versions="trt6..trt6-fulldims",
     severity=REJECT,
@@ -181,16 +148,6 @@ def slice_bounds(node: NodeView, target: Target) -> Answer:
     return None
 
 
-reduce_of_integers_6 = refuses_types(
-    "reduce-of-integers-6",
-    ("ReduceSum", "ReduceMax", "ReduceMin", "ReduceMean", "ReduceProd"),
-    ("int32", "int64"),
-    versions="trt6-fulldims",
-    text='"Reduce layer does not accept INT32 inputs."',
-    source="builtin_op_importers.cpp:1388-1409 (6.0-full-dims)",
-)
-
-
 @rule(
     "Dropout",
     feature="form:Dropout.mask",
@@ -202,28 +159,3 @@ reduce_of_integers_6 = refuses_types(
 def dropout_mask(node: NodeView, target: Target) -> Answer:
     """TensorRT does not support the mask output of Dropout from opset 10 on."""
     return len(node.node.outputs) > 1 and opset_of(node) >= 10
-
-
-@rule(
-    "InstanceNormalization",
-    feature="shape:InstanceNormalization.dynamic",
-    versions="trt6-fulldims..trt7.1",
-    severity=REJECT,
-    text='"InstanceNormalization does not support dynamic inputs!"',
-    source="builtin_op_importers.cpp:930-952 (6.0-full-dims), 1613-1634 (7.1)",
-)
-def instance_norm_dynamic(node: NodeView, target: Target) -> Answer:
-    """TensorRT requires a static shape of InstanceNormalization."""
-    return is_dynamic(node.need(0))
-
-
-@rule(
-    "DepthToSpace",
-    feature="attr:DepthToSpace.mode=CRD",
-    versions="trt5.1..trt6-fulldims",
-    severity=WRONG,
-    source="builtin_op_importers.cpp: importDepthToSpace (6.0): mode is never read",
-)
-def depth_to_space_mode(node: NodeView, target: Target) -> Answer:
-    """TensorRT ignores mode=CRD of DepthToSpace."""
-    return bool(node.attr("mode", "DCR") == "CRD")

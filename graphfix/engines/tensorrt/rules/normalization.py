@@ -5,7 +5,6 @@ from __future__ import annotations
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, REJECT, WRONG, Answer, Yes, rule
-from graphfix.engines.rule_makers import needs_constant, refuses_rank, refuses_types
 from graphfix.engines.tensorrt.rules.parsed import engine_type, is_weights, opset_of
 from graphfix.ir.views import NodeView
 
@@ -26,35 +25,6 @@ _OUTPUTS = (
 def normalization_outputs(node: NodeView, target: Target) -> Answer:
     """TensorRT supports the first output of {op} only."""
     return len(node.node.outputs) > 1 and Yes(feature=f"form:{node.op}.outputs")
-
-
-@rule(
-    "BatchNormalization",
-    feature="attr:BatchNormalization.training_mode",
-    versions="trt7.1..",
-    severity=REJECT,
-    text='Assertion failed: !isTraining && "This version of TensorRT does not support '
-    'training_mode == 1 in BatchNormalization."',
-    source="builtin_op_importers.cpp:240 (8.6.1)",
-)
-def batch_norm_training(node: NodeView, target: Target) -> Answer:
-    """TensorRT does not support training_mode=1 of BatchNormalization."""
-    return bool(node.attr("training_mode", 0))
-
-
-@rule(
-    "BatchNormalization",
-    feature="rank:BatchNormalization.parameters",
-    versions="trt8..",
-    severity=REJECT,
-    text='Assertion failed: (inputs.at(1).shape().nbDims == 1) && "The shape of the scale input '
-    'must be (C, )"',
-    source="builtin_op_importers.cpp:231-235 (8.6.1), onnxOpImporters.cpp:298-305 (10.1)",
-)
-def batch_norm_parameter_rank(node: NodeView, target: Target) -> Answer:
-    """TensorRT requires scale, bias, mean and variance of BatchNormalization to be 1D."""
-    parameters = (node.input(index) for index in range(1, 5))
-    return any(value is not None and value.rank not in (1, None) for value in parameters)
 
 
 @rule(
@@ -110,36 +80,6 @@ def dropout_training(node: NodeView, target: Target) -> Answer:
         text='Assertion failed: !trainingMode[0] && "TensorRT does not support the Dropout '
         'operator in training mode."',
     )
-
-
-_PLUGIN_VERSIONS = "trt7.0..trt8"
-instance_norm_scale = needs_constant(
-    "InstanceNormalization",
-    1,
-    "scale",
-    versions=_PLUGIN_VERSIONS,
-    text='Assertion failed: inputs.at(1).is_weights() && "The scale tensor is required to be an '
-    'initializer."',
-    source="onnx2trt_utils.cpp:1247 (8.6.1)",
-)
-instance_norm_bias = needs_constant(
-    "InstanceNormalization",
-    2,
-    "B",
-    versions=_PLUGIN_VERSIONS,
-    text='Assertion failed: inputs.at(2).is_weights() && "The bias tensor is required to be an '
-    'initializer."',
-    source="onnx2trt_utils.cpp:1250 (8.6.1)",
-)
-instance_norm_rank = refuses_rank(
-    "InstanceNormalization",
-    0,
-    range(3, 6),
-    versions="trt7.2..trt8",
-    text='Assertion failed: nbDims >= 3 && nbDims <= 5 && "TensorRT only supports '
-    'InstanceNormalization on 3D, 4D, or 5D tensors!"',
-    source="onnx2trt_utils.cpp:1253 (8.6.1)",
-)
 
 
 @rule(
@@ -226,24 +166,3 @@ def softmax_13(node: NodeView, target: Target) -> Answer:
     written = "axis" in node.node.attrs
     same = axis == rank - 1 and (written or rank <= 2)
     return not same and Yes(feature=f"form:{node.op}.opset13")
-
-
-softmax_of_integers = refuses_types(
-    "softmax-of-integers",
-    ("Softmax", "LogSoftmax"),
-    ("int32", "int64", "bool"),
-    versions="trt8..",
-    text="{op}: only activation types allowed as input to this layer",
-    source="NvInfer.h 8.6.1: ISoftMaxLayer",
-    severity=BUILDER,
-)
-
-
-instance_norm_type = refuses_types(
-    "instance-norm-type",
-    "InstanceNormalization",
-    ("bfloat16",),
-    versions="trt10.0..",
-    text="Inputs must be either FLOAT or FLOAT16. Input type is BF16.",
-    source="onnxOpImporters.cpp:2681 (10.1)",
-)

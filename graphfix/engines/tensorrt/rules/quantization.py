@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from graphfix.authoring.declaring import Unknown
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
-from graphfix.engines.rule_makers import refuses_types
 from graphfix.engines.tensorrt.rules.parsed import engine_type, is_weights
 from graphfix.ir.storage.weights import type_name
 from graphfix.ir.views import NodeView, Value
@@ -16,30 +14,6 @@ _ZEROS = (
     "quantization. The zero point for the QuantizeLinear/DequantizeLinear operator must be all "
     'zeros."'
 )
-
-quantized_uint8 = refuses_types(
-    "quantized-uint8",
-    _OPS,
-    ("uint8",),
-    versions="trt8.5..",
-    text="Found invalid input type of UINT8",
-    source="builtin_op_importers.cpp:1155 (8.6.1)",
-    unknown=False,
-)
-
-
-@rule(
-    "QuantizeLinear",
-    feature="dtype:QuantizeLinear.uint8",
-    versions="trt8.5..",
-    severity=REJECT,
-    text="Found invalid input type of UINT8",
-    source="builtin_op_importers.cpp:1160 (8.6.1), onnxOpImporters.cpp:1354 (10.1)",
-)
-def quantize_to_uint8(node: NodeView, target: Target) -> Answer:
-    """TensorRT does not support a computed uint8 zero point of QuantizeLinear."""
-    zero = node.input(2)
-    return zero is not None and engine_type(zero, target) == "uint8"
 
 
 @rule(
@@ -59,19 +33,6 @@ def zero_point(node: NodeView, target: Target) -> Answer:
     if array is None:
         return None
     return bool(array.astype("float64").any()) and Yes(feature=f"attr:{node.op}.zero_point")
-
-
-@rule(
-    _OPS,
-    feature="form:QuantizeLinear.no-zero-point",
-    versions="trt7.0..trt8",
-    severity=REJECT,
-    text="vector::_M_range_check: __n (which is 2) >= this->size() (which is 2)",
-    source="builtin_op_importers.cpp:1212 (8.6.1)",
-)
-def zero_point_missing(node: NodeView, target: Target) -> Answer:
-    """TensorRT requires the zero point of {op}."""
-    return node.input(2) is None and Yes(feature=f"form:{node.op}.no-zero-point")
 
 
 @rule(
@@ -194,23 +155,6 @@ def quantized_output_type(node: NodeView, target: Target) -> Answer:
             text="Mismatch between attribute output_dtype and zero-point data type.",
         )
     )
-
-
-@rule(
-    "DequantizeLinear",
-    feature="dtype:DequantizeLinear.int32",
-    versions="trt8..",
-    severity=REJECT,
-    text="Error Code 4: Internal Error ({op}: input to Dequantize must be Int8 (got Int32))",
-    source="NvInfer.h 8.6.1:6026-6137",
-)
-def dequantize_int32(node: NodeView, target: Target) -> Answer:
-    """TensorRT supports DequantizeLinear of int8 only, not of int32 or uint8."""
-    data = node.need(0)
-    found = engine_type(data, target)
-    if not found:
-        return Unknown(f"dtype of {data.name}")
-    return found == "int32" and Yes(feature=f"dtype:DequantizeLinear.{data.type_name}")
 
 
 @rule(

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
-from graphfix.engines.rule_makers import refuses_types
-from graphfix.engines.tensorrt.rules.parsed import is_weights, opset_of
+from graphfix.engines.rule import WRONG, Answer, Yes, rule
 from graphfix.ir.views import NodeView
 
 _SUM = ("ReduceSum", "ReduceLogSum")
@@ -20,7 +18,6 @@ _OTHERS = (
     "ReduceProd",
     "ReduceSumSquare",
 )
-_MUST = 'Assertion failed: inputAxes.is_weights() && "Axis input must be an initializer!"'
 
 
 def _axes_change_the_result(node: NodeView) -> bool:
@@ -77,70 +74,6 @@ def reduce_sum_axes_input(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    _SUM,
-    feature="const:ReduceSum.axes",
-    versions="trt8.0..trt9.3",
-    severity=REJECT,
-    text=_MUST,
-    source="onnx2trt_utils.cpp:1546 (8.6.1)",
-)
-def reduce_sum_axes(node: NodeView, target: Target) -> Answer:
-    """TensorRT requires constant axes of {op}."""
-    axes = node.input(1)
-    if axes is None or is_weights(axes) or opset_of(node) < 13:
-        return None
-    return Yes(feature=f"const:{node.op}.axes")
-
-
-@rule(
-    (*_SUM, *(op for op in _OTHERS if op != "ReduceLogSumExp")),
-    feature="const:Reduce.axes",
-    versions="trt10.0..",
-    severity=REJECT,
-    text="Assertion failed: inputAxes.is_weights(): Axis input must be an initializer!",
-    source="importerUtils.cpp: reduceTensor (10.0)",
-)
-def reduce_axes(node: NodeView, target: Target) -> Answer:
-    """TensorRT requires constant axes of {op}."""
-    axes = node.input(1)
-    if axes is None or is_weights(axes):
-        return None
-    return Yes(feature=f"const:{node.op}.axes")
-
-
-@rule(
-    "ReduceLogSumExp",
-    feature="const:ReduceLogSumExp.axes",
-    versions="trt10.15..",
-    severity=REJECT,
-    text="Assertion failed: resolvedWeights(axesWeights): Axis input must resolve to a build-time "
-    "constant (an initializer or a constant-foldable subgraph)!",
-    source="tensorrt-rtx 1.4.0 to 1.7.1",
-)
-def log_sum_exp_axes(node: NodeView, target: Target) -> Answer:
-    """TensorRT requires constant axes of ReduceLogSumExp."""
-    axes = node.input(1)
-    return axes is not None and not is_weights(axes)
-
-
-@rule(
-    _SUM,
-    feature="form:ReduceSum.empty-axes",
-    versions="trt8.0..trt9.3",
-    severity=WRONG,
-    source="onnx2trt_utils.cpp:1546-1560 (8.6.1): no axis is set in the mask",
-)
-def reduce_sum_empty_axes(node: NodeView, target: Target) -> Answer:
-    """TensorRT reduces nothing where axes of {op} is empty; ONNX reduces all axes."""
-    axes = node.input(1)
-    if axes is None or not is_weights(axes) or axes.static_shape != (0,):
-        return None
-    if node.attr("noop_with_empty_axes", 0):
-        return None
-    return Yes(feature=f"form:{node.op}.empty-axes")
-
-
-@rule(
     (*_SUM, *_OTHERS),
     feature="form:Reduce.noop_with_empty_axes",
     versions="..trt9.3",
@@ -158,15 +91,3 @@ def reduce_noop(node: NodeView, target: Target) -> Answer:
     if rank is None:
         return Unknown(f"rank of {node.need(0).name}")
     return rank > 0 and Yes(feature=f"form:{node.op}.noop_with_empty_axes")
-
-
-reduce_of_uint8 = refuses_types(
-    "reduce-of-uint8",
-    ("ReduceMax", "ReduceMin", "ReduceProd", "ReduceMean", "ReduceSum"),
-    ("uint8",),
-    versions="trt8.5..",
-    text="Error Code 4: Internal Error ({op}: only activation types allowed as input to this "
-    "layer (got UInt8))",
-    source="NvInfer.h 8.6.1: UINT8 is for network inputs and outputs, and Cast",
-    unknown=False,
-)

@@ -7,38 +7,12 @@ from math import prod
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
-from graphfix.engines.rule_makers import needs_constant, refuses_rank, refuses_types
-from graphfix.engines.tensorrt.rules.parsed import engine_type, is_weights, unknown_rank
+from graphfix.engines.tensorrt.rules.parsed import is_weights, unknown_rank
 from graphfix.ir.views import NodeView
 
 MAX_DIMS = 8
 _AXIS = (
     'Assertion failed: (axis >= 0 && axis <= nbDims) && "Axis must be in the range [0, nbDims]."'
-)
-
-_POLYGRAPHY = (
-    " Try applying constant folding on the model using Polygraphy: https://github.com/NVIDIA/"
-    "TensorRT/tree/master/tools/Polygraphy/examples/cli/surgeon/02_folding_constants"
-)
-
-squeeze_axes = needs_constant(
-    "Squeeze",
-    1,
-    "axes",
-    versions="trt8.0..",
-    text=f"Squeeze axes input must be an initializer!{_POLYGRAPHY}",
-    source="builtin_op_importers.cpp:4756 (8.6.1)",
-    since=13,
-)
-unsqueeze_axes = needs_constant(
-    "Unsqueeze",
-    1,
-    "axes",
-    versions="trt8.0..",
-    text='Assertion failed: axesInput.allValuesKnown() && "Axes input for unsqueeze operation '
-    'should be a constant tensor."',
-    source="builtin_op_importers.cpp:5010 (8.6.1)",
-    since=13,
 )
 
 
@@ -174,21 +148,6 @@ def shape_part(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    "Transpose",
-    feature="rank:Transpose",
-    versions="trt",
-    severity=REJECT,
-    text="Assertion failed: (ndim <= nvinfer1::Dims::MAX_DIMS) && "
-    '"The rank of the input tensor exceeds the maximum supported by this version of TensorRT."',
-    source="builtin_op_importers.cpp:4928 (8.6.1)",
-)
-def transpose_rank(node: NodeView, target: Target) -> Answer:
-    """TensorRT supports Transpose of at most eight dimensions."""
-    rank = node.need(0).rank
-    return rank is not None and rank > MAX_DIMS and Yes(feature=f"rank:Transpose.{rank}")
-
-
-@rule(
     feature="rank:too-high",
     versions="trt",
     severity=REJECT,
@@ -202,49 +161,6 @@ def output_rank(node: NodeView, target: Target) -> Answer:
         if shape is not None and len(shape) > MAX_DIMS and node.op != "Constant":
             return Yes(feature=f"rank:{node.op}.{len(shape)}")
     return None
-
-
-@rule(
-    "Expand",
-    feature="rank:Expand.shape",
-    versions="trt7.0..",
-    severity=REJECT,
-    text='Assertion failed: (inputs.at(1).shape().nbDims == 1) && "The shape tensor is required '
-    'to be 1D."',
-    source="builtin_op_importers.cpp:1448 (8.6.1)",
-)
-def expand_shape(node: NodeView, target: Target) -> Answer:
-    """TensorRT requires a 1D shape input of Expand."""
-    shape = node.input(1)
-    return shape is not None and shape.rank is not None and shape.rank != 1
-
-
-blocks_of_bool = refuses_types(
-    "blocks-of-bool",
-    ("DepthToSpace", "SpaceToDepth"),
-    ("bool", "uint8"),
-    versions="trt7.1..",
-    text="Found invalid input type of {type}",
-    source="builtin_op_importers.cpp:1094, 4588 (8.6.1)",
-)
-depth_to_space_rank = refuses_rank(
-    "DepthToSpace",
-    0,
-    range(4, 5),
-    versions="trt",
-    text='Assertion failed: (inputs.at(0).shape().nbDims == 4) && "The input tensor must be in '
-    'NCHW format."',
-    source="builtin_op_importers.cpp:1097 (8.6.1)",
-)
-space_to_depth_rank = refuses_rank(
-    "SpaceToDepth",
-    0,
-    range(4, 5),
-    versions="trt",
-    text='Assertion failed: (inputs.at(0).shape().nbDims == 4) && "The input tensor must be in '
-    'the NCHW format."',
-    source="builtin_op_importers.cpp:4590 (8.6.1)",
-)
 
 
 @rule(
@@ -267,21 +183,6 @@ def constant_of_shape_type(node: NodeView, target: Target) -> Answer:
     return name in bad and Yes(
         feature=f"dtype:ConstantOfShape.{name}", text="Unable to convert ONNX weights"
     )
-
-
-@rule(
-    "Tile",
-    feature="dtype:Tile.bool",
-    versions="trt7.1..trt8.1",
-    severity=REJECT,
-    text="Assertion failed: (input.getType() != nvinfer1::DataType::kBOOL) && "
-    '"This version of TensorRT does not support BOOL input for the Tile operator."',
-    source="builtin_op_importers.cpp: importTile (8.0)",
-)
-def tile_of_bool(node: NodeView, target: Target) -> Answer:
-    """TensorRT does not support Tile of bool."""
-    data = node.input(0)
-    return data is not None and engine_type(data, target) == "bool"
 
 
 @rule(

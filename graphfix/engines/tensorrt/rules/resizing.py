@@ -5,7 +5,6 @@ from __future__ import annotations
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
-from graphfix.engines.rule_makers import needs_constant, refuses_types
 from graphfix.engines.tensorrt.rules.parsed import is_graph_input, is_weights, opset_of
 from graphfix.ir.views import NodeView, Value
 
@@ -45,25 +44,6 @@ def sizes_of(node: NodeView) -> Value | None:
     return None if value is None or value.static_shape == (0,) else value
 
 
-resize_types = refuses_types(
-    "resize-types",
-    ("Resize", "Upsample"),
-    ("bool", "uint8"),
-    versions="trt8..",
-    text="Found invalid input type of {type}",
-    source="builtin_op_importers.cpp:3733, 5052 (8.6.1)",
-)
-grid_sample_types = refuses_types(
-    "grid-sample-types",
-    "GridSample",
-    ("bool", "uint8"),
-    versions="trt8.5..",
-    text="Found invalid input type of {type}",
-    source="builtin_op_importers.cpp:4345 (8.6.1)",
-    indices=(0, 1),
-)
-
-
 @rule(
     "Resize",
     feature="const:Resize.scales",
@@ -76,31 +56,6 @@ def resize_scales(node: NodeView, target: Target) -> Answer:
     """TensorRT requires constant scales of Resize."""
     scales = scales_of(node)
     return scales is not None and sizes_of(node) is None and not is_weights(scales)
-
-
-upsample_scales = needs_constant(
-    "Upsample",
-    1,
-    "scales",
-    versions="trt5.1..trt8.2",
-    text='Assertion failed: (scales_input.is_weights()) && "The scales input must be an '
-    'initializer."',
-    source="builtin_op_importers.cpp: importUpsample (8.2), 1998 (5.1)",
-)
-
-
-@rule(
-    "Resize",
-    feature="attr:Resize.mode=cubic",
-    versions="..trt8.4",
-    severity=REJECT,
-    text='Assertion failed: mode != "cubic" && "This version of TensorRT does not support cubic '
-    'interpolation!"',
-    source="builtin_op_importers.cpp: importResize (8.0)",
-)
-def resize_cubic(node: NodeView, target: Target) -> Answer:
-    """TensorRT does not support cubic Resize."""
-    return bool(node.attr("mode", "nearest") == "cubic")
 
 
 @rule(
@@ -249,56 +204,6 @@ def resize_scales_length(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    "Resize",
-    feature="attr:Resize.antialias=1",
-    versions="..trt9.3",
-    severity=WRONG,
-    source="builtin_op_importers.cpp:3730-3900 (8.6.1): antialias is never read",
-)
-def resize_antialias(node: NodeView, target: Target) -> Answer:
-    """TensorRT ignores antialias=1 of Resize."""
-    return bool(node.attr("antialias", 0))
-
-
-@rule(
-    "Resize",
-    feature="attr:Resize.antialias=1",
-    versions="trt10.0..",
-    severity=REJECT,
-    text="Antialiasing is not supported currently.",
-    source="onnxOpCheckers.cpp: checkResize (10.0)",
-)
-def resize_antialias_refused(node: NodeView, target: Target) -> Answer:
-    """TensorRT does not support antialias=1 of Resize."""
-    return bool(node.attr("antialias", 0))
-
-
-@rule(
-    "Resize",
-    feature="form:Resize.keep_aspect_ratio_policy",
-    versions="..trt9.3",
-    severity=WRONG,
-    source="builtin_op_importers.cpp:3730-3900 (8.6.1): keep_aspect_ratio_policy is never read",
-)
-def resize_policy(node: NodeView, target: Target) -> Answer:
-    """TensorRT ignores keep_aspect_ratio_policy of Resize."""
-    return bool(node.attr("keep_aspect_ratio_policy", "stretch") != "stretch")
-
-
-@rule(
-    "Resize",
-    feature="form:Resize.keep_aspect_ratio_policy",
-    versions="trt10.0..",
-    severity=REJECT,
-    text="Only `stretch` is supported currently as `keep_aspect_ratio_policy`.",
-    source="onnxOpCheckers.cpp: checkResize (10.0)",
-)
-def resize_policy_refused(node: NodeView, target: Target) -> Answer:
-    """TensorRT supports keep_aspect_ratio_policy stretch only."""
-    return bool(node.attr("keep_aspect_ratio_policy", "stretch") != "stretch")
-
-
-@rule(
     "GridSample",
     feature="form:GridSample.mode",
     versions="trt8.5..trt11.1",
@@ -312,23 +217,6 @@ def grid_sample_mode(node: NodeView, target: Target) -> Answer:
     if mode in ("nearest", "bilinear", "bicubic") or "mode" not in node.node.attrs:
         return None
     return Yes(feature=f"form:GridSample.mode={mode}")
-
-
-@rule(
-    "GridSample",
-    feature="rank:GridSample",
-    versions="trt8.5..trt11.1",
-    severity=REJECT,
-    text="Error Code 4: Internal Error ({op}: GridSample input and grid must have rank 4)",
-    source="builtin_op_importers.cpp:4356 (8.6.1), NvInfer.h 8.6.1:6433, operators.md (11.1); "
-    "five dimensions are new in 11.2 (its release notes) and in tensorrt-rtx 1.6.1",
-)
-def grid_sample_rank(node: NodeView, target: Target) -> Answer:
-    """TensorRT supports GridSample of rank 4 only."""
-    data = node.need(0)
-    if data.rank is None:
-        return Unknown(f"rank of {data.name}")
-    return data.rank != 4 and Yes(feature=f"rank:GridSample.{data.rank}")
 
 
 @rule(

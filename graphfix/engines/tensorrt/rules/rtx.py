@@ -11,69 +11,13 @@ from graphfix.analysis.memo import kept_stepwise
 from graphfix.analysis.walking import after
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import BUILDER, REJECT, Answer, Yes, rule
+from graphfix.engines.rule import BUILDER, Answer, rule
 from graphfix.engines.tensorrt.rules.parsed import engine_type, is_weights
 from graphfix.ir.graph import Graph
 from graphfix.ir.views import NodeView, Value
 
 _LARGEST_HEAD = 256
 _BUILT = "tensorrt-rtx 1.7.1, built for compute capability 8.6"
-_NO_KERNEL = "Assertion !layerImpls.empty() failed. {op} has no runners that implement it"
-
-
-@rule(
-    "NonZero",
-    feature="form:NonZero.plugin",
-    versions="trt-rtx1.6..",
-    severity=REJECT,
-    text="Assertion failed: creator && getPluginCreatorVersion(creator) == "
-    "CreatorVersion::kV3ONE: NonZero plugin creator version 1 was not found in plugin registry.",
-    source="tensorrt-rtx 1.5.0 takes it, 1.6.1 does not",
-)
-def nonzero_plugin(node: NodeView, target: Target) -> Answer:
-    """TensorRT for RTX imports NonZero as a plugin, which is not shipped."""
-    return True
-
-
-@rule(
-    "RoiAlign",
-    feature="op:RoiAlign",
-    versions="trt-rtx1.5..",
-    severity=REJECT,
-    text="Assertion failed: plugin != nullptr: ROIAlign plugin was not found in the plugin "
-    "registry!",
-    source="tensorrt-rtx 1.5.0 to 1.7.1",
-)
-def roi_align_plugin(node: NodeView, target: Target) -> Answer:
-    """TensorRT for RTX imports RoiAlign as a plugin, which is not shipped."""
-    return True
-
-
-@rule(
-    "ScatterElements",
-    feature="attr:ScatterElements.reduction",
-    versions="trt-rtx",
-    severity=REJECT,
-    text="Unsupported reduction type",
-    source="tensorrt-rtx 1.4.0 to 1.7.1",
-)
-def scatter_elements_plugin(node: NodeView, target: Target) -> Answer:
-    """TensorRT for RTX imports ScatterElements reductions as a plugin, not shipped."""
-    found = node.attr("reduction", "none")
-    return found != "none" and Yes(feature=f"attr:ScatterElements.reduction={found}")
-
-
-@rule(
-    "NonMaxSuppression",
-    feature="op:NonMaxSuppression",
-    versions="trt-rtx",
-    severity=BUILDER,
-    text=_NO_KERNEL,
-    source=_BUILT,
-)
-def nms_kernel(node: NodeView, target: Target) -> Answer:
-    """TensorRT has no kernel for NonMaxSuppression."""
-    return True
 
 
 @rule(
@@ -97,19 +41,6 @@ def attention_kernel(node: NodeView, target: Target) -> Answer:
     if query.rank == 3 and size is not None:
         size //= max(int(node.attr("q_num_heads", 1)), 1)
     return size is not None and size > _LARGEST_HEAD
-
-
-@rule(
-    ("ArgMax", "ArgMin", "Softmax", "LogSoftmax", "Hardmax"),
-    feature="rank:vector",
-    versions="trt10.15..",
-    severity=REJECT,
-    text="Error Code 3: API Usage Error ({op}: at least 2 dimensions are required for input.)",
-    source="tensorrt-rtx 1.4.0 to 1.7.1: network.cpp, checkNOrMoreDims",
-)
-def two_dimensions(node: NodeView, target: Target) -> Answer:
-    """TensorRT for RTX supports {op} of rank 2 or higher only."""
-    return node.need(0).rank == 1 and Yes(feature=f"rank:{node.op}.1")
 
 
 @rule(

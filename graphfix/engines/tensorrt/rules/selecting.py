@@ -5,27 +5,12 @@ from __future__ import annotations
 from graphfix.analysis.folding.upper_bounds import upper_bound
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import BUILDER, NOTE, REJECT, WRONG, Answer, Yes, rule
-from graphfix.engines.rule_makers import needs_constant, refuses_rank, refuses_types
+from graphfix.engines.rule import BUILDER, REJECT, Answer, Yes, rule
 from graphfix.engines.tensorrt.rules.parsed import engine_type, is_weights
 from graphfix.ir.storage.weights import type_name
 from graphfix.ir.views import NodeView
 
-_POLYGRAPHY = (
-    " Try applying constant folding on the model using Polygraphy: https://github.com/NVIDIA/"
-    "TensorRT/tree/master/tools/Polygraphy/examples/cli/surgeon/02_folding_constants"
-)
 _MAX_K = 3840
-
-topk_k = needs_constant(
-    "TopK",
-    1,
-    "K",
-    versions="trt7.0..trt8.5",
-    text='Assertion failed: (inputs.at(1).is_weights()) && "This version of TensorRT only supports '
-    'input K as an initializer."',
-    source="builtin_op_importers.cpp: importTopK (8.2, 8.5)",
-)
 
 
 @rule(
@@ -49,72 +34,9 @@ def topk_size(node: NodeView, target: Target) -> Answer:
     return None if fits else Unknown(f"value of {k.name}")
 
 
-@rule(
-    "TopK",
-    feature="attr:TopK.largest",
-    versions="trt5.1..trt7",
-    severity=WRONG,
-    source="builtin_op_importers.cpp:3130-3180 (7.0): largest is never read",
-)
-def topk_largest(node: NodeView, target: Target) -> Answer:
-    """TensorRT ignores largest=0 of TopK and returns the largest elements."""
-    return not int(node.attr("largest", 1))
-
-
-topk_of_integers = refuses_types(
-    "topk-of-integers",
-    ("TopK", "ArgMax", "ArgMin"),
-    ("int32", "int64"),
-    versions="trt7.0..trt7",
-    text="Assertion failed: tensorPtr->getType() != nvinfer1::DataType::kINT32",
-    source="builtin_op_importers.cpp:3130 (7.0), onnx2trt_utils.cpp:66 (7.1)",
-)
-
-
-@rule(
-    ("ArgMax", "ArgMin"),
-    feature="attr:ArgMax.select_last_index",
-    versions="trt7.0..trt7",
-    severity=WRONG,
-    source="onnx2trt_utils.cpp:66 (7.1): select_last_index is never read",
-)
-def arg_last(node: NodeView, target: Target) -> Answer:
-    """TensorRT ignores select_last_index of {op}."""
-    return bool(node.attr("select_last_index", 0))
-
-
-cumsum_axis = needs_constant(
-    "CumSum",
-    1,
-    "axis",
-    versions="trt7.2..",
-    text=f"Axis input for CumSum must be an initializer!{_POLYGRAPHY}",
-    source="builtin_op_importers.cpp:1022 (8.6.1)",
-)
-
-
 def _values(node: NodeView, index: int) -> bool:
     value = node.input(index)
     return value is None or is_weights(value)
-
-
-@rule(
-    "Range",
-    feature="dtype:Range",
-    versions="trt8.4..",
-    severity=REJECT,
-    text="Assertion failed: (inputs.at(0).isInt32() || inputs.at(0).isFp32()) && "
-    '"This version of TensorRT only supports int32 and float input types for Range!"',
-    source="builtin_op_importers.cpp:3576 (8.6.1)",
-)
-def range_type(node: NodeView, target: Target) -> Answer:
-    """TensorRT supports Range of int32, int64 and float32 only."""
-    start = node.need(0)
-    found = engine_type(start, target)
-    if not found:
-        return Unknown(f"dtype of {start.name}")
-    taken = ("int32", "int64", "float32")
-    return found not in taken and Yes(feature=f"dtype:Range.{start.type_name}")
 
 
 @rule(
@@ -177,57 +99,6 @@ def where_of_bool(node: NodeView, target: Target) -> Answer:
     return None
 
 
-nonzero_type = refuses_types(
-    "nonzero-type",
-    "NonZero",
-    ("uint8",),
-    versions="trt8.5..",
-    text='Assertion failed: ... && "Only FLOAT, HALF, INT32, INT8 or BOOL input is supported for '
-    'the NonZero operator in this version of TensorRT"',
-    source="builtin_op_importers.cpp:5384 (8.6.1)",
-    unknown=False,
-)
-
-
-@rule(
-    "OneHot",
-    feature="const:OneHot.depth",
-    versions="trt8.5..trt9.3",
-    severity=BUILDER,
-    text="OneHot does not support dynamic depth input",
-    source="NvInfer.h 8.6.1:6384-6390",
-)
-def onehot_depth(node: NodeView, target: Target) -> Answer:
-    """TensorRT requires a depth of OneHot that is known at build time."""
-    depth = node.input(1)
-    return depth is not None and not is_weights(depth)
-
-
-trilu_rank = refuses_rank(
-    "Trilu",
-    0,
-    range(2, 4),
-    versions="trt8.5..trt8.5",
-    text='Assertion failed: (nbDims == 2 || nbDims == 3) && "Trilu input must have 2 or 3 input '
-    'dimensions!"',
-    source="builtin_op_importers.cpp: importTrilu (8.5)",
-)
-
-
-@rule(
-    ("RandomUniformLike", "RandomNormalLike"),
-    feature="form:RandomLike.constant",
-    versions="trt8..",
-    severity=REJECT,
-    text="Assertion failed: (inputs.at(0).is_tensor()) && "
-    '"The input tensor cannot be an initializer."',
-    source="builtin_op_importers.cpp:3499, 3562 (8.6.1)",
-)
-def random_like_constant(node: NodeView, target: Target) -> Answer:
-    """TensorRT does not support an initializer as the input of {op}."""
-    return is_weights(node.input(0)) and Yes(feature=f"form:{node.op}.constant")
-
-
 @rule(
     ("RandomUniform", "RandomNormal", "RandomUniformLike", "RandomNormalLike"),
     feature="dtype:Random",
@@ -242,19 +113,6 @@ def random_type(node: NodeView, target: Target) -> Answer:
         return None
     found = type_name(int(node.attr("dtype", 1)))
     return found not in ("float32", "float16") and Yes(feature=f"dtype:{node.op}.{found}")
-
-
-@rule(
-    ("RandomUniform", "RandomNormal", "RandomUniformLike", "RandomNormalLike"),
-    feature="attr:Random.seed",
-    versions="trt8..",
-    severity=NOTE,
-    text='TensorRT currently ignores the "seed" field in {op} op. Random seeds will be used.',
-    source="builtin_op_importers.cpp:3482 (8.6.1)",
-)
-def random_seed(node: NodeView, target: Target) -> Answer:
-    """TensorRT ignores the seed of {op}."""
-    return "seed" in node.node.attrs
 
 
 @rule(

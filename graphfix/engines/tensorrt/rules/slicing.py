@@ -3,43 +3,11 @@
 from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.engines.operands import has_negative_pads, holds_negatives
+from graphfix.engines.operands import has_negative_pads
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import BUILDER, NOTE, REJECT, WRONG, Answer, Yes, rule
-from graphfix.engines.rule_makers import needs_constant, refuses_types
-from graphfix.engines.tensorrt.rules.parsed import is_weights, opset_of, words
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.engines.tensorrt.rules.parsed import is_weights, opset_of
 from graphfix.ir.views import NodeView
-
-_UINT8 = "Found invalid input type of {type}"
-
-data_of_uint8 = refuses_types(
-    "data-of-uint8",
-    words(
-        "Concat Einsum Expand EyeLike Gather GatherElements GatherND OneHot Pad "
-        "ReverseSequence ScatterND ScatterElements Scatter Slice Split Tile TopK Trilu "
-        "ArgMax ArgMin"
-    ),
-    ("uint8",),
-    versions="trt8.5..",
-    text=_UINT8,
-    source='builtin_op_importers.cpp (8.6.1): CHECK(notInvalidType(inputs.at(0), {"UINT8"}))',
-    unknown=False,
-)
-
-
-@rule(
-    "Slice",
-    feature="const:Slice.axes",
-    versions="trt7.0..trt10.2",
-    severity=REJECT,
-    text='Assertion failed: (axes.allValuesKnown()) && "This version of TensorRT does not support '
-    'dynamic axes."',
-    source="builtin_op_importers.cpp:4502 (8.6.1)",
-)
-def slice_axes(node: NodeView, target: Target) -> Answer:
-    """TensorRT requires constant axes of Slice."""
-    axes = node.input(3)
-    return axes is not None and not is_weights(axes) and opset_of(node) >= 10
 
 
 @rule(
@@ -106,72 +74,6 @@ def split_uneven(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    "Split",
-    feature="form:Split.split-input",
-    versions="trt7.0..trt7",
-    severity=WRONG,
-    source="builtin_op_importers.cpp:2987-3053 (7.0): only the attribute is read",
-)
-def split_sizes_as_input(node: NodeView, target: Target) -> Answer:
-    """TensorRT ignores the split input of Split and makes equal parts."""
-    return node.input(1) is not None
-
-
-split_sizes = needs_constant(
-    "Split",
-    1,
-    "split",
-    versions="trt8.0..trt8.1",
-    text="Assertion failed: inputs.at(1).is_weights() && \"Split input 'split', if specified, must "
-    'be an initializer!"',
-    source="builtin_op_importers.cpp: importSplit (8.0)",
-)
-
-_BOOL_GATHER = (
-    'Assertion failed: (data.getType() != nvinfer1::DataType::kBOOL) && "This version of TensorRT '
-    'does not support BOOL input type for the Gather operator."'
-)
-gather_of_bool = refuses_types(
-    "gather-of-bool",
-    ("Gather", "GatherElements"),
-    ("bool",),
-    versions="trt7.1..trt8.4",
-    text=_BOOL_GATHER,
-    source="builtin_op_importers.cpp: importGather (8.4)",
-)
-
-
-@rule(
-    "GatherElements",
-    feature="shape:GatherElements.dynamic",
-    versions="trt8.0..trt8.1",
-    severity=REJECT,
-    text="Assertion failed: !isDynamic(daDims) && !isDynamic(idxDims) && "
-    '"This version of TenosrRT does not support GatherElements on dynamic shapes!"',
-    source="builtin_op_importers.cpp: importGatherElements (8.0)",
-)
-def gather_elements_dynamic(node: NodeView, target: Target) -> Answer:
-    """TensorRT does not support GatherElements of dynamic shapes."""
-    return any(value is not None and value.static_shape is None for value in node.inputs)
-
-
-@rule(
-    "Gather",
-    feature="form:Gather.negative-indices",
-    versions="trt5.1..trt8.1",
-    severity=WRONG,
-    text="index to gather must not exceed length of vector",
-    source="builtin_op_importers.cpp:976-990 (7.1), importGather (8.0)",
-)
-def gather_negative(node: NodeView, target: Target) -> Answer:
-    """TensorRT does not resolve negative constant indices of Gather."""
-    indices = node.input(1)
-    if indices is None or not is_weights(indices):
-        return None
-    return holds_negatives(indices)
-
-
-@rule(
     "Gather",
     feature="shape:Gather.shape-tensor",
     versions="trt6-fulldims",
@@ -190,19 +92,6 @@ def gather_on_shape(node: NodeView, target: Target) -> Answer:
     if data.type_name not in ("int32", "int64"):
         return None
     return Unknown(f"rank of {data.name}") if data.rank is None else data.rank == 1
-
-
-@rule(
-    ("ScatterND", "ScatterElements"),
-    feature="attr:Scatter.reduction",
-    versions="trt8.2..trt9.3",
-    severity=WRONG,
-    source="builtin_op_importers.cpp:4401-4425, onnx2trt_utils.cpp:2080 (8.6.1)",
-)
-def scatter_reduction(node: NodeView, target: Target) -> Answer:
-    """TensorRT ignores the reduction of {op} and overwrites values."""
-    found = node.attr("reduction", "none")
-    return found != "none" and Yes(feature=f"attr:{node.op}.reduction={found}")
 
 
 @rule(
@@ -258,19 +147,6 @@ def scatter_elements_dims(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
-    ("ScatterND", "ScatterElements", "Scatter"),
-    feature="dtype:Scatter.bool",
-    versions="trt8.2..",
-    severity=BUILDER,
-    source="NvInfer.h 8.6.1:6275-6300",
-)
-def scatter_of_bool(node: NodeView, target: Target) -> Answer:
-    """TensorRT does not support {op} of bool when it builds the engine."""
-    data = node.input(0)
-    return data is not None and data.type_name == "bool" and Yes(feature=f"dtype:{node.op}.bool")
-
-
-@rule(
     "Pad",
     feature="form:Pad.axes",
     versions="trt8.5..trt10.3",
@@ -282,32 +158,6 @@ def pad_axes(node: NodeView, target: Target) -> Answer:
     """TensorRT does not support the axes input of Pad-18; from 10.0 on it must be constant."""
     axes = node.input(3)
     return axes is not None and not (target.level >= (10, 0) and is_weights(axes))
-
-
-@rule(
-    "Pad",
-    feature="form:Pad.axes",
-    versions="trt7.1..trt8.4",
-    severity=WRONG,
-    source="builtin_op_importers.cpp: importPad (8.4): a fourth input is never read",
-)
-def pad_axes_ignored(node: NodeView, target: Target) -> Answer:
-    """TensorRT ignores the axes input of Pad-18."""
-    return node.input(3) is not None
-
-
-@rule(
-    "Pad",
-    feature="attr:Pad.mode",
-    versions="trt8.2..trt9.3",
-    severity=REJECT,
-    text="Unsupported pad mode",
-    source="builtin_op_importers.cpp:3415 (8.6.1)",
-)
-def pad_mode(node: NodeView, target: Target) -> Answer:
-    """TensorRT supports Pad modes constant, reflect and edge only."""
-    found = node.attr("mode", "constant")
-    return found not in ("constant", "reflect", "edge") and Yes(feature=f"attr:Pad.mode={found}")
 
 
 @rule(
@@ -330,29 +180,6 @@ def pad_mode_constant(node: NodeView, target: Target) -> Answer:
         return Yes(feature="const:Pad.constant_value")
     array = value.array()
     return array is not None and bool(array.any()) and Yes(feature="attr:Pad.value")
-
-
-pad_pads = needs_constant(
-    "Pad",
-    1,
-    "pads",
-    versions="trt7.1..trt8.1",
-    text='"The input pads is required to be an initializer."',
-    source="builtin_op_importers.cpp: importPad (8.0)",
-)
-
-
-@rule(
-    "Pad",
-    feature="form:Pad.pads-input",
-    versions="trt5.1..trt7.0",
-    severity=REJECT,
-    text="Attribute not found: pads",
-    source="builtin_op_importers.cpp:2072-2091 (7.0)",
-)
-def pad_inputs(node: NodeView, target: Target) -> Answer:
-    """TensorRT supports pads of Pad as an attribute only."""
-    return "pads" not in node.node.attrs and "paddings" not in node.node.attrs
 
 
 @rule(
@@ -413,15 +240,3 @@ def pad_length(node: NodeView, target: Target) -> Answer:
     if length is None:
         return Unknown(f"length of {pads.name}")
     return length != 2 * data.rank
-
-
-@rule(
-    "ScatterND",
-    feature="op:ScatterND",
-    versions="trt8.0..trt8.1",
-    severity=NOTE,
-    source="NVIDIA/TensorRT 8.0.1 plugin/scatterPlugin",
-)
-def scatter_nd_plugin(node: NodeView, target: Target) -> Answer:
-    """TensorRT runs ScatterND as a plugin; load libnvinfer_plugin."""
-    return True

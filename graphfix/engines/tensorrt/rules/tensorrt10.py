@@ -11,23 +11,6 @@ from graphfix.ir.views import NodeView
 
 
 @rule(
-    ("Conv", "ConvTranspose", "MaxPool", "AveragePool", "LpPool"),
-    feature="attr:Pool.pads-beside-auto_pad",
-    versions="trt10.0..",
-    severity=REJECT,
-    text='Assertion failed: !attrs.count("pads") && "Pads attribute should not be specified with '
-    'SAME_LOWER or SAME_UPPER auto padding!"',
-    source="importerUtils.cpp:816-822 (10.1): getKernelParams",
-)
-def pads_beside_auto_pad(node: NodeView, target: Target) -> Answer:
-    """TensorRT does not support pads of {op} together with auto_pad."""
-    if "pads" not in node.attributes:
-        return None
-    same = node.attr("auto_pad", "NOTSET") in ("SAME_UPPER", "SAME_LOWER")
-    return same and Yes(feature=f"attr:{node.op}.pads-beside-auto_pad")
-
-
-@rule(
     ("ReduceMax", "ReduceMin", "ReduceMean", "ReduceProd", "ReduceSum"),
     feature="dtype:Reduce.bool",
     versions="trt10.0..",

@@ -14,13 +14,6 @@ YES = [
         "trt10.1",
     ),
     Yes(
-        "(int32[2,2] x) => (int32[2,2] y) { y = MatMul (x, x) }",
-        "matmul-of-integers",
-        "dtype:MatMul.int32",
-        "reject",
-        "Found invalid input type of INT32",
-    ),
-    Yes(
         "(float[2,2,2] x) => (float[2,2,2] y) { y = Gemm (x, x) }",
         "gemm-rank",
         "rank:Gemm.3",
@@ -63,10 +56,6 @@ YES = [
     ),
 ]
 NO = [
-    No(
-        "(float[2,2] x) => (float[2,2] y) { y = MatMul (x, x) }",
-        "matmul-of-integers",
-    ),
     No(
         "(float[2] x, float[2,4] w) => (float[4] y) { y = MatMul (x, w) }",
         "matmul-vector",

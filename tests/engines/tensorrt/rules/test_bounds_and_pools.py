@@ -41,15 +41,6 @@ YES = [
         )
     ),
     Yes(
-        "(float[N,3] x) => (int64 y) { y = Size (x) }",
-        "size-of-unknown",
-        "shape:Size.dynamic",
-        "wrong",
-        "",
-        FD,
-        9,
-    ),
-    Yes(
         "(float[1,2,3,4] x) => (float[a,b,c,d] y) "
         "{ y = Slice <axes = [3], starts = [0], ends = [2]> (x) }",
         "slice-bounds-by-position",
@@ -78,15 +69,6 @@ YES = [
         "supported_form_of_asymmetric_padding_for_AveragePool",
         "trt7",
         11,
-    ),
-    Yes(
-        "(float[1,2,4] x) => (float[1,2,1] y) { y = GlobalAveragePool (x) }",
-        "global-pool-rank",
-        "rank:GlobalAveragePool.3",
-        "reject",
-        "dims.nbDims == 3",
-        "trt6",
-        9,
     ),
     Yes(
         "(float[1,2,H,4] x) => (float[1,2,1,1] y) { y = GlobalMaxPool (x) }",
@@ -123,7 +105,6 @@ NO = [
             sliced(2, MAX, "trt7.0"),
         )
     ),
-    No("(float[2,3] x) => (int64 y) { y = Size (x) }", "size-of-unknown", FD, 9),
     No(
         "(float[1,2,3,4] x) => (float[a,b,c,d] y) "
         "{ y = Slice <axes = [1, 2], starts = [0, 0], ends = [2, 1]> (x) }",
@@ -151,12 +132,6 @@ NO = [
         "average-pool-pads",
         "trt8.0",
         11,
-    ),
-    No(
-        "(float[1,2,4,4] x) => (float[1,2,1,1] y) { y = GlobalAveragePool (x) }",
-        "global-pool-rank",
-        "trt6",
-        9,
     ),
     No(
         "(float[N,2,4,4] x) => (float[N,2,1,1] y) { y = GlobalAveragePool (x) }",

@@ -6,21 +6,6 @@ from tests.engines.cases import No, Yes, assert_no, assert_yes
 
 YES = [
     Yes(
-        "(bool[2] c, uint8[2] a, uint8[2] b) => (uint8[2] y) { y = Where (c, a, b) }",
-        "where-of-uint8",
-        "dtype:Where.uint8",
-        "reject",
-        "type of UINT8",
-    ),
-    Yes(
-        "(int64[2] i, uint8[2] v) => (uint8[2,3] y) <int64 d = {3}> { y = OneHot (i, d, v) }",
-        "one-hot-of-uint8",
-        "dtype:OneHot.uint8",
-        "reject",
-        "type of UINT8",
-        "trt10.1",
-    ),
-    Yes(
         "(float[2] x) => (int4[2] y) { y = Cast <to = 22> (x) }",
         "cast-target",
         "dtype:Cast.int4",
@@ -78,9 +63,6 @@ YES = [
     ),
 ]
 NO = [
-    No(
-        "(bool[2] c, int8[2] a, int8[2] b) => (int8[2] y) { y = Where (c, a, b) }", "where-of-uint8"
-    ),
     No(
         "(float[2] x) => (int64 y) { y = Constant <value_int = 3> () }",
         "constant-integers",

@@ -46,23 +46,6 @@ YES = [
         "reject",
         "Shapes are [2] and [1, 2]",
     ),
-    Yes(
-        "(bool c, float[2] x) => (float[2] y) { y = If (c) <then_branch = t () => (float[2] "
-        "p) { p = Abs (x) }, else_branch = e () => (float[2] q) { q = Relu (x) }> }",
-        "if-condition",
-        "const:If.cond",
-        "reject",
-        "must be a initializer",
-        "trt7.2",
-    ),
-    Yes(
-        "(int64[2] n, float[2] x) => (float[2] y) { y = Loop (n, , x) <body = b (int64 i, "
-        "bool c, float[2] p) => (bool d, float[2] q) { d = Identity (c) q = Relu (p) }> }",
-        "loop-trip-count",
-        "form:Loop.scan-without-trip-count",
-        "reject",
-        "trip-count",
-    ),
     Yes(COUNT % ("", PICKED), "loop-counts-trips", "form:Loop.counter", "wrong", "", "trt7.0"),
     Yes(
         COUNT % ("", FACTOR),
@@ -91,11 +74,6 @@ NO = [
         "(bool c, float[2] x) => (float[2] y) { y = If (c) <then_branch = t () => (float[2] "
         "p) { p = Abs (x) }, else_branch = e () => (float[2] q) { q = Relu (x) }> }",
         "if-shapes",
-    ),
-    No(
-        "(int64 n, float[2] x) => (float[2] y) { y = Loop (n, , x) <body = b (int64 i, bool "
-        "c, float[2] p) => (bool d, float[2] q) { d = Identity (c) q = Relu (p) }> }",
-        "loop-trip-count",
     ),
     No(COUNT % ("", "r = Relu (s)"), "loop-counts-trips", "trt7.0"),
     No(COUNT % ("", "r = Relu (s)"), "loop-counts-nothing", "trt7.1"),

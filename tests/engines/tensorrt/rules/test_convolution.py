@@ -89,22 +89,6 @@ YES = [
         "indices output in MaxPool",
     ),
     Yes(
-        "(float[1,2,4,4] x) => (float[A,B,C,D] y) { y = MaxPool <kernel_shape = [2, 2], "
-        "dilations = [2, 2]> (x) }",
-        "pool-dilations",
-        "attr:MaxPool.dilations",
-        "reject",
-        "dilations other than 1",
-    ),
-    Yes(
-        "(float[1,2,4,4] x) => (float[A,B,C,D] y) { y = LpPool <kernel_shape = [2, 2], p = "
-        "3> (x) }",
-        "lp-norm",
-        "attr:LpPool.p=3",
-        "reject",
-        "Only L1 and L2",
-    ),
-    Yes(
         "(float[1,1,3,3] x) => (float[A,B,C,D] y) <float[1,1,1,1] w = {1}> { y = "
         "ConvTranspose <output_shape = [6, 6]> (x, w) }",
         "conv-transpose-padding",
@@ -157,11 +141,6 @@ NO = [
         "(float[1,4,4,4] x) => (float[A,B,C,D] y) <float[2,2,1,1] w = {1, 1, 1, 1}> { y = "
         "Conv <group = 2> (x, w) }",
         "conv-channels",
-    ),
-    No(
-        "(float[1,2,4,4] x) => (float[A,B,C,D] y) { y = MaxPool <kernel_shape = [2, 2], "
-        "dilations = [1, 1]> (x) }",
-        "pool-dilations",
     ),
 ]
 UNKNOWN = [

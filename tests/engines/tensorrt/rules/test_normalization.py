@@ -6,25 +6,6 @@ from tests.engines.cases import No, Unknown, Yes, assert_no, assert_unknown, ass
 
 YES = [
     Yes(
-        "(bfloat16[1,2,3] x, bfloat16[2] s) => (bfloat16[1,2,3] y) { y = InstanceNormalization "
-        "(x, s, s) }",
-        "instance-norm-type",
-        "dtype:InstanceNormalization.bfloat16",
-        "reject",
-        "FLOAT16",
-        "trt10.1",
-        22,
-    ),
-    Yes(
-        "(float[2,2] x) => (float[2,2] y) <float[1,2] s = {1, 2}, float[2] b = {1, 2}, float[2] m "
-        "= {1, 2}, float[2] v = {1, 2}> { y = BatchNormalization (x, s, b, m, v) }",
-        "batch-norm-parameter-rank",
-        "rank:BatchNormalization.parameters",
-        "reject",
-        "must be (C, )",
-        "trt10.1",
-    ),
-    Yes(
         "(float[2,2] x) => (float[2,2] y) <float[2] s = {1, 2}, float[2] b = {1, 2}> "
         "{ y = InstanceNormalization (x, s, b) }",
         "normalization-rank",
@@ -71,22 +52,6 @@ YES = [
         "as an initializer",
     ),
     Yes(
-        "(float[1,2,4] x, float[2] s) => (float[1,2,4] y) <float[2] b = {0, 0}> { y = "
-        "InstanceNormalization (x, s, b) }",
-        "instancenormalization-scale-constant",
-        "const:InstanceNormalization.scale",
-        "reject",
-        "scale tensor is required",
-    ),
-    Yes(
-        "(float[1,2] x) => (float[1,2] y) <float[2] b = {0, 0}> { y = InstanceNormalization "
-        "(x, b, b) }",
-        "instancenormalization-rank-of-input-0",
-        "rank:InstanceNormalization.2",
-        "reject",
-        "3D, 4D, or 5D",
-    ),
-    Yes(
         "(float[1,4,2] x, float[4] s) => (float[1,4,2] y) { y = GroupNormalization "
         "<num_groups = 2> (x, s, s) }",
         "group-norm-scale",
@@ -114,11 +79,6 @@ YES = [
     ),
 ]
 NO = [
-    No(
-        "(float[2,2] x) => (float[2,2] y) <float[2] s = {1, 2}, float[2] b = {1, 2}, float[2] m "
-        "= {1, 2}, float[2] v = {1, 2}> { y = BatchNormalization (x, s, b, m, v) }",
-        "batch-norm-parameter-rank",
-    ),
     No(
         "(float[2] x) => (float[2] y) { y = Dropout <is_test = 1> (x) }",
         "dropout-in-training",

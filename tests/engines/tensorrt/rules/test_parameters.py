@@ -51,26 +51,6 @@ YES = [
         "trt10.1",
         19,
     ),
-    Yes(
-        "(float[1,1,3,3,3] x, float[1,1,2,2,2] w, float[1,24,2,2,2] o) => (float[A,B,C,D,E] y) "
-        "{ y = DeformConv (x, w, o) }",
-        "deformconv-rank-of-input-0",
-        "rank:DeformConv.5",
-        "reject",
-        "3D",
-        "trt10.1",
-        19,
-    ),
-    Yes(
-        "(bfloat16[1,1,3,3] x, bfloat16[1,1,2,2] w, bfloat16[1,8,2,2] o) "
-        "=> (bfloat16[A,B,C,D] y) { y = DeformConv (x, w, o) }",
-        "deform-conv-types",
-        "dtype:DeformConv.bfloat16",
-        "reject",
-        "FLOAT16",
-        "trt10.1",
-        22,
-    ),
 ]
 NO = [
     No(CONV % "float[2] b = {1, 2}", "conv-bias-shape"),

@@ -78,12 +78,3 @@ def test_a_cast_of_a_narrow_type_is_refused(case: str, feature: str) -> None:
 def test_a_cast_of_int8_is_taken() -> None:
     case = "(float[2] x) => (int8[2] y) { y = Cast <to = 3> (x) }"
     assert_no(No(case, "cast-of-narrow-type", "trt-rtx1.7"))
-
-
-def test_a_zero_point_that_is_computed_is_refused() -> None:
-    case = "(float[4] x, int8 z) => (int8[4] y) <float s = {0.5}> { y = QuantizeLinear (x, s, z) }"
-    feature = "const:QuantizeLinear.y_zero_point"
-    wanted = Yes(case, "computed-zero-point", feature, "builder", "zero_point")
-    assert_yes(wanted._replace(target="trt-rtx1.7"))
-    constant = case.replace(", int8 z)", ")").replace("<float", "<int8 z = {0}, float")
-    assert_no(No(constant, "computed-zero-point", "trt-rtx1.7"))

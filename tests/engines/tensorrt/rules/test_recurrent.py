@@ -6,30 +6,6 @@ from tests.engines.cases import No, Yes, assert_no, assert_yes
 
 YES = [
     Yes(
-        "(float[2,1,3] x, float[1,8,3] w, float[1,8,2] r) => (float[A,B,C,D] y) { y = LSTM (x, w, "
-        "r) }",
-        "rnn-hidden-size",
-        "attr:LSTM.hidden_size",
-        "reject",
-        "Attribute not found",
-        "trt10.1",
-    ),
-    Yes(
-        "(float[2,1,3] x, float[1,8,3] w, float[1,8,2] r) => (float[A,B,C,D] y) { y = LSTM "
-        "<hidden_size = 2, layout = 1> (x, w, r) }",
-        "rnn-layout",
-        "form:LSTM.layout",
-        "wrong",
-    ),
-    Yes(
-        "(float[2,1,3] x, float[1,8,3] w, float[1,8,2] r) => (float[A,B,C,D] y) { y = LSTM "
-        "<hidden_size = 2, input_forget = 1> (x, w, r) }",
-        "lstm-input-forget",
-        "attr:LSTM.input_forget",
-        "reject",
-        "Coupled input/forget",
-    ),
-    Yes(
         "(float[2,1,3] x, float[2,2,3] w, float[2,2,2] r) => (float[A,B,C,D] y) { y = RNN "
         '<hidden_size = 2, direction = "bidirectional", activations = ["Tanh", "Relu"]> (x, '
         "w, r) }",
@@ -40,11 +16,6 @@ YES = [
     ),
 ]
 NO = [
-    No(
-        "(float[2,1,3] x, float[1,8,3] w, float[1,8,2] r) => (float[A,B,C,D] y) { y = LSTM "
-        "<hidden_size = 2> (x, w, r) }",
-        "rnn-layout",
-    ),
     No(
         "(float[2,1,3] x, float[2,2,3] w, float[2,2,2] r) => (float[A,B,C,D] y) { y = RNN "
         '<hidden_size = 2, direction = "bidirectional", activations = ["Relu", "Relu"]> (x, '

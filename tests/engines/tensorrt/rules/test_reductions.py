@@ -15,19 +15,6 @@ YES = [
         18,
     ),
     Yes(
-        "(float[2,3] x, int64[1] a) => (float[M,N] y) { y = ReduceSum (x, a) }",
-        "reduce-sum-axes",
-        "const:ReduceSum.axes",
-        "reject",
-        "Axis input must be an initializer!",
-    ),
-    Yes(
-        "(float[2,3] x) => (float[1,1] y) <int64[0] a = {}> { y = ReduceSum (x, a) }",
-        "reduce-sum-empty-axes",
-        "form:ReduceSum.empty-axes",
-        "wrong",
-    ),
-    Yes(
         "(float[2,3] x) => (float[2,3] y) { y = ReduceMax <noop_with_empty_axes = 1> (x) }",
         "reduce-noop",
         "form:ReduceMax.noop_with_empty_axes",
@@ -43,15 +30,6 @@ YES = [
         "wrong",
         "",
         "trt7.2",
-    ),
-    Yes(
-        "(float[2,3] x, int64[1] a) => (float[M,N] y) { y = ReduceMax (x, a) }",
-        "reduce-axes",
-        "const:ReduceMax.axes",
-        "reject",
-        "Axis input must be",
-        "trt10.1",
-        18,
     ),
     Yes(
         "(float[2,3] x) => (float[2,1] y) <int64[1] a = {1}> { y = ReduceLogSumExp (x, a) }",
@@ -79,10 +57,6 @@ NO = [
         "reduce-axes-input",
         "trt10.1",
         18,
-    ),
-    No(
-        "(float[2,3] x) => (float[2,1] y) <int64[1] a = {1}> { y = ReduceSum (x, a) }",
-        "reduce-sum-axes",
     ),
 ]
 UNKNOWN = [

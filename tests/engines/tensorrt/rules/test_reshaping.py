@@ -6,20 +6,6 @@ from tests.engines.cases import No, Unknown, Yes, assert_no, assert_unknown, ass
 
 YES = [
     Yes(
-        "(float[1,2] x, int64[1] a) => (float[N] y) { y = Squeeze (x, a) }",
-        "squeeze-axes-constant",
-        "const:Squeeze.axes",
-        "reject",
-        "Squeeze axes input must be an initializer!",
-    ),
-    Yes(
-        "(float[2] x, int64[1] a) => (float[M,N] y) { y = Unsqueeze (x, a) }",
-        "unsqueeze-axes-constant",
-        "const:Unsqueeze.axes",
-        "reject",
-        "should be a constant tensor",
-    ),
-    Yes(
         "(float[1,N] x) => (float[M] y) { y = Squeeze (x) }",
         "squeeze-dynamic",
         "form:Squeeze.no-axes",
@@ -48,20 +34,6 @@ YES = [
         target="trt6",
     ),
     Yes(
-        "(float[1,2,4,4,4] x) => (float[A,B,C,D] y) { y = DepthToSpace <blocksize = 2> (x) }",
-        "depthtospace-rank-of-input-0",
-        "rank:DepthToSpace.5",
-        "reject",
-        "must be in NCHW format",
-    ),
-    Yes(
-        "(float[2] x, int64 s) => (float[2] y) { y = Expand (x, s) }",
-        "expand-shape",
-        "rank:Expand.shape",
-        "reject",
-        "required to be 1D",
-    ),
-    Yes(
         "(float[N,2] x) => (float[N,2] y) { y = EyeLike (x) }",
         "eye-like-shape",
         "shape:EyeLike.dynamic",
@@ -84,10 +56,6 @@ YES = [
     ),
 ]
 NO = [
-    No(
-        "(float[1,2] x) => (float[2] y) <int64[1] a = {0}> { y = Squeeze (x, a) }",
-        "squeeze-axes-constant",
-    ),
     No(
         "(float[1,2] x) => (float[2] y) { y = Squeeze (x) }",
         "squeeze-dynamic",
@@ -114,12 +82,6 @@ UNKNOWN = [
     Unknown(
         "(float[2] x) => (int64[1] y) { z = my.domain.Op (x) y = Shape <end = 1> (z) }",
         "shape-part",
-        "rank of z",
-    ),
-    Unknown(
-        "(float[2] x) => (float[1] y) { z = my.domain.Op (x) y = DepthToSpace <blocksize = "
-        "2> (z) }",
-        "depthtospace-rank-of-input-0",
         "rank of z",
     ),
 ]

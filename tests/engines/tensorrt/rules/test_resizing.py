@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.engines.cases import No, Unknown, Yes, assert_no, assert_unknown, assert_yes
+from tests.engines.cases import No, Yes, assert_no, assert_yes
 
 YES = [
     Yes(
@@ -32,15 +32,6 @@ YES = [
     ),
     Yes(
         "(float[1,1,4,4] x) => (float[A,B,C,D] y)<float[4] s = {1, 1, 2, 2}>{ y = Resize "
-        '<mode = "cubic"> (x, , s) }',
-        "resize-cubic",
-        "attr:Resize.mode=cubic",
-        "reject",
-        "cubic interpolation",
-        "trt8.4",
-    ),
-    Yes(
-        "(float[1,1,4,4] x) => (float[A,B,C,D] y)<float[4] s = {1, 1, 2, 2}>{ y = Resize "
         '<coordinate_transformation_mode = "tf_crop_and_resize"> (x, x, s) }',
         "resize-coordinates",
         "attr:Resize.coordinate_transformation_mode=tf_crop_and_resize",
@@ -66,43 +57,6 @@ YES = [
         18,
     ),
     Yes(
-        "(float[1,1,4,4] x) => (float[A,B,C,D] y)<float[4] s = {1, 1, 2, 2}>{ y = Resize "
-        '<mode = "linear", antialias = 1> (x, , s) }',
-        "resize-antialias",
-        "attr:Resize.antialias=1",
-        "wrong",
-        "",
-        "trt8.6",
-        18,
-    ),
-    Yes(
-        "(float[1,1,4,4] x) => (float[A,B,C,D] y)<float[4] s = {1, 1, 2, 2}>{ y = Resize "
-        '<mode = "linear", antialias = 1> (x, , s) }',
-        "resize-antialias-refused",
-        "attr:Resize.antialias=1",
-        "reject",
-        "Antialiasing is not supported",
-        "trt10.1",
-        18,
-    ),
-    Yes(
-        "(float[1,1,4,4] x) => (float[A,B,C,D] y)<int64[4] s = {1, 1, 2, 2}> { y = Resize "
-        '<keep_aspect_ratio_policy = "not_larger"> (x, , , s) }',
-        "resize-policy",
-        "form:Resize.keep_aspect_ratio_policy",
-        "wrong",
-        "",
-        "trt8.6",
-        18,
-    ),
-    Yes(
-        "(bool[1,1,4,4] x) => (bool[A,B,C,D] y)<float[4] s = {1, 1, 2, 2}>{ y = Resize (x, , s) }",
-        "resize-types",
-        "dtype:Resize.bool",
-        "reject",
-        "Found invalid input type of BOOL",
-    ),
-    Yes(
         "(float[1,1,4,4] x, float[1,4,4,2] g) => (float[A,B,C,D] y) { y = GridSample <mode "
         '= "linear"> (x, g) }',
         "grid-sample-mode",
@@ -111,26 +65,6 @@ YES = [
         "",
         "trt8.6",
         20,
-    ),
-    Yes(
-        "(float[1,1,4,4,4] x, float[1,4,4,4,3] g) => (float[A,B,C,D,E] y) { y = GridSample "
-        "(x, g) }",
-        "grid-sample-rank",
-        "rank:GridSample.5",
-        "reject",
-        "must have rank 4",
-        "trt8.6",
-        20,
-    ),
-    Yes(
-        "(float[1,1,4,4] x) => (float[A,B,C,D] y)<float[4] s = {1, 1, 2, 2}>{ y = Resize "
-        '<mode = "linear"> (x, , s) }',
-        "resize-asymmetric-only",
-        "attr:Resize.coordinate_transformation_mode=half_pixel",
-        "reject",
-        "only supports asymmetric resize",
-        "trt7.0",
-        11,
     ),
     Yes(
         "(float[1,1,4,4] x) => (float[A,B,C,D] y)<float[4] s = {1, 1, 2, 2}>{ y = Resize "
@@ -153,16 +87,6 @@ YES = [
         11,
     ),
     Yes(
-        "(float[1,1,4,4] x) => (float[A,B,C,D] y)<float[4] s = {1, 1, 2, 2}>{ y = Resize "
-        '<coordinate_transformation_mode = "asymmetric"> (x, , s) }',
-        "resize-floor-only",
-        "attr:Resize.nearest_mode=round_prefer_floor",
-        "reject",
-        "floor nearest_mode",
-        "trt7.2",
-        11,
-    ),
-    Yes(
         "(float[1,1,4,4] x) => (float[A,B,C,D] y)<float[4] s = {1, 1, 2, 2}>{ y = Upsample "
         '<mode = "linear"> (x, s) }',
         "linear-of-rank-4",
@@ -170,16 +94,6 @@ YES = [
         "reject",
         "nbDims <= 3",
         "trt7.0",
-        9,
-    ),
-    Yes(
-        "(float[1,1,4,4] x) => (float[A,B,C,D] y)<float[4] s = {1, 1, 2, 2}>{ y = Upsample "
-        '<mode = "linear"> (x, s) }',
-        "upsample-linear-shifted",
-        "attr:Upsample.mode=linear",
-        "wrong",
-        "",
-        "trt7.2",
         9,
     ),
 ]
@@ -218,13 +132,6 @@ NO = [
         18,
     ),
 ]
-UNKNOWN = [
-    Unknown(
-        "(float[2] x) => (float[2] y) { z = my.domain.Op (x) y = GridSample (z, z) }",
-        "grid-sample-rank",
-        "rank of z",
-    ),
-]
 
 
 @pytest.mark.parametrize("case", YES, ids=lambda case: f"{case.rule}-{case.feature}-{case.target}")
@@ -235,8 +142,3 @@ def test_says_yes(case: Yes) -> None:
 @pytest.mark.parametrize("case", NO, ids=lambda case: f"{case.rule}-{case.target}-{case.opset}")
 def test_says_nothing(case: No) -> None:
     assert_no(case)
-
-
-@pytest.mark.parametrize("case", UNKNOWN, ids=lambda case: case.rule)
-def test_does_not_know(case: Unknown) -> None:
-    assert_unknown(case)

@@ -29,13 +29,6 @@ def pool(sizes: str, attributes: str) -> str:
     return f"(float[1,3,{sizes}] x) => (float[1,3,h,w] y) {{ y = AveragePool <{attributes}> (x) }}"
 
 
-def scatter(reduction: str) -> str:
-    return (
-        "(float[4,4] x, int64[4,4] i, float[4,4] u) => (float[4,4] y) "
-        f'{{ y = ScatterElements <reduction = "{reduction}"> (x, i, u) }}'
-    )
-
-
 def if_in_loop(condition: str, computed: str = "", outer: str = "If (c)") -> str:
     """An If in a Loop in an If; the inner one has a condition."""
     inner = (
@@ -80,17 +73,7 @@ YES = [
         "NonZero plugin creator version 1 was not found",
         "trt-rtx1.6",
     ),
-    Yes(_ROI, "roi-align-plugin", "op:RoiAlign", "reject", "not found", "trt-rtx1.7"),
     Yes(_ROI, "operator-not-supported", "op:RoiAlign", "reject", "No importer", "trt-rtx1.4"),
-    Yes(
-        scatter("max"),
-        "scatter-elements-plugin",
-        "attr:ScatterElements.reduction=max",
-        "reject",
-        "Unsupported reduction type",
-        "trt-rtx1.4",
-        18,
-    ),
     Yes(_NMS, "nms-kernel", "op:NonMaxSuppression", "builder", "has no runners", "trt-rtx1.7"),
     Yes(
         attention("float", "1,2,8,16"),
@@ -132,23 +115,6 @@ YES = [
         target="trt-rtx1.7",
     ),
     Yes(
-        "(float[2,3] x, int64[1] a) => (float[n] y) { y = ReduceLogSumExp (x, a) }",
-        "log-sum-exp-axes",
-        "const:ReduceLogSumExp.axes",
-        "reject",
-        "build-time constant",
-        "trt-rtx1.7",
-        18,
-    ),
-    Yes(
-        "(float[3] x) => (float[3] y) { y = Softmax (x) }",
-        "two-dimensions",
-        "rank:Softmax.1",
-        "reject",
-        "at least 2 dimensions",
-        "trt-rtx1.4",
-    ),
-    Yes(
         "(float[1,1,2,3] x, float[4] s) => (float[n,c,h,w] y) "
         '{ y = Resize <mode = "cubic"> (x, , s) }',
         "shape-input-of-floats",
@@ -180,7 +146,6 @@ NO = [
     No("(float[2,3] x) => (int64[2,n] y) { y = NonZero (x) }", "nonzero-plugin", "trt-rtx1.5"),
     No("(float[2,3] x) => (int64[2,n] y) { y = NonZero (x) }", "nonzero-plugin", "trt11.1"),
     No(_NMS, "nms-kernel", "trt11.1"),
-    No(scatter("none"), "scatter-elements-plugin", "trt-rtx1.7", 18),
     No(attention("float16", "1,2,8,16"), "attention-kernel", "trt-rtx1.7", 23),
     No(
         pool("9,9", "kernel_shape = [3, 3], pads = [3, 3, 3, 3], count_include_pad = 1"),

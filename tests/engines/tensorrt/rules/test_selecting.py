@@ -25,29 +25,6 @@ YES = [
         "3840",
     ),
     Yes(
-        "(float[9] x) => (float[N] y, int64[N] i) <int64[1] k = {4}> { y, i = TopK <largest "
-        "= 0> (x, k) }",
-        "topk-largest",
-        "attr:TopK.largest",
-        "wrong",
-        "",
-        "trt7.2",
-    ),
-    Yes(
-        "(float[9] x, int64 a) => (float[9] y) { y = CumSum (x, a) }",
-        "cumsum-axis-constant",
-        "const:CumSum.axis",
-        "reject",
-        "Axis input for CumSum must be an initializer!",
-    ),
-    Yes(
-        "(float16 a) => (float16[N] y) { y = Range (a, a, a) }",
-        "range-type",
-        "dtype:Range.float16",
-        "reject",
-        "only supports int32 and float",
-    ),
-    Yes(
         "(float a) => (float[N] y) { y = Range (a, a, a) }",
         "range-dynamic",
         "dtype:Range.float32",
@@ -64,28 +41,13 @@ YES = [
         "trt8.4",
     ),
     Yes(
-        "() => (float[2] y) <float[2] w = {1, 2}> { y = RandomNormalLike (w) }",
-        "random-like-constant",
-        "form:RandomNormalLike.constant",
-        "reject",
-        "cannot be an initializer",
-    ),
-    Yes(
         "() => (double[2] y) { y = RandomUniform <shape = [2], dtype = 11> () }",
         "random-type",
         "dtype:RandomUniform.float64",
         "reject",
         "Unsupported data type",
     ),
-    Yes(
-        "() => (float[2] y) { y = RandomUniform <shape = [2], seed = 1.0> () }",
-        "random-seed",
-        "attr:Random.seed",
-        "note",
-        '"seed" field in RandomUniform',
-    ),
     Yes(NMS, "nms-rows-filled", "rank:NonMaxSuppression.filled", "wrong", "", "trt8.4"),
-    Yes(NMS, "nms-score-threshold", "attr:NonMaxSuppression.score_threshold", "wrong"),
     Yes(
         NMS.replace("float[1, 1, 5] s", "float[1, 2, 5] s"),
         "nms-candidates",
@@ -100,34 +62,13 @@ YES = [
         "rank:NonMaxSuppression.candidates",
         "note",
     ),
-    Yes(
-        "(float[1, 5, 4] b, float[1, 1, 5] s, int64[1] k) => (int64[n, 3] y) "
-        "{ y = NonMaxSuppression (b, s, k) }",
-        "nms-constants",
-        "const:NonMaxSuppression.max_output_boxes_per_class",
-        "reject",
-        "required to be an initializer",
-        "trt8.0",
-    ),
 ]
 NO = [
     No(NMS, "nms-candidates"),
     No(NMS, "nms-rows-filled"),
     No(
-        NMS.replace("b, s, k)", "b, s, k, , t)").replace("= {3}", "= {3}, float[1] t = {0}"),
-        "nms-score-threshold",
-    ),
-    No(
         "(float[9] x, int64[1] k) => (float[N] y, int64[N] i) { y, i = TopK (x, k) }",
         "topk-k-constant",
-    ),
-    No(
-        "(float[9] x) => (float[9] y) <int64 a = {0}> { y = CumSum (x, a) }",
-        "cumsum-axis-constant",
-    ),
-    No(
-        "(double a) => (double[N] y) { y = Range (a, a, a) }",
-        "range-type",
     ),
     No(
         "(bool[2] c) => (bool[2] y) { y = Where (c, c, c) }",
@@ -139,11 +80,6 @@ UNKNOWN = [
         "(float[9000] x, int64[1] k) => (float[N] y, int64[N] i) { y, i = TopK (x, k) }",
         "topk-size",
         "value of k",
-    ),
-    Unknown(
-        "(float[2] x) => (float[2] y) { z = my.domain.Op (x) y = Range (z, z, z) }",
-        "range-type",
-        "dtype of z",
     ),
 ]
 

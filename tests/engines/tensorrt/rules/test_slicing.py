@@ -23,14 +23,6 @@ YES = [
         "trt10.1",
     ),
     Yes(
-        "(float[4] x, int64[1] a) => (float[N] y) <int64[1] s = {0}, int64[1] e = {2}> { y "
-        "= Slice (x, s, e, a) }",
-        "slice-axes",
-        "const:Slice.axes",
-        "reject",
-        "does not support dynamic axes",
-    ),
-    Yes(
         "(float[4] x) => (float[N] y) <int64[1] s = {0}, int64[1] e = {2}> { y = Slice (x, "
         "s, e, , s) }",
         "slice-without-axes",
@@ -55,22 +47,6 @@ YES = [
         18,
     ),
     Yes(
-        "(float[4] x) => (float[1] y, float[3] z) <int64[2] s = {1, 3}> { y, z = Split (x, s) }",
-        "split-sizes-as-input",
-        "form:Split.split-input",
-        "wrong",
-        "",
-        "trt7.2",
-    ),
-    Yes(
-        "(bool[4] x) => (bool[1] y) <int64[1] i = {1}> { y = Gather (x, i) }",
-        "gather-of-bool",
-        "dtype:Gather.bool",
-        "reject",
-        "does not support BOOL",
-        "trt8.4",
-    ),
-    Yes(
         "(float[2,3] x) => (float y) <int64 i = {0}> { s = Shape (x) g = Gather (s, i) y = "
         "Cast <to = 1> (g) }",
         "gather-on-shape",
@@ -78,21 +54,6 @@ YES = [
         "reject",
         "Cannot perform gather on a shape tensor!",
         "trt6-fulldims",
-    ),
-    Yes(
-        "(float[4] x) => (float[1] y) <int64[1] i = {-1}> { y = Gather (x, i) }",
-        "gather-negative",
-        "form:Gather.negative-indices",
-        "wrong",
-        "",
-        "trt7.2",
-    ),
-    Yes(
-        "(float[4] x, int64[1,1] i, float[1] u) => (float[4] y) { y = ScatterND <reduction "
-        '= "add"> (x, i, u) }',
-        "scatter-reduction",
-        "attr:ScatterND.reduction=add",
-        "wrong",
     ),
     Yes(
         "(float[4] x, int64[1,1] i, float[1] u) => (float[4] y) { y = ScatterND <reduction "
@@ -121,15 +82,6 @@ YES = [
         18,
     ),
     Yes(
-        '(float[4] x) => (float[N] y) <int64[2] p = {1, 1}> { y = Pad <mode = "wrap"> (x, p) }',
-        "pad-mode",
-        "attr:Pad.mode=wrap",
-        "reject",
-        "Unsupported pad mode",
-        "trt8.6",
-        19,
-    ),
-    Yes(
         "(float[4] x) => (float[N] y) <int64[2] p = {-1, 1}> { y = Pad (x, p) }",
         "pad-negative",
         "attr:Pad.negative",
@@ -142,14 +94,6 @@ YES = [
         "shape:Pad.pads-length",
         "reject",
         "pads should be a 1D tensor",
-    ),
-    Yes(
-        "(float[4,4,4,4] x, int64[8] p) => (float[A,B,C,D] y) { y = Pad (x, p) }",
-        "pad-pads-constant",
-        "const:Pad.pads",
-        "reject",
-        "pads is required",
-        "trt8.0",
     ),
     Yes(
         "(float[1,2,4,4] x) => (float[A,B,C,D] y) <int64[8] p = {0, 1, 0, 0, 0, 0, 0, 0}> { "
@@ -169,20 +113,10 @@ NO = [
         "trt10.1",
     ),
     No(
-        "(float[4] x) => (float[N] y) <int64[1] s = {0}, int64[1] e = {2}> { y = Slice (x, "
-        "s, e, s) }",
-        "slice-axes",
-    ),
-    No(
         "(float[4] x) => (float[2] y, float[2] z) { y, z = Split <axis = 0, num_outputs = 2> (x) }",
         "split-uneven",
         "trt8.6",
         18,
-    ),
-    No(
-        "(float[4] x, int64[1,1] i, float[1] u) => (float[4] y) { y = ScatterND <reduction "
-        '= "none"> (x, i, u) }',
-        "scatter-reduction",
     ),
     No(
         "(float[4] x) => (float[1] y) <int64[1] i = {-1}> { y = Gather (x, i) }",

@@ -32,14 +32,6 @@ BOTH = (
 
 YES = [
     Yes(
-        POOL.format(f", {SAME}, {PADS}"),
-        "pads-beside-auto-pad",
-        "attr:MaxPool.pads-beside-auto_pad",
-        "reject",
-        "should not be specified",
-        "trt10.1",
-    ),
-    Yes(
         CONV,
         "pads-beside-auto-pad",
         "attr:Conv.pads-beside-auto_pad",
@@ -71,8 +63,6 @@ YES = [
 ]
 NO = [
     No(POOL.format(f", {SAME}, {PADS}"), "pads-beside-auto-pad", "trt8.6"),
-    No(POOL.format(f", {SAME}"), "pads-beside-auto-pad", "trt10.1"),
-    No(POOL.format(f", {PADS}"), "pads-beside-auto-pad", "trt10.1"),
     No(ANY, "reduce-of-bool", "trt8.6", 20),
     No(ANY.replace("bool", "float"), "reduce-of-bool", "trt10.1", 20),
     No(

@@ -1,0 +1,59 @@
+"""TOML files of graphfix are kept as Python keeps modules, and read again when they change."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from graphfix.errors import UsageError
+from graphfix.ir.storage.toml_files import read_shipped_toml
+
+TEXT = """
+[rule]
+a.0.rank = "5.."
+text = 'says "no" with \\ in it'
+lists = ["é", "x"]
+yes = true
+number = 1.5
+"""
+
+
+def written(path: Path, text: str, time: int) -> Path:
+    path.write_text(text, encoding="utf-8")
+    os.utime(path, (time, time))
+    return path
+
+
+def test_what_it_holds_is_read_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.dont_write_bytecode", False)
+    path = written(tmp_path / "rules.toml", TEXT, 1_000)
+    assert read_shipped_toml(path) == tomllib.loads(TEXT)
+    (kept,) = tmp_path.rglob("rules.toml.*.pyc")
+
+    def parse(text: str) -> dict[str, object]:
+        raise AssertionError(text)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(tomllib, "loads", parse)
+        assert read_shipped_toml(path)["rule"]["yes"] is True
+    assert kept.is_file()
+
+
+def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:
+    path = written(tmp_path / "rules.toml", "a = 1", 1_000)
+    assert read_shipped_toml(path) == {"a": 1}
+    assert read_shipped_toml(written(path, "a = 2", 2_000)) == {"a": 2}
+    assert read_shipped_toml(written(path, "a = 12", 2_000)) == {"a": 12}
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_shipped_toml(tmp_path / "none.toml")
+    with pytest.raises(UsageError, match="is no TOML"):
+        read_shipped_toml(written(tmp_path / "bad.toml", "a = ", 1_000))
+    (tmp_path / "bytes.toml").write_bytes(b"a = '\xff'")
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_shipped_toml(tmp_path / "bytes.toml")
