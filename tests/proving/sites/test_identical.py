@@ -136,11 +136,11 @@ def test_attributes_opsets_outputs_and_draws_tell_nodes_apart() -> None:
         assert _same(node(f"r0 = {drawn}"), node(f"r0 = {drawn}")) == ""
 
 
-def test_subgraphs_and_functions_are_run() -> None:
+def test_loops_and_functions_are_run() -> None:
     text = """<ir_version: 8, opset_import: ["" : 17]>
-    s (bool c, float b0) => (float r0) {
-      r0 = If (c) <then_branch = a () => (float y) { y = Exp (b0) },
-                   else_branch = b () => (float z) { z = Log (b0) }>
+    s (int64 n, bool c, float b0) => (float r0) {
+      r0 = Loop (n, c, b0) <body = a (int64 i, bool d, float x) => (bool e, float y) {
+                                e = Identity (d)  y = Exp (x) }>
     }"""
     model = parse(text)
     assert same_by(model, model) == ""
@@ -196,3 +196,50 @@ def test_a_pass_that_moves_other_bytes_is_run_and_refuted() -> None:
     assert len(sites) == 1
     (proof,) = Prover({}).prove([(evidence, site.accuracy) for site, evidence in sites], {})
     assert proof.status is Verdict.MISMATCH
+
+
+def _branches(head: str, then: str, other: str = "q = Exp (x)", condition: str = "c") -> str:
+    return (
+        f"s (bool[1] c, float[2] x, float[2] z) => (float[] r0) <int64[0] e = {{}}, int64[1] o ="
+        f" {{1}}, float[1] k = {{2}}> {{ {head} r0 = If ({condition}) <then_branch = t () => (p)"
+        f" {{ {then} }}, else_branch = f () => (q) {{ {other} }}> }}"
+    )
+
+
+PLAIN = _branches("", "a = Mul (x, k) p = Neg (a)")
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        _branches("", "b = Mul (x, k) p = Neg (b)"),
+        _branches("m = Identity (k)", "l = Identity (x) a = Mul (l, m) p = Neg (a)"),
+        _branches("", "j = Constant <value = float[1] {2}> () a = Mul (x, j) p = Neg (a)"),
+        _branches("d = Reshape (c, e)", "a = Mul (x, k) p = Neg (a)", condition="d"),
+    ],
+)
+def test_branches_are_the_same_by_what_they_compute(after: str) -> None:
+    assert _same(PLAIN, after) == NODES
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        _branches("", "a = Mul (z, k) p = Neg (a)"),
+        _branches("", "a = Mul (x, k) p = Exp (a)"),
+        _branches("", "a = Mul (x, k) p = Neg (x)"),
+        _branches("", "a = Mul (x, k) p = Neg (a)", "q = Exp (z)"),
+        _branches("", "p = Exp (x)", "a = Mul (x, k) q = Neg (a)"),
+        _branches("d = Not (c)", "a = Mul (x, k) p = Neg (a)", condition="d"),
+        _branches("d = Reshape (c, o)", "a = Mul (x, k) p = Neg (a)", condition="d"),
+        _branches("n = Not (c) d = Reshape (n, e)", "a = Mul (x, k) p = Neg (a)", condition="d"),
+        _branches("", "j = Constant <value = float[1] {3}> () a = Mul (x, j) p = Neg (a)"),
+    ],
+)
+def test_branches_that_compute_something_else_are_not(after: str) -> None:
+    assert _same(PLAIN, after) == ""
+
+
+def test_what_branches_draw_is_not_the_same() -> None:
+    drawn = _branches("", "a = RandomNormalLike (x) p = Neg (a)")
+    assert _same(drawn, drawn) == ""

@@ -1,15 +1,18 @@
-"""TFLite: what subgraphs read of the graph around them, and what Loops give."""
+"""TFLite: what subgraphs read of the graph around them, and what Ifs and Loops give."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from graphfix.analysis.walking import inputs_of, operands, walk
+from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.outer_scopes import reads_of_outer_scopes
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import REJECT, Answer, Yes, rule
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.tflite.rules import MEASURED
-from graphfix.ir.graph import Graph
+from graphfix.ir.graph import Graph, Shape
 from graphfix.ir.views import NodeView, Value
+from graphfix.operators.table import ELEMENTWISE
 
 _FIRST_STATE = 2  # of the inputs of a Loop
 
@@ -90,3 +93,61 @@ def loop_in_a_body(node: NodeView, target: Target) -> Answer:
     """onnx2tf does not support a Loop inside a subgraph of {op}."""
     subgraphs = [body for _, body in node.node.graphs()]
     return any(inner.op == "Loop" for body in subgraphs for inner in body.nodes)
+
+
+@rule(
+    "If",
+    feature="rank:If.cond",
+    versions="tflite",
+    severity=WRONG,
+    source=f"{MEASURED}: facts/asked.json, if-condition; ops/If.py calls switch of Keras, which is"
+    " tf.cond for a scalar and tf.where otherwise",
+)
+def condition_with_an_axis(node: NodeView, target: Target) -> Answer:
+    """onnx2tf broadcasts the results of both branches where the condition of If is no scalar."""
+    condition = node.need(0)
+    if condition.rank is None:
+        return Unknown(f"rank of {condition.name}")
+    rank = condition.rank or int(_is_of_inputs(condition, node))
+    branches = dict(node.node.graphs())
+    then, other = (map(Value, branches[side].outputs) for side in ("then_branch", "else_branch"))
+    unknown = ""
+    for one, two in zip(then, other, strict=True) if rank else ():
+        sizes = one.shape, two.shape
+        if sizes[0] is None or sizes[1] is None:
+            unknown = unknown or one.name
+        elif len(sizes[0]) < rank or not _is_broadcast(sizes[0], sizes[1]):
+            return Yes(severity=REJECT, text="Dimensions must be equal")
+        elif _differ(sizes[0], sizes[1]):
+            return True
+        elif sizes[0] != sizes[1] or None in sizes[0]:
+            unknown = unknown or one.name
+    return Unknown(f"whether both branches give {unknown} of one shape") if unknown else False
+
+
+def _is_of_inputs(value: Value, node: NodeView) -> bool:
+    """Say whether a scalar has an axis in TensorFlow: inputs have one, and what they are made to.
+
+    Reshape, Squeeze and others that take axes away give a scalar.
+    """
+
+    def before(one: Value) -> list[Value]:
+        maker = one.producer
+        return operands(maker) if maker is not None and maker.op in ELEMENTWISE else []
+
+    inputs = inputs_of(node.graph.root)
+    return any(one in inputs for one in walk([value], before))
+
+
+def _is_broadcast(one: Shape, two: Shape) -> bool:
+    """Say whether two shapes may be brought to one."""
+    ends = zip(reversed(one), reversed(two), strict=False)
+    return not any(_is_other(a, b) and 1 not in (a, b) for a, b in ends)
+
+
+def _differ(one: Shape, two: Shape) -> bool:
+    return len(one) != len(two) or any(map(_is_other, one, two))
+
+
+def _is_other(one: int | str | None, two: int | str | None) -> bool:
+    return isinstance(one, int) and isinstance(two, int) and one != two
