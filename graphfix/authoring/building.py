@@ -171,7 +171,9 @@ class Builder:
             self._place(op, form, inputs, attributes, written)
             if _BROADCAST in form.attributes and _BROADCAST not in written and len(inputs) == 2:
                 _broadcast(op, version, inputs, written)
-        like = next((v for v in inputs if isinstance(v, Value)), None)
+        # The condition of Where is of another type than what it chooses from.
+        alike = inputs[1:] if op == "Where" else inputs
+        like = next((v for v in alike if isinstance(v, Value)), None)
         tensors = [self._tensor(operand, like) for operand in inputs]
         node = Node(
             op,

@@ -51,6 +51,15 @@ def test_python_numbers_take_the_dtype_of_the_first_value() -> None:
     assert product.dtype == np.dtype(np.float16)
 
 
+def test_numbers_to_choose_from_take_the_dtype_of_one_another() -> None:
+    build, view = builder(17)
+    x = view.need(0)
+    chosen = build.Where(build.Less(x, 0.0), 0.0, x)
+    assert chosen.dtype == np.float32
+    with pytest.raises(Refuse, match="dtypes of the operands must be known"):
+        build.Where(build.Less(x, 0.0), 0.0, 1.0)
+
+
 def test_an_operator_that_the_opset_lacks_is_refused() -> None:
     build, view = builder(13)
     with pytest.raises(Refuse, match="opset 13 has no HardSwish"):
