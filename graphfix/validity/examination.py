@@ -190,11 +190,12 @@ def _own(model: Model, inferred: ModelProto) -> Iterator[Complaint]:
     nodes = [node for node in model.graph.nodes if node.op in CHECKED_HERE]
     if not nodes:
         return
-    infos = {info.name: info.type for info in inferred.graph.value_info}
+    infos = {info.name: info for info in inferred.graph.value_info}
     free = free_sides(model)
 
     def types(tensor: Tensor) -> TypeProto | None:
-        return infos.get(tensor.name) or type_of(tensor)
+        info = infos.get(tensor.name)
+        return info.type if info is not None else type_of(tensor)
 
     for node in nodes:
         found = own_complaint(node, types)
