@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from graphfix.ir.views import NodeView
 
 _NODE = re.compile(r"onnx_op_name: (?P<name>\S+)")
+_WITH_SUBGRAPHS = frozenset({"If", "Loop"})
 _MISSING = re.compile(r"No module named 'onnx2tf\.ops\.(?P<op>\w+)'")
 
 
@@ -72,7 +73,13 @@ class TFLite(Engine):
         ]
         words += ["-ois", *sizes] if sizes else []
         line = shell_line(words)
-        return NextStep(line, "Convert it", "Put a size for each <name>." if sizes else "")
+        note = "Put a size for each <name>." if sizes else ""
+        if sizes and not operators.isdisjoint(_WITH_SUBGRAPHS):
+            note += (
+                " Sizes that are computed in subgraphs are not known to onnx2tf then, which fails"
+                " at some: `--shape` of graphfix run fixes them for good."
+            )
+        return NextStep(line, "Convert it", note)
 
 
 def _spelled(name: str) -> str:

@@ -60,6 +60,18 @@ def test_the_next_step_keeps_pictures_as_they_lie() -> None:
     assert found == NextStep(line, "Convert it", "Put a size for each <name>.")
 
 
+def test_the_next_step_says_how_sizes_in_subgraphs_are_fixed() -> None:
+    found = next_step(("x", ("N", 8)), op="If")
+    assert found is not None
+    assert found.note == (
+        "Put a size for each <name>. Sizes that are computed in subgraphs are not known to onnx2tf"
+        " then, which fails at some: `--shape` of graphfix run fixes them for good."
+    )
+    assert next_step(("x", (2, 8)), op="If") == NextStep(
+        "onnx2tf -i 'a b.onnx' -o converted -osd -kat x", "Convert it"
+    )
+
+
 def test_the_next_step_spells_names_as_the_converter_does() -> None:
     found = next_step(("x:0", (1, 3, 8, 8)), op="Conv")
     assert found is not None
