@@ -41,6 +41,8 @@ for line in sys.stdin:
         code = 1
         try:
             code = main()
+        except SystemExit as ended:
+            code = int(ended.code or 0)
         except BaseException:
             sys.excepthook(*sys.exc_info())
         finally:

@@ -6,10 +6,13 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import onnx
 import pytest
+
+from tests.cli.prepared import Prepared
 
 TEXT = """
 <ir_version: 8, opset_import: ["" : 17]>
@@ -17,25 +20,27 @@ g (float[2] x) => (float[2] z) { [attn_add] y = Add (x, x) [attn_mul] w = Mul (y
 """
 
 
-def offered(folder: Path, *words: str) -> list[str]:
-    """Return what is offered for the last of some words."""
-    environment = {
-        **os.environ,
-        "_GRAPHFIX_COMPLETE": "bash_complete",
-        "COMP_WORDS": " ".join(["graphfix", *words]),
-        "COMP_CWORD": str(len(words)),
-    }
-    program = "import sys; from graphfix.cli import main; sys.argv[:] = ['graphfix']; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env=environment,
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert "Traceback" not in done.stderr, done.stderr
-    return [line.partition(",")[2] for line in done.stdout.splitlines() if line]
+Offered = Callable[..., list[str]]
+
+
+@pytest.fixture(scope="module")
+def offered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Offered]:
+    """What is offered for the last of some words, as a function of a folder and the words."""
+    interpreter = Prepared(tmp_path_factory.mktemp("printed"))
+
+    def of(folder: Path, *words: str) -> list[str]:
+        environment = {
+            **os.environ,
+            "_GRAPHFIX_COMPLETE": "bash_complete",
+            "COMP_WORDS": " ".join(["graphfix", *words]),
+            "COMP_CWORD": str(len(words)),
+        }
+        done = interpreter.run([], folder, environment)
+        assert "Traceback" not in done.stderr, done.stderr
+        return [line.partition(",")[2] for line in done.stdout.splitlines() if line]
+
+    yield of
+    interpreter.end()
 
 
 @pytest.mark.parametrize(
@@ -56,7 +61,7 @@ def offered(folder: Path, *words: str) -> list[str]:
         (["comp"], "compare"),
     ],
 )
-def test_names_are_offered(tmp_path: Path, words: list[str], wanted: str) -> None:
+def test_names_are_offered(offered: Offered, tmp_path: Path, words: list[str], wanted: str) -> None:
     (tmp_path / "m.onnx").write_bytes(onnx.parser.parse_model(TEXT).SerializeToString())
     found = offered(tmp_path, *words)
     assert wanted in found
@@ -64,7 +69,9 @@ def test_names_are_offered(tmp_path: Path, words: list[str], wanted: str) -> Non
 
 
 @pytest.mark.parametrize("content", [None, b"", b"\xff" * 100])
-def test_a_file_that_is_no_model_offers_nothing(tmp_path: Path, content: bytes | None) -> None:
+def test_a_file_that_is_no_model_offers_nothing(
+    offered: Offered, tmp_path: Path, content: bytes | None
+) -> None:
     if content is not None:
         (tmp_path / "m.onnx").write_bytes(content)
     assert offered(tmp_path, "inspect", "m.onnx", "--nodes", "a") == []
