@@ -16,10 +16,11 @@ import onnx
 from onnx import ModelProto
 
 from graphfix.analysis.saturation import unsaturated
-from graphfix.authoring.catalogue import Catalogue
+from graphfix.authoring.catalogue import ANY, Catalogue
 from graphfix.authoring.declaring import Evaluate, Pass
 from graphfix.authoring.registry import get_pass, shipped_passes
 from graphfix.ir.model import Model
+from graphfix.ir.protos import nodes_of_model
 from graphfix.pipeline.model_files import load
 from graphfix.pipeline.model_types import infer_types
 from graphfix.pipeline.near_misses import near_misses
@@ -151,8 +152,9 @@ def assert_rewrite(
     if after is not None:
         assert done.ops == list(after), done.ops
     assert_valid(done.after)
-    again = run_pass(declared, done.after, options=options)
-    assert not again.with_status(Status.APPLIED), "the pass is not idempotent"
+    if _is_for(declared, done.after):
+        again = run_pass(declared, done.after, options=options)
+        assert not again.with_status(Status.APPLIED), "the pass is not idempotent"
     for feed in feeds:
         expected = outputs_of(done.before, feed, evaluators)
         actual = outputs_of(done.after, feed, evaluators)
@@ -160,6 +162,15 @@ def assert_rewrite(
     if not no_small_sides and not evaluators:
         assert_same_at_small_sides(done.before, done.after, feeds[0], rtol=rtol, atol=atol)
     return done
+
+
+def _is_for(declared: str | Pass, model: ModelProto) -> bool:
+    """Say whether a pass would look at any node of a model; a rewrite names its operators."""
+    chosen = get_pass(declared) if isinstance(declared, str) else declared
+    ops = {op for _, op in chosen.matches}
+    if chosen.kind != "rewrite" or chosen.pattern is not None or ANY in ops:
+        return True
+    return any(node.op_type in ops for node in nodes_of_model(model))
 
 
 def assert_valid(model: ModelProto) -> None:
