@@ -47,7 +47,8 @@ class _InOrder(GroupedCommand):
             name = IN_ORDER.get(param.name or "")
             if name is None:
                 continue
-            left = given.setdefault(name, list(values[param.name or ""]))
+            texts = values[param.name or ""]
+            left = given.setdefault(name, [""] * texts if isinstance(texts, int) else list(texts))
             edits.append((name, left.pop(0)))
         ctx.meta[_ORDER] = edits
         return super().parse_args(ctx, args)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from onnx import ModelProto
 
@@ -22,6 +22,16 @@ from graphfix.pipeline.validation import new_complaints, validity_of
 from graphfix.proving.inputs.maker import check_inputs_fit
 
 VERIFY = ("auto", "off")
+ModelLike = Model | str | Path | ModelProto
+
+
+class How(TypedDict, total=False):
+    """How an edit is proved, which every function of an edit takes by keyword; see `edit`."""
+
+    verify: str
+    inputs: str | Path | Mapping[str, Any] | None
+    seed: int
+    shapes: Mapping[str, Sequence[int]] | None
 
 
 @dataclass(frozen=True, slots=True)

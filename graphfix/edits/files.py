@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from graphfix.edits.engine import Edited, edit
-from graphfix.edits.option_texts import KEEP, written
+from graphfix.edits.option_texts import value_of, written
+from graphfix.edits.options.precision import KEEP
 from graphfix.edits.recipes import Entry, edit_of, read_recipe, write_recipe
 from graphfix.edits.step import Edit
 from graphfix.errors import UsageError
@@ -102,7 +103,8 @@ def _entries(edits: Sequence[tuple[str, str]]) -> Iterator[tuple[Entry, Edit]]:
     """Yield each step as a recipe has it, and the edit that it is."""
     for name, text in _with_keep(edits):
         if name != "recipe":
-            yield (name, text), written(name, text)
+            edit = written(name, text)
+            yield (name, value_of(name, text)), edit
             continue
         path = Path(text)
         for place, (step, value) in enumerate(read_recipe(path), 1):

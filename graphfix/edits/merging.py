@@ -10,7 +10,7 @@ from onnx import ModelProto, TypeProto
 from graphfix.analysis.inference import type_text
 from graphfix.difference.renaming import rename_tensors
 from graphfix.edits.addressing import graphs_of, places, roots, tensors_of
-from graphfix.edits.sizes import dims_of, set_size
+from graphfix.edits.declared_sizes import dims_of, set_size
 from graphfix.errors import UsageError
 from graphfix.ir.model import Model
 from graphfix.ir.protos import all_graphs, all_nodes, copied, normal_domain

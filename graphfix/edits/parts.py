@@ -8,7 +8,7 @@ from typing import Any
 from onnx import GraphProto, ModelProto, ValueInfoProto
 
 from graphfix.difference.scopes import Scope
-from graphfix.edits.names import prefix_all
+from graphfix.edits.renaming import prefix_all
 from graphfix.edits.step import Subject
 from graphfix.errors import UsageError
 from graphfix.ir.protos import copied, names_read

@@ -10,8 +10,9 @@
     [[step]]
     run = { passes = ["mod-elimination"], allow-lossy = true }
 
-A step is one edit, with the text that the command line takes, or a run of repairs. Files that a
-step names are looked for as on the command line. `docs/recipe.schema.json` has all of it.
+A step is one edit, with the text that the command line takes (true where it takes none), or a run
+of repairs. Files that a step names are looked for as on the command line.
+`docs/recipe.schema.json` has all of it.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct, ValidationError, convert, field
 from msgspec.structs import asdict
 
-from graphfix.edits.option_texts import READERS, written
+from graphfix.edits.option_texts import from_value
 from graphfix.edits.repairs import Repair
 from graphfix.edits.step import Edit, Step, Subject
 from graphfix.errors import UsageError
@@ -95,9 +96,7 @@ def edit_of(name: str, value: Any, where: str) -> Edit:
     try:
         if name == RUN:
             return _Located(Repair(_options(value)), where)
-        if not isinstance(value, str) and name in READERS:
-            raise UsageError(f"{value!r} is no text", where=name)
-        return _Located(written(name, value), where)
+        return _Located(from_value(name, value), where)
     except UsageError as error:
         raise error.at(where) from None
 

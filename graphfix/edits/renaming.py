@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 from onnx import FunctionProto, GraphProto, ModelProto, ValueInfoProto
 
 from graphfix.difference.renaming import rename_tensors
-from graphfix.edits.addressing import graphs_of, tensors_of
+from graphfix.edits.addressing import graphs_of, roots, tensors_of
 from graphfix.errors import UsageError
+from graphfix.ir.protos import all_nodes
 
 
 def rename_main(proto: ModelProto, names: Mapping[str, str], where: str) -> None:
@@ -48,6 +49,39 @@ def rename_function(function: FunctionProto, choose: Callable[[str], str]) -> No
     for field, values in (("node", graph.node), ("value_info", graph.value_info)):
         function.ClearField(field)
         getattr(function, field).extend(values)
+
+
+def prefix_all(proto: ModelProto, prefix: str, kept: set[str]) -> int:
+    """Put a prefix before all names of a model but some tensors of its main graph, in place.
+
+    Returns:
+        How many names have it.
+    """
+    count = 0
+
+    def choose(name: str, main: bool = False) -> str:
+        nonlocal count
+        if main and name in kept:
+            return name
+        count += 1
+        new = prefix + name
+        while new in kept:
+            new = prefix + new
+        return new
+
+    rename_tensors(proto.graph, choose)
+    for info in proto.training_info:
+        for binding in (*info.initialization_binding, *info.update_binding):
+            if binding.key not in kept:
+                binding.key = prefix + binding.key
+    for function in proto.functions:
+        rename_function(function, choose)
+    for root in roots(proto):
+        for node in all_nodes(root.node):
+            if node.name:
+                node.name = prefix + node.name
+                count += 1
+    return count
 
 
 def check_free(root: GraphProto | FunctionProto, names: Mapping[str, str], where: str) -> None:

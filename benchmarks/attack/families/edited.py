@@ -14,16 +14,18 @@ from onnx import ModelProto
 
 from benchmarks.attack.building import Case, Job
 from benchmarks.attack.families import control
-from graphfix.edits.dynamic import Dynamic
-from graphfix.edits.ends import (
+from graphfix.edits import (
     AddOutput,
+    Dim,
     DropInput,
+    Dynamic,
     KeepOutputs,
+    Prefix,
+    Rename,
+    RenameNode,
     ReorderInputs,
     ReorderOutputs,
 )
-from graphfix.edits.names import Prefix, Rename, RenameNode
-from graphfix.edits.sizes import Dim
 
 ITEMS = (1, 2, 3, 5, 6, 7, 8, 77, 129, 256, 257, 300)
 

@@ -14,7 +14,7 @@ import onnx
 from onnx import GraphProto, ModelProto
 
 from benchmarks.attack.building import Case, Job
-from graphfix.edits.dynamic import Dynamic
+from graphfix.edits import Dynamic
 
 ITEMS = (*range(1, 9), 15, 16, 17, 31, 32, 33, 64, 127, 128, 129, 255, 256, 257, 300)
 _SHAPES = {"images": (3, 8, 8), "sequences": (6, 8)}

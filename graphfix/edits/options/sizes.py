@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Unpack
 
-from onnx import ModelProto, TensorShapeProto, TypeProto, ValueInfoProto
+from onnx import ModelProto, ValueInfoProto
 
 from graphfix.analysis.inference import type_text
 from graphfix.edits.addressing import matching
+from graphfix.edits.declared_sizes import Size, dims_of, set_size
+from graphfix.edits.declaring import Given, Group, option
+from graphfix.edits.engine import Edited, How, ModelLike, edit
 from graphfix.edits.step import Equal, Step, Subject
 from graphfix.errors import UsageError
 from graphfix.ir.addressing import unknown
 from graphfix.ir.protos import all_graphs, copied
 from graphfix.reduction.tensor_types import Typist
-
-Size = int | str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,20 @@ class Dim:
             raise unknown("input with the size", self.symbol, sorted(known), where)
         proto = _bound(subject, {self.symbol: self.size}, {})
         return _step(subject, proto, [f"{self.symbol} is {self.size}"])
+
+
+@option("dim", "N=1", "Fix the symbolic dimension N to a number.", Group.SHAPES)
+def read_dim(given: Given) -> Dim:
+    """Return the edit that a text asks for."""
+    symbol, size = given.pair()
+    if not size.isdecimal():
+        raise given.malformed()
+    return Dim(symbol, int(size))
+
+
+def dim(model: ModelLike, symbol: str, size: int, **how: Unpack[How]) -> Edited:
+    """Give a symbolic size a value, wherever it is declared."""
+    return edit(model, [Dim(symbol, size)], **how)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +116,24 @@ class Shape:
         return _step(subject, proto, said)
 
 
+@option(
+    "shape",
+    "NAME=1x3xHxW",
+    "Declare the shape of an input: numbers, symbols, ? as it is.",
+    Group.SHAPES,
+)
+def read_shape(given: Given) -> Shape:
+    """Return the edit that a text asks for."""
+    return Shape(*given.shape())
+
+
+def shape(
+    model: ModelLike, name: str, sizes: Sequence[int | str | None], **how: Unpack[How]
+) -> Edited:
+    """Declare the shape of an input: numbers, symbols, None for what stays as it is."""
+    return edit(model, [Shape(name, tuple(sizes))], **how)
+
+
 def _bound(
     subject: Subject, symbols: Mapping[str, Size], shapes: Mapping[str, tuple[Size, ...]]
 ) -> ModelProto:
@@ -137,25 +171,6 @@ def _follow(proto: ModelProto, base_dir: str) -> None:
         for dim, inferred in zip(ours, theirs, strict=True):
             if not dim.HasField("dim_value") and inferred.HasField("dim_value"):
                 set_size(dim, inferred.dim_value)
-
-
-def set_size(dim: TensorShapeProto.Dimension, size: Size) -> None:
-    """Declare a size: a number or a symbol; None leaves it as it is."""
-    if isinstance(size, int):
-        dim.dim_value = size
-    elif size is not None:
-        dim.dim_param = size
-
-
-def dims_of(kind: TypeProto) -> Iterator[TensorShapeProto.Dimension]:
-    """Walk the declared dimensions of a type."""
-    form = kind.WhichOneof("value")
-    if form == "tensor_type":
-        yield from kind.tensor_type.shape.dim
-    elif form == "sequence_type":
-        yield from dims_of(kind.sequence_type.elem_type)
-    elif form == "optional_type":
-        yield from dims_of(kind.optional_type.elem_type)
 
 
 def _step(subject: Subject, proto: ModelProto, said: list[str]) -> Step:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Unpack
 
 from onnx import GraphProto, ModelProto, NodeProto, helper
 
 from graphfix.authoring.registry import shipped_passes
 from graphfix.edits.addressing import matching
 from graphfix.edits.by_item.looking import Shown, look
+from graphfix.edits.declared_sizes import Size
+from graphfix.edits.declaring import Given, Group, option
+from graphfix.edits.engine import Edited, How, ModelLike, edit
 from graphfix.edits.free_sizes import Freed, Freeing
 from graphfix.edits.known_tensors import drop_unused
 from graphfix.edits.outside import DOMAIN, NUMPY, with_import
-from graphfix.edits.sizes import Size
 from graphfix.edits.step import Claim, Equal, FreeSize, Step, Subject
 from graphfix.edits.step import Shown as Claimed
 from graphfix.errors import UsageError
@@ -157,6 +161,26 @@ class Dynamic:
             if value != []:
                 node.attribute.append(helper.make_attribute(name, value))
         return node
+
+
+@option(
+    "dynamic",
+    "NAME=Nx3x224x224,...",
+    "Make a fixed input dimension dynamic.",
+    Group.SHAPES,
+    long_form="NAME=Nx3x224x224 or NAME=Nx16,NAME=Nx16",
+    after="shape",
+)
+def read_dynamic(given: Given) -> Dynamic:
+    """Return the edit that a text asks for."""
+    return Dynamic(tuple(given.shape(part) for part in given.text.split(",")))
+
+
+def dynamic(
+    model: ModelLike, sizes: Mapping[str, Sequence[int | str | None]], **how: Unpack[How]
+) -> Edited:
+    """Free a fixed size of inputs: a symbol stands for it, the other sizes are as they are."""
+    return edit(model, [Dynamic(tuple((n, tuple(s)) for n, s in sizes.items()))], **how)
 
 
 def _tried(shown: Shown, size: int) -> list[int]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Unpack
 
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, helper
 
 from graphfix.difference.renaming import rename_tensors
 from graphfix.difference.scopes import Scope
 from graphfix.edits.addressing import find_node
+from graphfix.edits.declaring import Given, Group, option
+from graphfix.edits.engine import Edited, How, ModelLike, edit
 from graphfix.edits.parts import declared
 from graphfix.edits.step import Equal, Step, Subject
 from graphfix.errors import UsageError
@@ -75,6 +78,20 @@ class ExtractBody:
             if not is_full(found.type):
                 raise UsageError(f"the type of tensor {info.name!r} is not known", where=where)
             info.CopyFrom(found)
+
+
+@option("extract-body", "NODE.ATTRIBUTE", "Take out the graph inside of a node.", Group.PARTS)
+def read_extract_body(given: Given) -> ExtractBody:
+    """Return the edit that a text asks for."""
+    node, dot, attribute = given.text.rpartition(".")
+    if not dot or not node or not attribute:
+        raise given.malformed()
+    return ExtractBody(node, attribute)
+
+
+def extract_body(model: ModelLike, node: str, attribute: str, **how: Unpack[How]) -> Edited:
+    """Take the graph in an attribute of a node out as a model of its own."""
+    return edit(model, [ExtractBody(node, attribute)], **how)
 
 
 def _inside(taken: ModelProto) -> ModelProto:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Unpack
 
 from onnx import ModelProto
 
 from graphfix.edits.addressing import find_tensor
+from graphfix.edits.declaring import Given, Group, option
+from graphfix.edits.engine import Edited, How, ModelLike, edit
 from graphfix.edits.parts import composed, needed, part, read_by
 from graphfix.edits.step import Equal, Step, Subject
 from graphfix.errors import UsageError
@@ -65,6 +68,20 @@ class Extract:
             composed(front, taken, proto, taken.graph.output),
         )
         return Step(taken, (said + ", ".join(outputs),), (claim,))
+
+
+@option("extract", "IN,IN:OUT,OUT", "Take out what computes tensors from others.", Group.PARTS)
+def read_extract(given: Given) -> Extract:
+    """Return the edit that a text asks for."""
+    inputs, outputs = given.between()
+    return Extract(tuple(inputs), tuple(outputs))
+
+
+def extract(
+    model: ModelLike, begin: Sequence[str], end: Sequence[str], **how: Unpack[How]
+) -> Edited:
+    """Take out what computes the tensors of `end` from those of `begin`."""
+    return edit(model, [Extract(tuple(begin), tuple(end))], **how)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +143,33 @@ class Split:
             f"{len(second)} nodes go to {self.back}",
         )
         return Step(subject.proto, said, (claim,), {self.front: front, self.back: back})
+
+
+@option(
+    "split",
+    "T,T=front.onnx,back.onnx",
+    "Cut in two at tensors; needs no -o.",
+    Group.PARTS,
+    long_form="TENSOR,TENSOR=front.onnx,back.onnx",
+)
+def read_split(given: Given) -> Split:
+    """Return the edit that a text asks for."""
+    tensors, files = given.pair()
+    paths = given.listed(files)
+    if len(paths) != 2:
+        raise given.malformed()
+    return Split(given.listed(tensors), Path(paths[0]), Path(paths[1]))
+
+
+def split(
+    model: ModelLike,
+    tensors: Sequence[str],
+    front: str | Path,
+    back: str | Path,
+    **how: Unpack[How],
+) -> Edited:
+    """Cut a model in two at some tensors; ``parts`` of the result has both, nothing is written."""
+    return edit(model, [Split(tuple(tensors), Path(front), Path(back))], **how)
 
 
 def _found(subject: Subject, addresses: Sequence[str], where: str) -> list[str]:

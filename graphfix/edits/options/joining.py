@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from typing import Unpack
 
 from onnx import ModelProto, NodeProto, helper
 
+from graphfix.edits.declared_sizes import dims_of
+from graphfix.edits.declaring import Given, Group, option
+from graphfix.edits.engine import Edited, How, ModelLike, edit
 from graphfix.edits.merging import (
     add_functions,
     add_imports,
@@ -22,7 +26,6 @@ from graphfix.edits.merging import (
 )
 from graphfix.edits.outside import NUMPY, run_of, with_import
 from graphfix.edits.renaming import rename_ends
-from graphfix.edits.sizes import dims_of
 from graphfix.edits.step import Equal, Step, Subject
 from graphfix.errors import UsageError
 from graphfix.ir.addressing import unknown
@@ -160,6 +163,31 @@ class Join:
             for out, into in self.links
             if into not in read
         ]
+
+
+@option(
+    "join",
+    "OTHER.onnx:OUT=IN,...",
+    "Join a model after this one, or in front of it.",
+    Group.PARTS,
+    long_form="OTHER.onnx:OUT=IN,OUT=IN",
+)
+def read_join(given: Given) -> Join:
+    """Return the edit that a text asks for."""
+    path, ending, rest = given.text.partition(".onnx:")
+    path = f"{path}.onnx" if ending else path
+    if not ending:
+        path, ending, rest = given.text.partition(":")
+    if not path or not ending:
+        raise given.malformed()
+    return Join(Path(path), tuple(given.pair(link) for link in given.listed(rest)))
+
+
+def join(
+    model: ModelLike, other: str | Path, links: Sequence[tuple[str, str]], **how: Unpack[How]
+) -> Edited:
+    """Join the model of a file after this one, or in front: pairs of an output and an input."""
+    return edit(model, [Join(Path(other), tuple(links))], **how)
 
 
 def _merged(

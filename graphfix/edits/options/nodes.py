@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Unpack
 
 from onnx import GraphProto, ModelProto, NodeProto, TypeProto
 
 from graphfix.difference.renaming import rename_tensors
 from graphfix.edits.addressing import Place, find_nodes, find_tensor, graphs_of, tensors_of
+from graphfix.edits.declaring import Given, Group, option
+from graphfix.edits.engine import Edited, How, ModelLike, edit
 from graphfix.edits.function_files import calling, read_function
 from graphfix.edits.inner_models import InnerModel
 from graphfix.edits.merging import check_fits
@@ -63,6 +66,17 @@ class Delete:
         return Step(proto, tuple(said), (claim,))
 
 
+@option("delete", "NODE", "Take a node out; what read its output reads its input.", Group.NODES)
+def read_delete(given: Given) -> Delete:
+    """Return the edit that a text asks for."""
+    return Delete(given.text)
+
+
+def delete(model: ModelLike, node: str, **how: Unpack[How]) -> Edited:
+    """Take nodes out: what read their output reads their input."""
+    return edit(model, [Delete(node)], **how)
+
+
 @dataclass(frozen=True, slots=True)
 class Insert:
     """Put a model of one input and one output after a tensor, before all that reads it.
@@ -104,6 +118,18 @@ class Insert:
             _put_nodes(model.graph, new, source)
         said = f"{self.path} is between {name!r} and what reads it"
         return Step(proto, (said,), (_as_run(proto, reference, inner),))
+
+
+@option("insert", "TENSOR=sub.onnx", "Put a model between a tensor and what reads it.", Group.NODES)
+def read_insert(given: Given) -> Insert:
+    """Return the edit that a text asks for."""
+    tensor, path = given.pair()
+    return Insert(tensor, Path(path))
+
+
+def insert(model: ModelLike, tensor: str, path: str | Path, **how: Unpack[How]) -> Edited:
+    """Put the model of a file between a tensor and what reads it."""
+    return edit(model, [Insert(tensor, Path(path))], **how)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +197,36 @@ class Replace:
                 what = f"{info.name!r} of {self.path}"
                 check_fits(info.type, declared(subject, name, where).type, what, where)
         return fed, [name if name in used else "" for name in read[: len(outputs)]]
+
+
+@option("replace", "NODE=sub.onnx", "Put a model in the place of a node.", Group.NODES)
+def read_replace(given: Given) -> Replace:
+    """Return the edit that a text asks for."""
+    node, path = given.pair()
+    return Replace(node, Path(path))
+
+
+def replace(model: ModelLike, node: str, path: str | Path, **how: Unpack[How]) -> Edited:
+    """Put the model of a file in the place of nodes."""
+    return edit(model, [Replace(node, Path(path))], **how)
+
+
+@option(
+    "replace-op",
+    "[DOMAIN::]OP=sub.onnx",
+    "The same for every node of an operator.",
+    Group.NODES,
+    long_form="DOMAIN::OP=sub.onnx",
+)
+def read_replace_op(given: Given) -> Replace:
+    """Return the edit that a text asks for."""
+    operator, path = given.pair()
+    return Replace(f"op:{operator}", Path(path), given.option)
+
+
+def replace_op(model: ModelLike, operator: str, path: str | Path, **how: Unpack[How]) -> Edited:
+    """Put the model of a file in the place of every node of an operator, ``[DOMAIN::]OP``."""
+    return edit(model, [Replace(f"op:{operator}", Path(path), "--replace-op")], **how)
 
 
 def _inner(path: Path, subject: Subject, where: str, places: Sequence[Place] = ()) -> InnerModel:

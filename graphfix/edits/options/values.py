@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 from graphfix.edits.addressing import find_nodes
 from graphfix.edits.arrays import Array, array_of
+from graphfix.edits.declaring import Given, Group, option
+from graphfix.edits.engine import Edited, How, ModelLike, edit
 from graphfix.edits.step import Runs, SameStructure, Step, Subject
 from graphfix.errors import UsageError
 from graphfix.ir.addressing import unknown
@@ -99,6 +101,23 @@ class SetAttribute:
         raise UsageError(f"{self.value!r} is no {name}", where=where)
 
 
+@option("set", "NODE.ATTRIBUTE=VALUE", "Give an attribute another value.", Group.NODES)
+def read_set_attribute(given: Given) -> SetAttribute:
+    """Return the edit that a text asks for."""
+    name, value = given.pair()
+    node, dot, attribute = name.rpartition(".")
+    if not dot or not node or not attribute:
+        raise given.malformed()
+    return SetAttribute(node, attribute, value)
+
+
+def set_attribute(
+    model: ModelLike, node: str, attribute: str, value: str, **how: Unpack[How]
+) -> Edited:
+    """Give an attribute of nodes another value, as text."""
+    return edit(model, [SetAttribute(node, attribute, value)], **how)
+
+
 @dataclass(frozen=True, slots=True)
 class SetWeights:
     """Give a stored tensor other values.
@@ -135,6 +154,17 @@ class SetWeights:
         tensor.CopyFrom(new)
         said = f"{self.name!r} has other values, {type_name(new.data_type)}{list(array.shape)}"
         return Step(proto, (said,), _claims(subject.proto, proto, frozenset({self.name})))
+
+
+@option("weights", "NAME=@FILE.npy", "Give a stored tensor other values.", Group.NODES)
+def read_set_weights(given: Given) -> SetWeights:
+    """Return the edit that a text asks for."""
+    return SetWeights(*given.pair())
+
+
+def set_weights(model: ModelLike, name: str, value: str | Array, **how: Unpack[How]) -> Edited:
+    """Give a stored tensor other values."""
+    return edit(model, [SetWeights(name, value)], **how)
 
 
 def _claims(

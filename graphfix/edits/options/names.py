@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import translate
 from re import fullmatch
+from typing import Unpack
 
 from onnx import FunctionProto, GraphProto, ModelProto
 
-from graphfix.difference.renaming import rename_tensors
 from graphfix.edits.addressing import find_nodes, find_tensor, graphs_of, places, roots, tensors_of
+from graphfix.edits.declaring import Given, Group, option
+from graphfix.edits.engine import Edited, How, ModelLike, edit
 from graphfix.edits.renaming import (
-    rename_function,
+    prefix_all,
     rename_inner,
     rename_main,
     restored_ends,
@@ -20,7 +22,7 @@ from graphfix.edits.renaming import (
 from graphfix.edits.step import Claim, Equal, Named, SameStructure, Step, Subject
 from graphfix.errors import UsageError
 from graphfix.ir.addressing import is_pattern, unknown
-from graphfix.ir.protos import all_nodes, copied
+from graphfix.ir.protos import copied
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,17 @@ class Rename:
         return _new_names(tensors_of(graph), self.old, self.new, where)
 
 
+@option("rename", "OLD=NEW", "Rename a tensor: an input, an output or an inner one.", Group.NAMES)
+def read_rename(given: Given) -> Rename:
+    """Return the edit that a text asks for."""
+    return Rename(*given.pair())
+
+
+def rename(model: ModelLike, old: str, new: str, **how: Unpack[How]) -> Edited:
+    """Rename a tensor, or those that a pattern with one ``*`` matches."""
+    return edit(model, [Rename(old, new)], **how)
+
+
 @dataclass(frozen=True, slots=True)
 class RenameNode:
     """Give nodes another name.
@@ -109,6 +122,17 @@ class RenameNode:
         return Step(proto, tuple(said), _claims(subject.proto, proto, "nodes"))
 
 
+@option("rename-node", "OLD=NEW", "Rename a node.", Group.NAMES)
+def read_rename_node(given: Given) -> RenameNode:
+    """Return the edit that a text asks for."""
+    return RenameNode(*given.pair())
+
+
+def rename_node(model: ModelLike, old: str, new: str, **how: Unpack[How]) -> Edited:
+    """Rename a node."""
+    return edit(model, [RenameNode(old, new)], **how)
+
+
 @dataclass(frozen=True, slots=True)
 class Prefix:
     """Put a prefix before every name but those of inputs, outputs and operators.
@@ -137,37 +161,15 @@ class Prefix:
         return Step(proto, (said,), _claims(subject.proto, proto, "nodes", "tensors"))
 
 
-def prefix_all(proto: ModelProto, prefix: str, kept: set[str]) -> int:
-    """Put a prefix before all names of a model but some tensors of its main graph, in place.
+@option("prefix", "TEXT", "Put TEXT before the names of all nodes and inner tensors.", Group.NAMES)
+def read_prefix(given: Given) -> Prefix:
+    """Return the edit that a text asks for."""
+    return Prefix(given.text)
 
-    Returns:
-        How many names have it.
-    """
-    count = 0
 
-    def choose(name: str, main: bool = False) -> str:
-        nonlocal count
-        if main and name in kept:
-            return name
-        count += 1
-        new = prefix + name
-        while new in kept:
-            new = prefix + new
-        return new
-
-    rename_tensors(proto.graph, choose)
-    for info in proto.training_info:
-        for binding in (*info.initialization_binding, *info.update_binding):
-            if binding.key not in kept:
-                binding.key = prefix + binding.key
-    for function in proto.functions:
-        rename_function(function, choose)
-    for root in roots(proto):
-        for node in all_nodes(root.node):
-            if node.name:
-                node.name = prefix + node.name
-                count += 1
-    return count
+def prefix(model: ModelLike, text: str, **how: Unpack[How]) -> Edited:
+    """Put a prefix before the names of all nodes and inner tensors."""
+    return edit(model, [Prefix(text)], **how)
 
 
 def _graphs(proto: ModelProto) -> list[GraphProto | FunctionProto]:

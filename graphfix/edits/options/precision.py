@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import Unpack
 
 from onnx import ModelProto, NodeProto, TensorProto
 
 from graphfix.edits.addressing import find_nodes, places
+from graphfix.edits.declaring import Given, Group, option
+from graphfix.edits.engine import Edited, How, ModelLike, edit
 from graphfix.edits.mixed_precision import converted
 from graphfix.edits.precision_loss import (
     OLDEST,
@@ -32,6 +35,7 @@ from graphfix.report import Verdict, Verification
 # How far outputs, and those of a node, may move, of the largest number in them.
 TOLERANCES = {"float16": 1e-2, "bfloat16": 5e-2, "float32": 1e-2}
 _ROUNDS = 4
+KEEP = " keep "  # between the type of --to and what --keep names
 _KEPT = "graphfix.kept"  # marks nodes while functions are taken apart
 _STRICTER, _STRICTEST = 8.0, 1e-6  # by so much each round asks more of a node, and how far
 
@@ -209,6 +213,24 @@ class To:
             reasons.setdefault(reason, []).append(called(node.op_type, node.name, node.output))
         for reason, kept in reasons.items():
             yield f"kept, {reason}: {', '.join(kept)}"
+
+
+@option(
+    "to",
+    "float16|bfloat16|float32",
+    "Compute in another float type, where nodes allow it.",
+    Group.SHAPES,
+    long_form=f"float16 or float16{KEEP}NODE,OP",
+)
+def read_to(given: Given) -> To:
+    """Return the edit that a text asks for."""
+    kind, kept, names = given.text.partition(KEEP)
+    return To(kind, given.listed(names) if kept else ())
+
+
+def to(model: ModelLike, type: str, keep: Sequence[str] = (), **how: Unpack[How]) -> Edited:
+    """Compute in ``float16``, ``bfloat16`` or ``float32`` where nodes are it."""
+    return edit(model, [To(type, tuple(keep))], **how)
 
 
 def _is_marked(node: NodeProto) -> bool:

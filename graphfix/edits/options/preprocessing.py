@@ -6,15 +6,18 @@ Each comes in front of what is there, so the last step of a preprocessing is put
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
 
 from graphfix.analysis.inference import type_text
 from graphfix.edits.addressing import graphs_of, matching, tensors_of
+from graphfix.edits.arrays import numbers
+from graphfix.edits.declaring import Given, Group, option
+from graphfix.edits.engine import Edited, How, ModelLike, edit
 from graphfix.edits.outside import DOMAIN, NUMPY, with_import
 from graphfix.edits.parts import declared
 from graphfix.edits.renaming import rename_ends
@@ -61,6 +64,17 @@ class InputType:
         return end.put(info, _cast(end.elem_type), _numpy_cast(end.elem_type))
 
 
+@option("input-type", "NAME=uint8", "Take an input as another element type.", Group.SHAPES)
+def read_input_type(given: Given) -> InputType:
+    """Return the edit that a text asks for."""
+    return InputType(*given.pair())
+
+
+def input_type(model: ModelLike, name: str, type: str, **how: Unpack[How]) -> Edited:
+    """Let an input have another element type, such as ``uint8``."""
+    return edit(model, [InputType(name, type)], **how)
+
+
 @dataclass(frozen=True, slots=True)
 class OutputType:
     """Give an output out with another element type.
@@ -87,6 +101,17 @@ class OutputType:
             raise UsageError(f"it is {self.type} already", where=end.where)
         _check_cast(end.elem_type, wanted, end.where)
         return end.put(info, _cast(wanted), _numpy_cast(wanted))
+
+
+@option("output-type", "NAME=float32", "Give an output out as another element type.", Group.SHAPES)
+def read_output_type(given: Given) -> OutputType:
+    """Return the edit that a text asks for."""
+    return OutputType(*given.pair())
+
+
+def output_type(model: ModelLike, name: str, type: str, **how: Unpack[How]) -> Edited:
+    """Give an output out with another element type."""
+    return edit(model, [OutputType(name, type)], **how)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +151,23 @@ class Layout:
             return [helper.make_node("Transpose", [source], [target], perm=perm)]
 
         return end.put(info, nodes, _outside("Transpose", perm=perm))
+
+
+@option(
+    "layout",
+    "NAME=NHWC|NCHW",
+    "Take an input, or give an output, in the other layout.",
+    Group.SHAPES,
+    long_form="NAME=NHWC",
+)
+def read_layout(given: Given) -> Layout:
+    """Return the edit that a text asks for."""
+    return Layout(*given.pair())
+
+
+def layout(model: ModelLike, name: str, order: str, **how: Unpack[How]) -> Edited:
+    """Take an input, or give an output, as ``NHWC`` or ``NCHW``."""
+    return edit(model, [Layout(name, order)], **how)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +225,30 @@ class Normalize:
         return end.put(copied(end.info), nodes, _outside("Normalize", **tensors))
 
 
+@option(
+    "normalize",
+    "NAME=MEAN/STD",
+    "Compute (x - MEAN) / STD of an input; a,b,c per channel.",
+    Group.ENDS,
+)
+def read_normalize(given: Given) -> Normalize:
+    """Return the edit that a text asks for."""
+    name, rest = given.pair()
+    mean, slash, std = rest.partition("/")
+    if not slash:
+        raise given.malformed()
+    values = (numbers(part, f"{given.option} {given.text}") for part in (mean, std))
+    one, two = (tuple(float(value) for value in array) for array in values)
+    return Normalize(name, one, two)
+
+
+def normalize(
+    model: ModelLike, name: str, mean: Sequence[float], std: Sequence[float], **how: Unpack[How]
+) -> Edited:
+    """Compute ``(x - mean) / std`` of an input in the file."""
+    return edit(model, [Normalize(name, tuple(mean), tuple(std))], **how)
+
+
 @dataclass(frozen=True, slots=True)
 class SwapChannels:
     """Take an image with its three channels in the other order: BGR for RGB.
@@ -211,6 +277,17 @@ class SwapChannels:
             ]
 
         return end.put(copied(end.info), nodes, _outside("Reverse", axis=axis))
+
+
+@option("swap-channels", "NAME", "Take an image as BGR for RGB, or RGB for BGR.", Group.ENDS)
+def read_swap_channels(given: Given) -> SwapChannels:
+    """Return the edit that a text asks for."""
+    return SwapChannels(given.text)
+
+
+def swap_channels(model: ModelLike, name: str, **how: Unpack[How]) -> Edited:
+    """Take an image with its three channels in the other order."""
+    return edit(model, [SwapChannels(name)], **how)
 
 
 class _End:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 from onnx import ModelProto, TensorProto, ValueInfoProto, numpy_helper
 
 from graphfix.edits.addressing import find_tensors, matching
-from graphfix.edits.arrays import array_of
+from graphfix.edits.arrays import Array, array_of
+from graphfix.edits.declaring import Given, Group, option
+from graphfix.edits.engine import Edited, How, ModelLike, edit
 from graphfix.edits.parts import declared, unread, without_outputs
 from graphfix.edits.step import Equal, Step, Subject
 from graphfix.errors import UsageError
@@ -43,6 +45,23 @@ class KeepOutputs:
         return _with_outputs(subject, [known[name] for name in kept])
 
 
+@option(
+    "keep-outputs",
+    "A,B",
+    "Drop all other outputs, and what only they need.",
+    Group.ENDS,
+    after="drop-output",
+)
+def read_keep_outputs(given: Given) -> KeepOutputs:
+    """Return the edit that a text asks for."""
+    return KeepOutputs(given.listed())
+
+
+def keep_outputs(model: ModelLike, names: Sequence[str], **how: Unpack[How]) -> Edited:
+    """Drop all other outputs, and what only they need."""
+    return edit(model, [KeepOutputs(tuple(names))], **how)
+
+
 @dataclass(frozen=True, slots=True)
 class DropOutput:
     """Drop outputs with what only they need.
@@ -66,6 +85,19 @@ class DropOutput:
         if not left:
             raise UsageError("no output would be left", where=f"{self.option} {self.name}")
         return _with_outputs(subject, left)
+
+
+@option(
+    "drop-output", "NAME", "Drop an output, and what only it needs.", Group.ENDS, after="add-output"
+)
+def read_drop_output(given: Given) -> DropOutput:
+    """Return the edit that a text asks for."""
+    return DropOutput(given.text)
+
+
+def drop_output(model: ModelLike, name: str, **how: Unpack[How]) -> Edited:
+    """Drop an output, and what only it needs."""
+    return edit(model, [DropOutput(name)], **how)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +138,17 @@ class AddOutput:
         return Step(proto, said, (_equal(before, proto),))
 
 
+@option("add-output", "TENSOR", "Expose an inner tensor as a graph output.", Group.ENDS)
+def read_add_output(given: Given) -> AddOutput:
+    """Return the edit that a text asks for."""
+    return AddOutput(given.text)
+
+
+def add_output(model: ModelLike, tensor: str, **how: Unpack[How]) -> Edited:
+    """Give an inner tensor out as well."""
+    return edit(model, [AddOutput(tensor)], **how)
+
+
 @dataclass(frozen=True, slots=True)
 class ReorderInputs:
     """Put the inputs into another order.
@@ -126,6 +169,17 @@ class ReorderInputs:
         return _in_order(subject, "input", self.names, self.option)
 
 
+@option("reorder-inputs", "A,B", "Put inputs first, in this order.", Group.ENDS)
+def read_reorder_inputs(given: Given) -> ReorderInputs:
+    """Return the edit that a text asks for."""
+    return ReorderInputs(given.listed())
+
+
+def reorder_inputs(model: ModelLike, names: Sequence[str], **how: Unpack[How]) -> Edited:
+    """Put inputs first, in this order."""
+    return edit(model, [ReorderInputs(tuple(names))], **how)
+
+
 @dataclass(frozen=True, slots=True)
 class ReorderOutputs:
     """Put the outputs into another order.
@@ -144,6 +198,17 @@ class ReorderOutputs:
     def apply(self, subject: Subject) -> Step:
         """Reorder them; see `graphfix.edits.step.Edit`."""
         return _in_order(subject, "output", self.names, self.option)
+
+
+@option("reorder-outputs", "A,B", "Put outputs first, in this order.", Group.ENDS)
+def read_reorder_outputs(given: Given) -> ReorderOutputs:
+    """Return the edit that a text asks for."""
+    return ReorderOutputs(given.listed())
+
+
+def reorder_outputs(model: ModelLike, names: Sequence[str], **how: Unpack[How]) -> Edited:
+    """Put outputs first, in this order."""
+    return edit(model, [ReorderOutputs(tuple(names))], **how)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +262,27 @@ class DropInput:
             numpy={GIVEN: "graphfix.edits.numpy_models:given"},
         )
         return Step(proto, (said,), (claim,))
+
+
+@option(
+    "drop-input",
+    "NAME=VALUE|@FILE.npy",
+    "Store a value in the place of an input; NAME alone where nothing reads it.",
+    Group.ENDS,
+    long_form="NAME=VALUE or NAME=@FILE.npy",
+)
+def read_drop_input(given: Given) -> DropInput:
+    """Return the edit that a text asks for."""
+    if "=" not in given.text or given.text in given.known:
+        return DropInput(given.text)
+    return DropInput(*given.pair())
+
+
+def drop_input(
+    model: ModelLike, name: str, value: str | Array | None = None, **how: Unpack[How]
+) -> Edited:
+    """Store a value in the place of an input; no value where nothing reads it."""
+    return edit(model, [DropInput(name, value)], **how)
 
 
 def _value(
