@@ -14,13 +14,17 @@ from typing import Any
 import numpy as np
 import onnx
 from onnx import ModelProto
+from onnx.helper import tensor_dtype_to_np_dtype
 
 from graphfix.analysis.saturation import unsaturated
+from graphfix.authoring.accounting import is_foreign
 from graphfix.authoring.catalogue import ANY, Catalogue
 from graphfix.authoring.declaring import Evaluate, Pass
 from graphfix.authoring.registry import get_pass, shipped_passes
+from graphfix.ir.graph import Shape
 from graphfix.ir.model import Model
 from graphfix.ir.protos import nodes_of_model
+from graphfix.ir.views import NodeView
 from graphfix.pipeline.model_files import load
 from graphfix.pipeline.model_types import infer_types
 from graphfix.pipeline.near_misses import near_misses
@@ -159,6 +163,7 @@ def assert_rewrite(
         expected = outputs_of(done.before, feed, evaluators)
         actual = outputs_of(done.after, feed, evaluators)
         assert_same(expected, actual, rtol=rtol, atol=atol)
+        assert_types(done.before, expected)
     if not no_small_sides and not evaluators:
         assert_same_at_small_sides(done.before, done.after, feeds[0], rtol=rtol, atol=atol)
     return done
@@ -171,6 +176,50 @@ def _is_for(declared: str | Pass, model: ModelProto) -> bool:
     if chosen.kind != "rewrite" or chosen.pattern is not None or ANY in ops:
         return True
     return any(node.op_type in ops for node in nodes_of_model(model))
+
+
+def assert_types(model: ModelProto, given: Mapping[str, Any]) -> None:
+    """Assert that what operators without schema give is of the types inferred of them.
+
+    Args:
+        model: The model; what it declares of these tensors does not count.
+        given: What it gives, by the names of its outputs.
+    """
+    for name, (elem_type, shape) in _inferred_outputs(model.SerializeToString()).items():
+        value = np.asarray(given[name]) if name in given else None
+        if value is None or value.dtype.kind not in "biufcV":
+            continue
+        if elem_type:
+            wanted = tensor_dtype_to_np_dtype(elem_type)
+            assert value.dtype == wanted, f"{name}: {value.dtype} for {wanted}"
+        if shape is not None:
+            fits = len(shape) == value.ndim and all(
+                size == there
+                for size, there in zip(shape, value.shape, strict=True)
+                if isinstance(size, int)
+            )
+            assert fits, f"{name}: {value.shape} for {shape}"
+
+
+@lru_cache(maxsize=64)
+def _inferred_outputs(raw: bytes) -> dict[str, tuple[int, Shape | None]]:
+    """Infer what operators without schema output; once for each model of a test."""
+    model = ModelProto.FromString(raw)
+    foreign = {
+        tensor.name
+        for node in load(model).graph.nodes
+        if is_foreign(NodeView(node))
+        for tensor in node.outputs
+    }
+    named = [output for output in model.graph.output if output.name in foreign]
+    if not named:
+        return {}
+    for output in named:
+        output.ClearField("type")
+    edited = load(model)
+    infer_types(edited, shipped_passes())
+    tensors = {tensor.name: tensor for tensor in edited.graph.outputs}
+    return {one.name: (tensors[one.name].elem_type, tensors[one.name].shape) for one in named}
 
 
 def assert_valid(model: ModelProto) -> None:

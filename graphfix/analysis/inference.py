@@ -10,6 +10,7 @@ import onnx
 import onnx.numpy_helper
 from onnx import ModelProto, TensorProto, TypeProto
 
+from graphfix.analysis.open_sizes import learn_sizes
 from graphfix.analysis.shape_inference import (
     as_called,
     infer_shapes,
@@ -37,7 +38,6 @@ MAX_PROPAGATED = 1 << 20
 _PROPAGATED = frozenset(
     {"Add", "Cast", "Concat", "Gather", "Identity", "Mul", "Slice", "Squeeze", "Sub", "Unsqueeze"}
 )
-_SHAPE_INPUT = {"ConstantOfShape": 0, "Reshape": 1}
 _COMPLAINTS = (
     onnx.shape_inference.InferenceError,
     onnx.checker.ValidationError,  # local functions that call themselves
@@ -142,7 +142,7 @@ def infer_node(
     for tensor in node.outputs:
         if tensor.name in inferred and isinstance(tensor, Variable):
             merge_type(tensor, inferred[tensor.name])
-    learn_rank(node)
+    learn_sizes(node)
     return ""
 
 
@@ -150,26 +150,6 @@ def _small(value: np.ndarray[Any, Any] | None) -> TensorProto | None:
     if value is None or value.size > SMALL_ELEMENTS or value.dtype.kind not in "biuf":
         return None
     return onnx.numpy_helper.from_array(value)
-
-
-def learn_rank(node: Node) -> bool:
-    """Take the rank of what Reshape and ConstantOfShape give from the length of the shape.
-
-    ONNX's own inference wants the entries of the shape; their number is enough for the rank.
-
-    Returns:
-        Whether that was news.
-    """
-    place = _SHAPE_INPUT.get(node.op)
-    if place is None or normal_domain(node.domain) or len(node.inputs) <= place:
-        return False
-    output, shape = node.outputs[0], node.inputs[place].shape
-    if shape is None or len(shape) != 1 or not isinstance(shape[0], int):
-        return False
-    if not isinstance(output, Variable) or output.shape is not None or not output.elem_type:
-        return False
-    output.shape = (None,) * shape[0]
-    return True
 
 
 def small_constant(tensor: Tensor) -> TensorProto | None:

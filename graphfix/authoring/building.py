@@ -9,8 +9,11 @@ import numpy as np
 import onnx
 
 from graphfix.analysis.inference import infer_node
+from graphfix.authoring.accounting import AccountedNode, check_read
+from graphfix.authoring.declaring import InferredType, Pass
+from graphfix.authoring.draft_inference import infer_together
 from graphfix.authoring.patterns.sought import key_of
-from graphfix.authoring.workspace import Workspace
+from graphfix.authoring.workspace import USUAL_OPSET, Workspace
 from graphfix.errors import PassBug
 from graphfix.ir.attributes import Attributes
 from graphfix.ir.graph import Constant, Function, Graph, Node, Shape, Tensor, Variable
@@ -202,14 +205,17 @@ class Builder:
         """Give the outputs of an operator without schema the types that a pass knows."""
         view = NodeView(node)
         for declared, given in self._workspace.passes.knowing_of(node.op):
-            infer = given or (declared.infer if declared.matches_node(view) else None)
-            if infer is None or all(tensor.elem_type for tensor in node.outputs):
-                continue
+            if all(tensor.elem_type for tensor in node.outputs):
+                return
+            matched = given is None and declared.matches_node(view)
+            infer = declared.infer if matched else given
             try:
-                types = infer(view)
+                types = None if infer is None else infer(view)
+                if types is None and matched and declared.derives_types:
+                    types = written_types(declared, view, self._workspace)
             except Refuse:
                 continue
-            for tensor, known in zip(node.outputs, types, strict=False):
+            for tensor, known in zip(node.outputs, types or (), strict=False):
                 if known is not None and isinstance(tensor, Variable):
                     tensor.elem_type, tensor.shape = known.elem_type, known.shape
 
@@ -389,3 +395,40 @@ def returned_values(result: object, pass_id: str) -> tuple[Value | None, ...]:
             values.append(item)
         return tuple(values)
     raise PassBug(f"{pass_id} returned {result!r}, not a value", pass_id=pass_id)
+
+
+def written_types(
+    declared: Pass, view: NodeView, workspace: Workspace
+) -> Sequence[InferredType | None]:
+    """Return the types of the outputs of a node as they follow from what a rewrite writes for it.
+
+    It is written aside, and for an opset that has most operators, whatever that of the graph: the
+    types are the same.
+
+    Raises:
+        Refuse: The pass will not touch this node, or a fault of it shows here, which is reported
+            where it is run.
+    """
+    if workspace.deriving:  # of a pass that emits such an operator, no further one is asked
+        return ()
+    opsets = {**view.graph.opsets, "": max(view.graph.opsets.get("", 0), USUAL_OPSET)}
+    build = Builder(workspace, view, declared.default_options(), opsets=opsets)
+    mark, workspace.deriving = workspace.mark(), True
+    try:
+        accounted = AccountedNode(view.node)
+        results = returned_values(declared.function(accounted, build), declared.id)
+        if build.complaints:
+            raise Refuse("what is written for it must be valid; it is not")
+        infer_together(build.nodes, [v.tensor for v in results if v is not None], opsets)
+        check_read(accounted)
+    except Refuse:
+        raise
+    except Exception as error:
+        raise Refuse(f"{declared.id} raised {type(error).__name__}") from error
+    finally:
+        workspace.deriving = False
+        workspace.release(mark)
+    return [
+        None if value is None or not value.is_tensor else InferredType(value.elem_type, value.shape)
+        for value in results
+    ]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
-from graphfix.authoring.declaring import InferredType, Pass
-from graphfix.ir.views import NodeView
+from graphfix.authoring.declaring import Infer, Pass
 
 ANY = "*"
-Infer = Callable[[NodeView], Sequence[InferredType | None]]
 
 
 class Catalogue(tuple[Pass, ...]):
@@ -36,7 +34,8 @@ class Catalogue(tuple[Pass, ...]):
     def knowing_of(self, op: str) -> Sequence[tuple[Pass, Infer | None]]:
         """Return the passes that may know the types of an operator without schema.
 
-        What infers them is named where the pass emits the operator; else the pass matches it.
+        What infers them is named where the pass emits the operator; else the pass matches it, and
+        says them or writes what they follow from.
         Those of last resort are last.
         """
         return [*self._knowing.get(op, ()), *self._knowing.get(ANY, ())]
@@ -71,8 +70,8 @@ class Catalogue(tuple[Pass, ...]):
         for declared in sorted(self, key=_is_last_resort):
             for op, known in declared.knows.items():
                 found.setdefault(op.rpartition("::")[2], []).append((declared, known.infer))
-            if declared.infer is not None:
-                for op in {op: None for _, op in declared.matches}:
+            for op in {op: None for _, op in declared.matches}:
+                if declared.infer is not None or (declared.derives_types and op != ANY):
                     found.setdefault(op, []).append((declared, None))
         return found
 

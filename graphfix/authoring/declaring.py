@@ -50,6 +50,9 @@ class InferredType:
     shape: tuple[int | str | None, ...] | None = None
 
 
+Infer = Callable[["NodeView"], Sequence[InferredType | None] | None]
+
+
 def like_first(node: NodeView) -> Sequence[InferredType | None]:
     """Return the type and shape of the first input: what elementwise operators give."""
     x = node.input(0)
@@ -101,7 +104,7 @@ class Pass:
         since: Oldest opset that it matches; 0 for any.
         until: Newest opset that it matches; 0 for any.
         options: Its options by name.
-        infer: Types of an operator without schema.
+        infer: Types of an operator without schema, where they do not follow from what it writes.
         evaluate: The name of the numpy model of that operator in its file; empty without one.
         claims: The special numbers that go through it as they did: ``nan``, ``inf``.
         changes_io: Whether it changes inputs or outputs, which needs consent.
@@ -125,7 +128,7 @@ class Pass:
     since: int = 0
     until: int = 0
     options: Mapping[str, Option] = field(default_factory=dict[str, Option])
-    infer: Callable[[NodeView], Sequence[InferredType | None]] | None = None
+    infer: Infer | None = None
     evaluate: Evaluate | None = None
     claims: frozenset[str] = frozenset()
     changes_io: bool = False
@@ -145,6 +148,11 @@ class Pass:
     def page(self) -> str:
         """The documentation, with each heading on a line of its own."""
         return page_of(self.doc)
+
+    @property
+    def derives_types(self) -> bool:
+        """Whether the types of what it matches follow from what it writes for a node."""
+        return self.kind == "rewrite" and self.pattern is None
 
     def removes_feature(self, wanted: str) -> bool:
         """Say whether the pass declares that it removes the feature.
@@ -247,7 +255,7 @@ class Rewriting:
         since: int = 0,
         until: int = 0,
         options: Mapping[str, Option] | None = None,
-        infer: Callable[[NodeView], Sequence[InferredType | None]] | None = None,
+        infer: Infer | None = None,
         evaluate: Evaluate | None = None,
         claims: str | Sequence[str] = (),
         knows: Mapping[str, Known] | None = None,
@@ -270,7 +278,10 @@ class Rewriting:
             since: Oldest opset of the default domain that it matches.
             until: Newest opset of the default domain that it matches.
             options: Options by name.
-            infer: Output types of an operator without schema, one entry per output.
+            infer: Output types of an operator without schema, one entry per output. Without it
+                they follow from what the pass writes, and for a node of which it returns None; it
+                is for what reads weights, writes loops, which have no shapes, or knows more than
+                ONNX infers.
             evaluate: A numpy model of that operator: `(inputs, attributes) -> outputs`.
             claims: ``nan``, ``inf`` or both, where the result for them is what it was; certificates
                 hold the pass to it. Without a claim these values are not looked at.

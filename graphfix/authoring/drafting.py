@@ -56,7 +56,7 @@ def draft_rewrite(
         check_emitted(declared, [(n.domain or "", n.op) for n in all_nodes(build.nodes)])
         if match is not None:
             results, further = match.aligned(results), match.roots[1:]
-        shapes = _shapes(declared, view)
+        shapes = _shapes(declared, view, results)
         draft = drafted(view, build, results, f"pass {declared.id}", shapes, further)
         if match is None:
             check_read(accounted)
@@ -71,15 +71,22 @@ def draft_rewrite(
     return Drafted(draft, build.accuracy or declared.accuracy, build.note)
 
 
-def _shapes(declared: Pass, view: NodeView) -> list[Shape | None]:
-    """Return the shapes that a pass knows of the outputs of an operator without schema."""
-    if declared.infer is None or form_of(view.op, view.opset or 1, view.domain) is not None:
+def _shapes(
+    declared: Pass, view: NodeView, results: Sequence[Value | None]
+) -> Sequence[Shape | None]:
+    """Return the shapes that a pass knows of the outputs of an operator without schema.
+
+    They are those of what it writes, unless it says them itself.
+    """
+    if form_of(view.op, view.opset or 1, view.domain) is not None:
         return []
     try:
-        types = declared.infer(view)
+        known = None if declared.infer is None else declared.infer(view)
     except Refuse:
         return []
-    return [None if known is None else known.shape for known in types]
+    if known is None and declared.derives_types:
+        return [None if value is None else value.shape for value in results]
+    return [None if one is None else one.shape for one in known or ()]
 
 
 def drafted(

@@ -65,6 +65,7 @@ class Workspace:
         opset_limit: The newest opset of the default domain to import where a file has none.
         spared: The nodes of the file that repairs leave alone; None for none.
         count: How many nodes the model has, in all scopes.
+        deriving: Whether a pass is run for the types of what it writes alone.
     """
 
     def __init__(
@@ -85,6 +86,7 @@ class Workspace:
         self.passes = Catalogue.of(passes)
         self.opset_limit = opset_limit
         self.spared = spared
+        self.deriving = False
         tensors: set[str] = set()
         nodes: set[str] = set()
         self._counts: dict[tuple[int, str], int] = {}

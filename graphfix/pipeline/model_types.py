@@ -8,15 +8,19 @@ inputs decides, and what follows from it by ONNX's own inference.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 from onnx import GraphProto
 
-from graphfix.analysis.inference import form_at, infer_model, infer_node, infer_proto, learn_rank
-from graphfix.authoring.catalogue import Catalogue, Infer
+from graphfix.analysis.inference import form_at, infer_model, infer_node, infer_proto
+from graphfix.analysis.open_sizes import learn_sizes
+from graphfix.authoring.building import written_types
+from graphfix.authoring.catalogue import Catalogue
 from graphfix.authoring.declared_types import leave_undeclared
-from graphfix.authoring.declaring import Pass
+from graphfix.authoring.declaring import Infer, InferredType, Pass
+from graphfix.authoring.workspace import Workspace
 from graphfix.errors import GraphfixError, PassBug
-from graphfix.ir.graph import Constant, Node, Shape, Variable, shape_of_type
+from graphfix.ir.graph import Constant, Node, Shape, Tensor, Variable, shape_of_type
 from graphfix.ir.model import Model
 from graphfix.ir.protos import normal_domain
 from graphfix.ir.refusing import Refuse
@@ -24,7 +28,6 @@ from graphfix.ir.schemas import Form, first_opset, form_of
 from graphfix.ir.views import NodeView
 
 MAX_ROUNDS = 64
-_AXES_OF_SLICE = 3
 
 
 def infer_types(model: Model, passes: Sequence[Pass]) -> None:
@@ -38,11 +41,12 @@ def infer_types(model: Model, passes: Sequence[Pass]) -> None:
     """
     infer_model(model)
     for _ in range(MAX_ROUNDS):
-        if not _learn_ranks(model):
+        if not _learn_sizes(model):
             break
         infer_model(model)
     catalogue = Catalogue.of(passes)
     foreign = [(n, catalogue.knowing_of(n.op)) for n in model.nodes() if _is_open(n)]
+    asking = _Asking(model, catalogue)
     for _ in range(MAX_ROUNDS):
         news = False
         for node, knowing in foreign:
@@ -50,47 +54,21 @@ def infer_types(model: Model, passes: Sequence[Pass]) -> None:
             if any(t.name and (not t.elem_type or t.shape is None) for t in node.outputs):
                 for declared, given in knowing:  # all of them, not up to a yes
                     if not (reported and declared.last_resort):
-                        reported = _ask(declared, given, node) or reported
+                        reported = asking.ask(declared, given, node) or reported
                 reported = reported or _as_first_written(node)
             news = reported or news
         if not news:
             return
         infer_model(model)
-        while _learn_ranks(model):
+        while _learn_sizes(model):
             infer_model(model)
 
 
-def _learn_ranks(model: Model) -> bool:
+def _learn_sizes(model: Model) -> bool:
     """Take ranks and sizes that ONNX's own inference leaves open; say whether there are any."""
     news = False
     for node in model.nodes():
-        if node.op == "Slice" and _keep_other_axes(node):
-            news = True
-        news = learn_rank(node) or news
-    return news
-
-
-def _keep_other_axes(node: Node) -> bool:
-    """Take the sizes of the axes that a Slice leaves alone, where only its ends are computed.
-
-    ONNX's own inference gives the rank alone then.
-    """
-    view = NodeView(node)
-    data, output, axes = view.input(0), node.outputs[0], view.input(_AXES_OF_SLICE)
-    if view.domain or data is None or data.shape is None or axes is None or not axes.is_constant:
-        return False
-    known = axes.array()
-    if known is None or not isinstance(output, Variable) or output.shape is None:
-        return False
-    cut = {int(axis) % len(data.shape) for axis in known.reshape(-1)} if data.shape else set[int]()
-    if len(output.shape) != len(data.shape):
-        return False
-    merged = tuple(
-        there if isinstance(there, int) or axis in cut or not isinstance(kept, int) else kept
-        for axis, (there, kept) in enumerate(zip(output.shape, data.shape, strict=True))
-    )
-    news = merged != output.shape
-    output.shape = merged
+        news = learn_sizes(node) or news
     return news
 
 
@@ -128,23 +106,73 @@ def _first_form(node: Node) -> Form | None:
     return form_of(node.op, since) if since > node.graph.opsets.get("", 1) else None
 
 
-def _ask(declared: Pass, given: Infer | None, node: Node) -> bool:
-    """Ask a pass for the types of a node; `given` is for one that it emits, not matches."""
-    view = NodeView(node)
-    matched = given is None and declared.matches_node(view, any_opset=True)
-    infer = declared.infer if matched else given
-    if infer is None:
-        return False
-    try:
-        types = infer(view)
-    except Refuse:
-        return False
-    except GraphfixError:
-        raise
-    except Exception as error:
-        raise PassBug(
-            f"infer of {declared.id} raised {type(error).__name__}: {error}", pass_id=declared.id
-        ) from error
+class _Asking:
+    """Asks passes for the types of nodes; what a pass writes for one is looked at once.
+
+    It is written again where more is known of what the node reads since.
+    """
+
+    def __init__(self, model: Model, catalogue: Catalogue) -> None:
+        """Ask for nodes of a model."""
+        self._model, self._catalogue = model, catalogue
+        self._written: dict[tuple[int, str], list[object]] = {}
+
+    @cached_property
+    def _workspace(self) -> Workspace:
+        return Workspace(self._model, passes=self._catalogue)
+
+    def ask(self, declared: Pass, given: Infer | None, node: Node) -> bool:
+        """Ask a pass; `given` is for an operator that it emits, not matches; say if it was news.
+
+        Raises:
+            PassBug: The `infer` of the pass raised.
+        """
+        view = NodeView(node)
+        matched = given is None and declared.matches_node(view, any_opset=True)
+        infer = declared.infer if matched else given
+        try:
+            types = None if infer is None else infer(view)
+            if types is None and matched and self._is_to_be_written(declared, node):
+                types = written_types(declared, view, self._workspace)
+        except Refuse:
+            return False
+        except GraphfixError:
+            raise
+        except Exception as error:
+            raise PassBug(
+                f"infer of {declared.id} raised {type(error).__name__}: {error}",
+                pass_id=declared.id,
+            ) from error
+        return _take(node, types or ())
+
+    def _is_to_be_written(self, declared: Pass, node: Node) -> bool:
+        if not declared.derives_types or _first_form(node) is not None:
+            return False
+        if not any(_is_wanted(tensor) for tensor in node.outputs):
+            return False
+        known: list[object] = [
+            one for tensor in _reached(node) for one in (tensor.elem_type, tensor.shape)
+        ]
+        key = (id(node), declared.id)
+        before, self._written[key] = self._written.get(key), known
+        return before != known
+
+
+def _is_wanted(tensor: Tensor) -> bool:
+    """Say whether something reads a tensor whose type or rank is not known."""
+    unknown = not tensor.elem_type or tensor.shape is None
+    return unknown and bool(tensor.outputs or tensor.output_count)
+
+
+def _reached(node: Node) -> Iterator[Tensor]:
+    """Yield what a node reads, and what the entries of its lists are."""
+    for tensor in node.inputs:
+        yield tensor
+        for producer in tensor.inputs:
+            yield from producer.inputs
+
+
+def _take(node: Node, types: Sequence[InferredType | None]) -> bool:
     news = False
     for tensor, known in zip(node.outputs, types, strict=False):
         if known is None or not isinstance(tensor, Variable):

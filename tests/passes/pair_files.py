@@ -41,6 +41,7 @@ from graphfix.testing import (
     Rewritten,
     assert_refused,
     assert_rewrite,
+    assert_types,
     assert_untouched,
     assert_valid,
     outputs_of,
@@ -131,6 +132,7 @@ class Pair:
         assert [one.status for one in again.outcomes] == [Status.NOT_NEEDED]
         for given in self.given:
             _gives(done, given)
+            assert_types(done.before, {name: one for name, (one, _, _) in given.outputs.items()})
             if modelled:
                 _modelled(declared, done.before, given, how)
 
