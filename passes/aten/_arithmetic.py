@@ -1,17 +1,16 @@
 """Elementwise operators on operands that PyTorch brings to one type first."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any, Literal
 
 import numpy as np
-from onnx import TensorProto, helper
+from onnx import TensorProto
 
-from graphfix.authoring import Builder, InferredType, Refuse, Value
+from graphfix.authoring import Builder, Refuse, Value
 
 from ._arguments import ArrayCall, Call
-from ._family import Function, Shape, broadcast
+from ._family import Function
 from ._promoting import common_dtype, of_one_type
 
 Kind = Literal["same", "float", "bool"]
@@ -32,7 +31,6 @@ class Arithmetic:
             floats where it gives one.
         takes: The kinds of numpy's types that it takes, after promotion.
         note: What is to be said where the result is approximate; empty where it is exact.
-        shaping: Tensors of another type that the shape of the result depends on, a condition.
     """
 
     schema: tuple[str, ...]
@@ -42,11 +40,10 @@ class Arithmetic:
     kind: Kind = "same"
     takes: str = "iuf"
     note: str = ""
-    shaping: tuple[str, ...] = ()
 
     def function(self) -> Function:
         """Return the entry of a family."""
-        return Function(self.schema, self._write, self._model, self._infer, self.note)
+        return Function(self.schema, self._write, self._model, self.note)
 
     def _given(self, call: Call) -> list[Value | None]:
         given = [call.tensor(name) for name in self.operands]
@@ -73,16 +70,6 @@ class Arithmetic:
         cast = [None if a is None else a.astype(dtype).astype(wide) for a in given]
         found = np.asarray(self.model(call, cast))
         return found.astype(np.bool_ if self.kind == "bool" else dtype)
-
-    def _infer(self, call: Call) -> Sequence[InferredType | None]:
-        given = [v for v in self._given(call) if v is not None]
-        dtype = common_dtype(given, to_float=self.kind == "float")
-        kind = helper.np_dtype_to_tensor_dtype(np.dtype(np.bool_) if self.kind == "bool" else dtype)
-        every = [*given, *(call.need(name) for name in self.shaping)]
-        if any(value.shape is None for value in every):
-            return (InferredType(kind, None),)
-        shapes: list[Shape] = [tuple(value.shape or ()) for value in every]
-        return (InferredType(kind, reduce(broadcast, shapes)),)
 
 
 def held(build: Builder, x: Value, number: float) -> Value:

@@ -10,7 +10,7 @@ import numpy as np
 from graphfix.authoring import Builder, Refuse, Value
 
 from ._arguments import ArrayCall, Call
-from ._family import Function, axis_in, by_sizes, ranked
+from ._family import Function, axis_in, ranked
 from ._open_shapes import open_diagonal
 
 _ARGUMENTS = ("self", "offset", "dim1", "dim2")
@@ -46,18 +46,6 @@ def _diagonal(build: Builder, call: Call) -> Value:
     return build.Gather(flat, places.astype(np.int64), axis=len(order))
 
 
-def _diagonal_shape(sizes: Any, call: Call) -> Any:
-    last = "A" in call.schema
-    first = axis_in(call, "dim1", len(sizes), -2 if last else 0)
-    second = axis_in(call, "dim2", len(sizes), -1 if last else 1)
-    offset = int(call.number("offset", 0))
-    rest = [s for a, s in enumerate(sizes) if a not in (first, second)]
-    rows, columns = sizes[first], sizes[second]
-    known = isinstance(rows, int) and isinstance(columns, int)
-    count = max(min(rows - max(-offset, 0), columns - max(offset, 0)), 0) if known else None
-    return (*rest, count)
-
-
 def _diagonal_model(call: ArrayCall) -> Any:
     last = "A" in call.schema
     x = call.need(call.schema[0])
@@ -65,11 +53,9 @@ def _diagonal_model(call: ArrayCall) -> Any:
     return np.diagonal(x, int(call.number("offset", 0)), int(first), int(second)).copy()
 
 
-_READ = Function(_ARGUMENTS, _diagonal, _diagonal_model, by_sizes(_diagonal_shape))
+_READ = Function(_ARGUMENTS, _diagonal, _diagonal_model)
 DIAGONALS = {
     "diagonal": _READ,
     "diagonal_copy": _READ,
-    "linalg_diagonal": Function(
-        ("A", *_ARGUMENTS[1:]), _diagonal, _diagonal_model, by_sizes(_diagonal_shape)
-    ),
+    "linalg_diagonal": Function(("A", *_ARGUMENTS[1:]), _diagonal, _diagonal_model),
 }

@@ -35,15 +35,17 @@ class Function:
         schema: The names of its arguments, in order.
         write: Builds what replaces a call.
         model: Computes what PyTorch does, with numpy.
-        infer: Says types and shapes of what a call gives.
         note: What is to be said where the result is approximate; empty where it is exact.
+        infer: Says types and shapes of what a call gives, where they are more than what follows
+            from what is written: ONNX knows no shape of what a Loop gives, and no name of a size
+            that is cut or sorted.
     """
 
     schema: tuple[str, ...]
     write: Callable[[Builder, Call], Written]
     model: Callable[[ArrayCall], Any]
-    infer: Callable[[Call], Sequence[InferredType | None]]
     note: str = ""
+    infer: Callable[[Call], Sequence[InferredType | None]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +81,12 @@ class Family:
             raise Refuse(f"overload {overload!r} of {operator} must be one of this pass; it is not")
         return found
 
-    def infer(self, node: NodeView) -> Sequence[InferredType | None]:
-        """Say what a call gives."""
+    def infer(self, node: NodeView) -> Sequence[InferredType | None] | None:
+        """Say what a call gives; None where that follows from what is written."""
         call = call_of(node, self.schemas)
         with _arguments_of(call):
-            return self.of(call.operator, call.overload).infer(call)
+            infer = self.of(call.operator, call.overload).infer
+            return None if infer is None else infer(call)
 
     def evaluate(self, inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
         """Compute a call with numpy."""

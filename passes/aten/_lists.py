@@ -1,11 +1,10 @@
 """Arguments that are lists of tensors, and results that are several."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Array, InferredType, Refuse, Value
+from graphfix.authoring import Array, Refuse, Value
 
 from ._arguments import ArrayCall, Call
 from ._pytorch import tensors_of
@@ -37,11 +36,6 @@ def arrays_in(call: ArrayCall, name: str = "tensors") -> list[Array]:
     given = call.given(name)
     entries: list[Any] = [given] if isinstance(given, np.ndarray) else list(given)
     return [np.asarray(entry) for entry in entries]
-
-
-def types_of(values: Sequence[Value]) -> tuple[InferredType, ...]:
-    """Return the types of values as they are."""
-    return tuple(InferredType(v.elem_type, v.shape) for v in values)
 
 
 def none_is_a_list(call: Call) -> None:

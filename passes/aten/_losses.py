@@ -2,21 +2,18 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any
 
 import numpy as np
-from onnx import helper
 
-from graphfix.authoring import Array, Builder, InferredType, Refuse, Value
+from graphfix.authoring import Array, Builder, Refuse, Value
 
 from ._arguments import ArrayCall, Call
-from ._family import Function, Shape, broadcast
+from ._family import Function
 from ._promoting import common_dtype, of_one_type
 from ._reductions import mean_over, over
 
 NONE, MEAN, SUM = range(3)
-Shaping = Callable[[Call, Sequence[Shape]], Shape]
 
 
 def joined_as(call: Call | ArrayCall) -> int:
@@ -85,7 +82,6 @@ class Loss:
         operands: Which of them are brought to one type of floats.
         write: Builds what each element costs.
         model: The same of arrays, of float64 unless `cancels`.
-        shape: Makes the shape of the costs of those of the operands.
         cancels: Whether sums cancel, so that the type that they are computed in shows.
     """
 
@@ -93,12 +89,11 @@ class Loss:
     operands: tuple[str, ...]
     write: Callable[[Builder, Call, list[Any]], Value]
     model: Callable[[ArrayCall, list[Any]], Any]
-    shape: Shaping = lambda _, shapes: reduce(broadcast, shapes)
     cancels: bool = False
 
     def function(self) -> Function:
         """Return the entry of a family."""
-        return Function(self.schema, self._write, self._model, self._infer)
+        return Function(self.schema, self._write, self._model)
 
     def _write(self, build: Builder, call: Call) -> Value:
         values = float_operands(build, [call.tensor(name) for name in self.operands])
@@ -111,12 +106,3 @@ class Loss:
             None if a is None else a.astype(dtype if self.cancels else np.float64) for a in given
         ]
         return np.asarray(joined_array(call, np.asarray(self.model(call, wide)))).astype(dtype)
-
-    def _infer(self, call: Call) -> Sequence[InferredType | None]:
-        given = [v for v in (call.tensor(name) for name in self.operands) if v is not None]
-        kind = helper.np_dtype_to_tensor_dtype(float_dtype(given))
-        if joined_as(call) != NONE:
-            return (InferredType(kind, ()),)
-        if any(v.shape is None for v in given):
-            return (InferredType(kind, None),)
-        return (InferredType(kind, self.shape(call, [tuple(v.shape or ()) for v in given])),)

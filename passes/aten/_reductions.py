@@ -7,7 +7,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from onnx import TensorProto, helper
 
-from graphfix.authoring import Array, Builder, InferredType, Refuse, Value
+from graphfix.authoring import Array, Builder, Refuse, Value
 
 from ._arguments import ArrayCall, Call
 from ._arithmetic import held
@@ -79,7 +79,7 @@ class Reduction:
 
     def function(self) -> Function:
         """Return the entry of a family."""
-        return Function(self.schema, self._write, self._model, self._infer)
+        return Function(self.schema, self._write, self._model)
 
     def _write(self, build: Builder, call: Call) -> Value | tuple[Value | None, ...]:
         x, rank = ranked(call, self.schema[0])
@@ -103,17 +103,6 @@ class Reduction:
         several: Sequence[Any] = cast("Any", found if isinstance(found, tuple) else (found,))
         kinds = [given or dtype for given in self.gives]
         return tuple(np.asarray(one).astype(kind) for one, kind in zip(several, kinds, strict=True))
-
-    def _infer(self, call: Call) -> Sequence[InferredType | None]:
-        x, rank = ranked(call, self.schema[0])
-        dtype, gone = self._dtype(call, x), axes_in(call, rank)
-        shape = tuple(
-            1 if axis in gone else size
-            for axis, size in enumerate(x.shape or ())
-            if keeps(call) or axis not in gone
-        )
-        kinds = [helper.np_dtype_to_tensor_dtype(np.dtype(g or dtype)) for g in self.gives]
-        return [InferredType(kind, shape) for kind in kinds]
 
 
 def reduced(op: str) -> Reduce:

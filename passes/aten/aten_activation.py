@@ -17,12 +17,11 @@ References: pytorch/pytorch aten/src/ATen/native/cpu/Activation.cpp, UnaryOpsKer
     Goldberg, What every computer scientist should know about floating-point arithmetic, theorem 4
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, InferredType, Refuse, Value
+from graphfix.authoring import Array, Builder, Refuse, Value
 
 from ._activations import ACTIVATIONS, Activation
 from ._arguments import ArrayCall, Call
@@ -43,11 +42,6 @@ def _function(name: str, activation: Activation) -> Function:
         kind = result_type(x)
         return found if found.elem_type == kind else build.Cast(found, to=kind)
 
-    def infer(call: Call) -> Sequence[InferredType | None]:
-        x = call.need("self")
-        kind = x.elem_type if call.operator in _KEEP else result_type(x)
-        return (InferredType(kind, x.shape) if x.elem_type else None,)
-
     def model(call: ArrayCall) -> Any:
         x = call.need("self")
         if x.dtype.kind == "i" and name in _OF_INTEGERS:
@@ -55,7 +49,7 @@ def _function(name: str, activation: Activation) -> Function:
         kind = x.dtype if x.dtype.kind == "f" or x.dtype.name == "bfloat16" else np.float32
         return np.asarray(activation.model(call, x.astype(np.float64))).astype(kind)
 
-    return Function(activation.schema, write, model, infer)
+    return Function(activation.schema, write, model)
 
 
 def _of_integers(build: Builder, call: Call, x: Value) -> Value:

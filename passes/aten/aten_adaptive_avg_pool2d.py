@@ -23,17 +23,16 @@ References: pytorch/pytorch aten/src/ATen/native/AdaptiveAveragePooling.cpp and 
     https://onnx.ai/onnx/operators/onnx__GlobalAveragePool.html
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Value
+from graphfix.authoring import Array, Builder, NodeView, Value
 
 from ._adaptive import open_means
 from ._arguments import ArrayCall, replacing
 from ._axes import along_axis, batched, boxed, widened, windows
-from ._pooling import SCHEMA, Pooling, pooled_shape, pooling_of
+from ._pooling import SCHEMA, Pooling, pooling_of
 
 NAMES = (
     "adaptive_avg_pool1d",
@@ -42,11 +41,6 @@ NAMES = (
     "adaptive_avg_pool3d",
     "_adaptive_avg_pool3d",
 )
-
-
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """The pooled axes get the output size; None keeps an axis."""
-    return (InferredType(*pooled_shape(node, NAMES)),)
 
 
 def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
@@ -72,7 +66,6 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
         "Add And AveragePool Cast Div Gather GlobalAveragePool Less MatMul Mul Not Range "
         "ReduceMean Shape Slice Squeeze Sub Transpose Unsqueeze"
     ),
-    infer=infer,
     evaluate=evaluate,
 )
 def aten_adaptive_avg_pool2d(node: NodeView, build: Builder) -> Value:

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value
 
 from ._arguments import ArrayCall, call_of, replacing
 from ._axes import FLOATS, widened
@@ -68,12 +68,6 @@ def _read(node: NodeView) -> tuple[Value, tuple[int, ...], bool]:
     return theta, size, bool(call.number("align_corners", 0))
 
 
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """Coordinates for every place of every image."""
-    theta, size, _ = _read(node)
-    return (InferredType(theta.elem_type, (size[0], *size[2:], len(size) - 2)),)
-
-
 def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
     """Use numpy, in float64."""
     call = ArrayCall(inputs, attributes, SCHEMA)
@@ -83,7 +77,7 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     return (moved.reshape(size[0], *size[2:], len(size) - 2).astype(theta.dtype),)
 
 
-@replacing(NAMES, emits="Cast MatMul Reshape Transpose", infer=infer, evaluate=evaluate)
+@replacing(NAMES, emits="Cast MatMul Reshape Transpose", evaluate=evaluate)
 def aten_affine_grid(node: NodeView, build: Builder) -> Value:
     """Multiply by the matrices, see the module."""
     theta, size, aligned = _read(node)

@@ -82,13 +82,17 @@ def _sort_model(call: ArrayCall) -> Any:
 
 FAMILY = Family(
     {
-        "argsort": Function(("self", "dim", "descending"), _argsort, _argsort_model, _places),
+        "argsort": Function(("self", "dim", "descending"), _argsort, _argsort_model, infer=_places),
         "argsort.stable": Function(
-            ("self", "stable", "dim", "descending"), _argsort, _argsort_model, _places
+            ("self", "stable", "dim", "descending"), _argsort, _argsort_model, infer=_places
         ),
-        "sort": Function(("self", "dim", "descending"), _sort, _sort_model, _both),
-        "sort.stable": Function(("self", "stable", "dim", "descending"), _sort, _sort_model, _both),
-        "msort": Function(("self",), _msort, lambda c: np.sort(c.need("self"), axis=0), like()),
+        "sort": Function(("self", "dim", "descending"), _sort, _sort_model, infer=_both),
+        "sort.stable": Function(
+            ("self", "stable", "dim", "descending"), _sort, _sort_model, infer=_both
+        ),
+        "msort": Function(
+            ("self",), _msort, lambda c: np.sort(c.need("self"), axis=0), infer=like()
+        ),
     }
 )
 

@@ -291,7 +291,6 @@ FAMILY = Family({name: row.function() for name, row in _TABLE.items()})
         "Abs Add And Atan Cast Ceil Div Equal Erf Exp Floor Identity IsNaN Less Log Max Mod Mul "
         "Neg Or Pow Reciprocal Round Sign Sub Where Xor"
     ),
-    infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,
 )
 def aten_arithmetic(node: NodeView, build: Builder) -> tuple[Value | None, ...]:

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, InferredType, Refuse, Value
+from graphfix.authoring import Builder, Refuse, Value
 
 from ._arguments import ArrayCall, Call
 from ._family import Family, Function, ranked
@@ -126,24 +126,17 @@ def _batch_model(call: ArrayCall) -> Any:
     return _modelled(call, (0, *range(2, call.need("input").ndim)))
 
 
-def _type(call: Call) -> Sequence[InferredType | None]:
-    x, _ = _needed(call)
-    size: Any = tuple(x.shape or ())[1] if _flag(call) else 0
-    stats = InferredType(x.elem_type, (size,))
-    return (InferredType(x.elem_type, x.shape), stats, stats)
-
-
 _ALL = ("input", "weight", "bias", *_STATISTICS)
 _LEGIT = "_native_batch_norm_legit"
 FAMILY = Family({
     "batch_norm": Function(
         (*_ALL, "training", "momentum", "eps", "cudnn_enabled"), lambda b, c: _by_batch(b, c)[:1],
-        lambda call: _batch_model(call)[0], lambda call: _type(call)[:1],
+        lambda call: _batch_model(call)[0],
     ),
     "native_batch_norm": Function(
-        (*_ALL, "training", "momentum", "eps"), _by_batch, _batch_model, _type
+        (*_ALL, "training", "momentum", "eps"), _by_batch, _batch_model
     ),
-    **{name: Function(schema, _by_batch, _batch_model, _type) for name, schema in {
+    **{name: Function(schema, _by_batch, _batch_model) for name, schema in {
         _LEGIT: (*_ALL, "training", "momentum", "eps"),
         f"{_LEGIT}.no_stats": ("input", "weight", "bias", "training", "momentum", "eps"),
         f"{_LEGIT}_no_training": (*_ALL, "momentum", "eps"),
@@ -151,7 +144,6 @@ FAMILY = Family({
     "instance_norm": Function(
         (*_ALL, "use_input_stats", "momentum", "eps", "cudnn_enabled"), _by_instance,
         lambda call: _modelled(call, tuple(range(2, call.need("input").ndim)))[0],
-        lambda call: _type(call)[:1],
     ),
 })  # fmt: skip
 

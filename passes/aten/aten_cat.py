@@ -22,7 +22,7 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
-from onnx import TensorProto, helper
+from onnx import TensorProto
 
 from graphfix.authoring import FAR, Array, Builder, InferredType, Refuse, Value
 
@@ -82,26 +82,6 @@ def _cat(build: Builder, call: Call) -> Value:
     )
 
 
-def _cat_type(call: Call) -> Sequence[InferredType | None]:
-    values = _operands(call)
-    axis = _joined_axis(call, values)
-    shapes: list[list[Any]] = []
-    for value in values:
-        shape: list[Any] = list(value.shape or ())
-        for at in _new_axes(call, len(shape), axis):
-            shape.insert(at, 1)
-        shapes.append(shape)
-    if len({len(shape) for shape in shapes}) != 1 or not shapes[0]:
-        return (None,)
-    found = [
-        next((d for d in dims if isinstance(d, int)), dims[0]) for dims in zip(*shapes, strict=True)
-    ]
-    along = [shape[axis] for shape in shapes]
-    found[axis] = sum(along) if all(isinstance(d, int) for d in along) else None
-    kind = helper.np_dtype_to_tensor_dtype(common_dtype(values))
-    return (InferredType(kind, tuple(found)),)
-
-
 def _cat_model(call: ArrayCall) -> Any:
     arrays = arrays_in(call)
     dtype = common_dtype(arrays)
@@ -120,7 +100,7 @@ def _stack_model(function: Callable[..., Any]) -> Callable[[ArrayCall], Any]:
 
 
 def _joining(schema: tuple[str, ...], model: Callable[[ArrayCall], Any]) -> Function:
-    return Function(schema, _cat, model, _cat_type)
+    return Function(schema, _cat, model)
 
 
 Bound = int | Value
@@ -225,20 +205,6 @@ def _between(build: Builder, x: Value, axis: int, start: Bound, end: Bound) -> V
     return build.Slice(x, starts=bounds[0], ends=bounds[1], axes=[axis])
 
 
-def _split_type(call: Call) -> Sequence[InferredType | None]:
-    x, axis = _axis(call)
-    size = x.dim(axis)
-    shape = list(x.shape or ())
-    found: list[InferredType | None] = []
-    cuts = _cuts(call, size)
-    for start, end in cuts or [(0, 0)] * len(call.node.outputs):
-        part = None
-        if cuts and size is not None and isinstance(start, int) and isinstance(end, int):
-            part = max(end - start, 0)
-        found.append(InferredType(x.elem_type, (*shape[:axis], part, *shape[axis + 1 :])))
-    return found
-
-
 def _split_model(call: ArrayCall, rule: str) -> Any:
     x = call.need("self")
     fixed = {"hsplit": 0 if x.ndim == 1 else 1, "vsplit": 0, "dsplit": 2}.get(rule)
@@ -263,13 +229,6 @@ def _unbind(build: Builder, call: Call) -> tuple[Value | None, ...]:
     )
 
 
-def _unbind_type(call: Call) -> Sequence[InferredType | None]:
-    x, rank = ranked(call, least=1)
-    axis = axis_in(call, "dim", rank, 0)
-    shape = tuple(x.shape or ())
-    return [InferredType(x.elem_type, (*shape[:axis], *shape[axis + 1 :]))] * len(call.node.outputs)
-
-
 def _unbind_model(call: ArrayCall) -> Any:
     x, axis = call.need("self"), int(call.number("dim", 0))
     return tuple(np.take(x, at, axis) for at in range(x.shape[axis]))
@@ -289,11 +248,6 @@ def _broadcast(build: Builder, call: Call) -> tuple[Value | None, ...]:
 def _common(values: Sequence[Value]) -> Shape:
     shapes: list[Shape] = [tuple(v.shape or ()) for v in values]
     return reduce(broadcast, shapes)
-
-
-def _broadcast_type(call: Call) -> Sequence[InferredType | None]:
-    values = tensors_in(call)
-    return [InferredType(v.elem_type, _common(values)) for v in values]
 
 
 def _grid_shape(call: Call) -> tuple[list[Value], list[int]]:
@@ -336,7 +290,7 @@ def _meshgrid_model(call: ArrayCall) -> Any:
 
 
 def _splitting(rule: str, *schema: str) -> Function:
-    return Function(("self", *schema), _split, lambda c: _split_model(c, rule), _split_type)
+    return Function(("self", *schema), _split, lambda c: _split_model(c, rule))
 
 
 _CAT = _joining(("tensors", "dim"), _cat_model)
@@ -344,8 +298,8 @@ _STACK = _joining(("tensors", "dim"), _stack_model(np.stack))
 _SPLIT = _splitting("split", "split_size", "dim")
 _SIZES = _splitting("sizes", "split_sizes", "dim")
 _CHUNK = _splitting("chunk", "chunks", "dim")
-_UNBIND = Function(("self", "dim"), _unbind, _unbind_model, _unbind_type)
-_MESHGRID = Function(("tensors",), _meshgrid, _meshgrid_model, _meshgrid_type)
+_UNBIND = Function(("self", "dim"), _unbind, _unbind_model)
+_MESHGRID = Function(("tensors",), _meshgrid, _meshgrid_model, infer=_meshgrid_type)
 _FUNCTIONS = {
     "cat": _CAT, "concat": _CAT, "concatenate": _CAT, "stack": _STACK, "_stack": _STACK,
     **{name: _joining(("tensors",), _stack_model(function))
@@ -360,11 +314,10 @@ _FUNCTIONS = {
     **{name: _splitting(name, "sections") for name in ("hsplit", "vsplit", "dsplit")},
     "unbind": _UNBIND, "unbind_copy": _UNBIND,
     "broadcast_tensors": Function(
-        ("tensors",), _broadcast, lambda c: tuple(np.broadcast_arrays(*arrays_in(c))),
-        _broadcast_type),
+        ("tensors",), _broadcast, lambda c: tuple(np.broadcast_arrays(*arrays_in(c)))),
     "meshgrid": _MESHGRID,
     "meshgrid.indexing": Function(("tensors", "indexing"), _meshgrid, _meshgrid_model,
-                                  _meshgrid_type),
+                                  infer=_meshgrid_type),
 }  # fmt: skip
 FAMILY = Family(_FUNCTIONS)
 

@@ -14,18 +14,17 @@ Accuracy: Exact up to rounding and the order of sums.
 References: pytorch/pytorch aten/src/ATen/native/LossNLL.cpp, LossMultiMargin.cpp
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, along, counted
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, along, counted
 
 from ._arguments import ArrayCall, Call, replacing
 from ._arithmetic import held, larger
 from ._family import Family, Function, ranked
-from ._losses import MEAN, NONE, joined, joined_array, joined_as
+from ._losses import MEAN, joined, joined_array, joined_as
 from ._reductions import over
 
 _FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE)
@@ -146,14 +145,6 @@ def _margin(build: Builder, call: Call) -> Value:
     return joined(build, call, build.Div(total, float(count)))
 
 
-def _type(call: Call) -> Sequence[InferredType | None]:
-    x, axis = _scores(call)
-    shape = tuple(x.shape or ())
-    if joined_as(call) != NONE:
-        return (InferredType(x.elem_type, ()),)
-    return (InferredType(x.elem_type, (*shape[:axis], *shape[axis + 1 :])),)
-
-
 def _picked(call: ArrayCall) -> tuple[Array, Array, int, Array]:
     """Return scores, which targets count, the axis of classes and the targets, 0 where ignored."""
     x, target = np.atleast_1d(call.need("self").astype(np.float64)), call.need("target")
@@ -206,17 +197,15 @@ def _margin_model(call: ArrayCall) -> Any:
 
 
 _TARGETS = ("self", "target", "weight", "reduction", "ignore_index")
-_NLL = Function(
-    _TARGETS, _nll, lambda c: _likelihood_model(c, c.need("self").astype(np.float64)), _type
-)
+_NLL = Function(_TARGETS, _nll, lambda c: _likelihood_model(c, c.need("self").astype(np.float64)))
 FAMILY = Family({
     "nll_loss_nd": _NLL,
     "nll_loss": _NLL,
     "cross_entropy_loss": Function(
-        (*_TARGETS, "label_smoothing"), _entropy, _entropy_model, _type
+        (*_TARGETS, "label_smoothing"), _entropy, _entropy_model
     ),
     "multi_margin_loss": Function(
-        ("self", "target", "p", "margin", "weight", "reduction"), _margin, _margin_model, _type
+        ("self", "target", "p", "margin", "weight", "reduction"), _margin, _margin_model
     ),
 })  # fmt: skip
 
@@ -227,7 +216,6 @@ FAMILY = Family({
         "Add And Cast Div Equal Exp Gather Identity Less Log LogSoftmax Max Mul Neg Not Range "
         "ReduceMax ReduceMean ReduceProd ReduceSum Reshape Shape Slice Squeeze Sub Unsqueeze Where"
     ),
-    infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,
 )
 def aten_class_loss(node: NodeView, build: Builder) -> tuple[Value | None, ...]:

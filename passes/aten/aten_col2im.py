@@ -20,12 +20,11 @@ References: pytorch/pytorch aten/src/ATen/native/Col2Im.cpp;
     https://onnx.ai/onnx/operators/onnx__Gather.html
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value
 
 from ._arguments import ArrayCall, call_of, replacing
 from ._axes import batched, spatial_input, widened
@@ -53,12 +52,6 @@ def _read(node: NodeView) -> tuple[Value, Windows, tuple[int, int], int]:
             f"there must be a column for each of {down} by {across} windows; there are {x.dim(-1)}"
         )
     return x, windows, image, rows // windows.samples
-
-
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """Images of the size that is given."""
-    x, _, image, channels = _read(node)
-    return (InferredType(x.elem_type, (*(x.shape or ())[:-2], channels, *image)),)
 
 
 def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
@@ -97,7 +90,6 @@ def _entries(windows: Windows, image: tuple[int, int]) -> Array:
 @replacing(
     NAMES,
     emits="Cast Concat Gather MatMul Pad Reshape Squeeze Unsqueeze",
-    infer=infer,
     evaluate=evaluate,
 )
 def aten_col2im(node: NodeView, build: Builder) -> Value:

@@ -15,13 +15,12 @@ References: pytorch/pytorch aten/src/ATen/native/BinaryOps.cpp, TensorCompare.cp
     cpu/UnaryOpsKernel.cpp
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, InferredType, Refuse, Value, combined_bits, shifted
+from graphfix.authoring import Array, Builder, Refuse, Value, combined_bits, shifted
 
 from ._arguments import ArrayCall, Call
 from ._arithmetic import Arithmetic, Model, Write, held, is_float, one, two
@@ -221,17 +220,12 @@ def _isin(build: Builder, call: Call, v: list[Any]) -> Value:
     return build.Not(found) if bool(call.number("invert", 0)) else found
 
 
-def _isin_type(call: Call) -> Sequence[InferredType | None]:
-    return (InferredType(TensorProto.BOOL, call.need(call.schema[0]).shape),)
-
-
 def _isin_function(first: str, second: str) -> Function:
-    row = Arithmetic(
+    return Arithmetic(
         (first, second, "assume_unique", "invert"), (first, second), _isin,
         lambda c, v: np.isin(v[0], v[1], invert=bool(c.number("invert", 0))), kind="bool",
         takes=_ALL,
     ).function()  # fmt: skip
-    return Function(row.schema, row.write, row.model, _isin_type)
 
 
 def _picked(condition: Array, a: Array, b: Array) -> Any:
@@ -278,10 +272,10 @@ _TABLE = {
                    takes=_ALL),
     "where": Arithmetic(("condition", "self", "other"), ("self", "other"), _where,
                         lambda c, v: _picked(c.need("condition"), v[0], v[1]),
-                        takes=_ALL, shaping=("condition",)),
+                        takes=_ALL),
     "masked_fill": Arithmetic(("self", "mask", "value"), ("self", "value"), _filled,
                               lambda c, v: _picked(c.need("mask"), v[1], v[0]),
-                              takes=_ALL, shaping=("mask",)),
+                              takes=_ALL),
 }  # fmt: skip
 _AMONG = {
     "isin": _isin_function("elements", "test_elements"),

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, need_type
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, need_type
 
 from ._arguments import ArrayCall, Call, replacing
 from ._axes import FLOATS
@@ -112,28 +112,6 @@ def _write(build: Builder, call: Call) -> Value:
     return build.ConvTranspose(x, weight, bias, **attributes)
 
 
-def _type(call: Call) -> Sequence[InferredType | None]:
-    x, rank = ranked(call, "input")
-    weight, own = ranked(call, "weight", 3)
-    axes = own - 2
-    how = _Geometry(call, [weight.dim(axis) for axis in range(2, own)])
-    sizes: list[int | None] = []
-    for axis in range(axes):
-        size, window = x.dim(rank - axes + axis), weight.dim(2 + axis)
-        if size is None or window is None:
-            sizes.append(None)
-            continue
-        reach = how.dilations[axis] * (window - 1) + 1
-        padded = how.pads[axis] + how.pads[axes + axis]
-        if how.transposed:
-            sizes.append((size - 1) * how.strides[axis] - padded + reach + how.further[axis])
-        else:
-            sizes.append((size + padded - reach) // how.strides[axis] + 1)
-    out = weight.dim(1) if how.transposed else weight.dim(0)
-    channels = out * how.groups if how.transposed and out is not None else out
-    return (InferredType(x.elem_type, (x.dim(0), channels, *sizes)),)
-
-
 def _model(call: ArrayCall) -> Any:
     x, weight, bias = call.need("input"), call.need("weight"), call.array("bias")
     how = _Geometry(call, weight.shape[2:])
@@ -198,18 +176,18 @@ _PLAIN = (
 )  # fmt: skip
 _FLAGS = ("benchmark", "deterministic", "cudnn_enabled")
 FAMILY = Family({
-    "convolution": Function(_PLAIN, _write, _model, _type),
-    "convolution_overrideable": Function(_PLAIN, _write, _model, _type),
-    "_convolution": Function((*_PLAIN, *_FLAGS, "allow_tf32"), _write, _model, _type),
-    "_convolution.deprecated": Function((*_PLAIN, *_FLAGS), _write, _model, _type),
+    "convolution": Function(_PLAIN, _write, _model),
+    "convolution_overrideable": Function(_PLAIN, _write, _model),
+    "_convolution": Function((*_PLAIN, *_FLAGS, "allow_tf32"), _write, _model),
+    "_convolution.deprecated": Function((*_PLAIN, *_FLAGS), _write, _model),
     "_convolution_mode": Function(
         ("input", "weight", "bias", "stride", "padding", "dilation", "groups"),
-        _write, _model, _type,
+        _write, _model,
     ),
 })  # fmt: skip
 
 
-@replacing(FAMILY.names, emits="Conv ConvTranspose", infer=FAMILY.infer, evaluate=FAMILY.evaluate)
+@replacing(FAMILY.names, emits="Conv ConvTranspose", evaluate=FAMILY.evaluate)
 def aten_convolution(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Convolve as ONNX does, see the module."""
     if build.opset < 11:

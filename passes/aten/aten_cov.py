@@ -17,13 +17,12 @@ Accuracy: Exact up to rounding and the order of sums; a sum of integers that int
 References: pytorch/pytorch aten/src/ATen/native/Correlation.cpp
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, InferredType, Refuse, Value
+from graphfix.authoring import Builder, Refuse, Value
 
 from ._arguments import ArrayCall, Call
 from ._emitting import clipped
@@ -135,16 +134,9 @@ def _corrcoef_model(call: ArrayCall) -> Any:
     return np.asarray(matrix).astype(kind if kind.kind == "f" else np.float32)
 
 
-def _type(call: Call) -> Sequence[InferredType | None]:
-    x, _ = ranked(call)
-    rows = _number_of_rows(call)
-    kind = x.elem_type if x.dtype is not None and x.dtype.kind == "f" else TensorProto.FLOAT
-    return (InferredType(kind, () if rows == 1 else (rows, rows)),)
-
-
 FAMILY = Family({
-    "cov": Function(("self", "correction", _COUNTS, _SHARES), _cov, _model, _type),
-    "corrcoef": Function(("self",), _corrcoef, _corrcoef_model, _type),
+    "cov": Function(("self", "correction", _COUNTS, _SHARES), _cov, _model),
+    "corrcoef": Function(("self",), _corrcoef, _corrcoef_model),
 })  # fmt: skip
 
 

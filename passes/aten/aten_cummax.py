@@ -97,12 +97,6 @@ def _with_places(call: Call) -> Sequence[InferredType | None]:
     return (*like()(call), InferredType(INT64, call.need("self").shape))
 
 
-def _product_type(call: Call) -> Sequence[InferredType | None]:
-    x, _ = ranked(call)
-    whole = x.dtype is not None and x.dtype.kind in "iub"
-    return (InferredType(INT64 if whole else x.elem_type, x.shape),)
-
-
 def _extreme_model(greater: bool) -> Any:
     def model(call: ArrayCall) -> Any:
         x, axis = call.need("self"), int(call.number("dim"))
@@ -140,9 +134,13 @@ def _product_model(call: ArrayCall) -> Any:
 
 FAMILY = Family(
     {
-        "cummax": Function(("self", "dim"), _extreme("Max"), _extreme_model(True), _with_places),
-        "cummin": Function(("self", "dim"), _extreme("Min"), _extreme_model(False), _with_places),
-        "cumprod": Function(("self", "dim", "dtype"), _product, _product_model, _product_type),
+        "cummax": Function(
+            ("self", "dim"), _extreme("Max"), _extreme_model(True), infer=_with_places
+        ),
+        "cummin": Function(
+            ("self", "dim"), _extreme("Min"), _extreme_model(False), infer=_with_places
+        ),
+        "cumprod": Function(("self", "dim", "dtype"), _product, _product_model),
     }
 )
 

@@ -17,13 +17,12 @@ References: pytorch/pytorch aten/src/ATen/native/TensorShape.cpp (diag_embed);
     https://onnx.ai/onnx/operators/onnx__Where.html
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value
 
 from ._arguments import ArrayCall, call_of, replacing
 
@@ -47,17 +46,6 @@ def _read(node: NodeView) -> tuple[Value, int, int, int]:
     return x, offset, first % rank, second % rank
 
 
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """The two new axes are as long as the vectors and the distance of the diagonal."""
-    x, offset, first, second = _read(node)
-    length = x.dim(-1)
-    size = None if length is None else length + abs(offset)
-    shape: list[Any] = list((x.shape or ())[:-1])
-    for axis in sorted((first, second)):
-        shape.insert(axis, size)
-    return (InferredType(x.elem_type, tuple(shape)),)
-
-
 def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
     """Write the entries one by one."""
     call = ArrayCall(inputs, attributes, SCHEMA)
@@ -71,7 +59,7 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     return (np.ascontiguousarray(np.moveaxis(y, (-2, -1), (first, second))),)
 
 
-@replacing(NAMES, emits="And Gather Mul Transpose Where", infer=infer, evaluate=evaluate)
+@replacing(NAMES, emits="And Gather Mul Transpose Where", evaluate=evaluate)
 def aten_diag_embed(node: NodeView, build: Builder) -> Value:
     """Repeat and mask, see the module."""
     x, offset, first, second = _read(node)

@@ -14,13 +14,12 @@ References: pytorch/pytorch aten/src/ATen/native/ReduceOps.cpp (diff);
     https://onnx.ai/onnx/operators/onnx__Sub.html
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, need_rank
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, need_rank
 
 from ._arguments import ArrayCall, Call, call_of, replacing
 
@@ -55,19 +54,6 @@ def _read(call: Call) -> tuple[Value, int, int]:
     return x, times, axis % rank
 
 
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """The axis loses one element for each difference."""
-    call = call_of(node, {"diff": SCHEMA})
-    x, times, axis = _read(call)
-    shape = list(x.shape or ())
-    pieces = [call.tensor("prepend"), x, call.tensor("append")]
-    sizes = [piece.dim(axis) for piece in pieces if piece is not None]
-    known = [size for size in sizes if size is not None]
-    if times:
-        shape[axis] = max(0, sum(known) - times) if len(known) == len(sizes) else None
-    return (InferredType(x.elem_type, tuple(shape)) if x.elem_type else None,)
-
-
 def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
     """Use numpy."""
     call = ArrayCall(inputs, attributes, SCHEMA)
@@ -78,7 +64,7 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     return (np.asarray(np.diff(whole, n=times, axis=axis)) if times else x,)
 
 
-@replacing(NAMES, emits="Concat Slice Sub", infer=infer, evaluate=evaluate)
+@replacing(NAMES, emits="Concat Slice Sub", evaluate=evaluate)
 def aten_diff(node: NodeView, build: Builder) -> Value:
     """Subtract slices, see the module."""
     call = call_of(node, {"diff": SCHEMA})

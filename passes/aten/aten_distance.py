@@ -16,18 +16,17 @@ References: pytorch/pytorch aten/src/ATen/native/Distance.cpp (pairwise_distance
 """
 
 from collections.abc import Sequence
-from functools import reduce
 from typing import Any
 
 import numpy as np
-from onnx import TensorProto, helper
+from onnx import TensorProto
 
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, counted
+from graphfix.authoring import Builder, NodeView, Refuse, Value, counted
 
 from ._arguments import ArrayCall, Call, replacing
 from ._arithmetic import held, larger, smaller
-from ._family import Family, Function, broadcast, like, ranked, without
-from ._losses import NONE, Loss, float_dtype, float_operands, joined, joined_array, joined_as
+from ._family import Family, Function, ranked
+from ._losses import Loss, float_dtype, float_operands, joined, joined_array
 from ._norms import norm_of, norm_over
 from ._promoting import common_dtype, of_one_type
 from ._reductions import over
@@ -70,15 +69,6 @@ def _pairwise_model(call: ArrayCall) -> Any:
     return _apart_of(a, b, call, keep=_keeps(call)).astype(float_dtype([a, b]))
 
 
-def _pairwise_type(call: Call) -> Sequence[InferredType | None]:
-    a, b = call.need("x1"), call.need("x2")
-    kind = helper.np_dtype_to_tensor_dtype(float_dtype([a, b]))
-    whole = broadcast(tuple(a.shape or ()), tuple(b.shape or ()))
-    if a.shape is None or b.shape is None or not whole:
-        return (InferredType(kind, None),)
-    return (InferredType(kind, without(whole, len(whole) - 1, keep=_keeps(call))),)
-
-
 def _dist(build: Builder, call: Call) -> Value:
     a, b = float_operands(build, [call.need("self"), call.need("other")])
     away = build.Sub(a, b)
@@ -93,11 +83,6 @@ def _dist_model(call: ArrayCall) -> Any:
     away = a.astype(np.float64) - b.astype(np.float64)
     found = norm_of(away, tuple(range(away.ndim)), float(call.number("p", 2)), keep=False)
     return np.asarray(found).astype(float_dtype([a, b]))
-
-
-def _dist_type(call: Call) -> Sequence[InferredType | None]:
-    kind = float_dtype([call.need("self"), call.need("other")])
-    return (InferredType(helper.np_dtype_to_tensor_dtype(kind), ()),)
 
 
 def _rows(call: Call) -> tuple[Value, int | None]:
@@ -133,11 +118,6 @@ def _pdist(build: Builder, call: Call) -> Value:
     return norm_over(build, away, (1,), float(call.number("p", 2)), keep=False)
 
 
-def _pdist_type(call: Call) -> Sequence[InferredType | None]:
-    x, count = _rows(call)
-    return (InferredType(x.elem_type, (None if count is None else count * (count - 1) // 2,)),)
-
-
 def _pdist_model(call: ArrayCall) -> Any:
     x = call.need("self")
     first, second = np.triu_indices(len(x), 1)
@@ -162,17 +142,6 @@ def _triplet_model(call: ArrayCall) -> Any:
     dtype = float_dtype(given)
     cost = near.astype(dtype) - far.astype(dtype) + dtype.type(call.number("margin", 1))
     return np.asarray(joined_array(call, np.maximum(cost, 0))).astype(dtype)
-
-
-def _triplet_type(call: Call) -> Sequence[InferredType | None]:
-    given = [call.need(name) for name in _THREE]
-    kind = helper.np_dtype_to_tensor_dtype(float_dtype(given))
-    if joined_as(call) != NONE:
-        return (InferredType(kind, ()),)
-    if any(not v.rank for v in given):
-        return (InferredType(kind, None),)
-    whole = reduce(broadcast, [tuple(v.shape or ()) for v in given])
-    return (InferredType(kind, without(whole, len(whole) - 1)),)
 
 
 def _alike(build: Builder, call: Call, v: list[Any]) -> Value:
@@ -227,18 +196,17 @@ def _renorm_model(call: ArrayCall) -> Any:
 _INPUTS = ("input1", "input2", "target")
 FAMILY = Family({
     "pairwise_distance": Function(
-        ("x1", "x2", "p", "eps", "keepdim"), _pairwise, _pairwise_model, _pairwise_type
+        ("x1", "x2", "p", "eps", "keepdim"), _pairwise, _pairwise_model
     ),
-    "dist": Function(("self", "other", "p"), _dist, _dist_model, _dist_type),
-    "renorm": Function(("self", "p", "dim", "maxnorm"), _renorm, _renorm_model, like()),
-    "pdist": Function(("self", "p"), _pdist, _pdist_model, _pdist_type),
+    "dist": Function(("self", "other", "p"), _dist, _dist_model),
+    "renorm": Function(("self", "p", "dim", "maxnorm"), _renorm, _renorm_model),
+    "pdist": Function(("self", "p"), _pdist, _pdist_model),
     "triplet_margin_loss": Function(
         (*_THREE, "margin", "p", "eps", "swap", "reduction"), _triplet, _triplet_model,
-        _triplet_type,
     ),
     "cosine_embedding_loss": Loss(
         (*_INPUTS, "margin", "reduction"), _INPUTS, _alike, _alike_model,
-        lambda _, shapes: shapes[2], cancels=True,
+        cancels=True,
     ).function(),
 })  # fmt: skip
 
@@ -250,7 +218,6 @@ FAMILY = Family({
         "ReduceL2 ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum Shape Slice Sqrt Squeeze Sub "
         "Unsqueeze Where"
     ),
-    infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,
 )
 def aten_distance(node: NodeView, build: Builder) -> tuple[Value | None, ...]:

@@ -21,18 +21,16 @@ References: pytorch/pytorch aten/src/ATen/native/cpu/UnaryOpsKernel.cpp, BinaryO
 """
 
 from collections.abc import Sequence
-from functools import reduce
 from typing import Any
 
 import numpy as np
-from onnx import TensorProto, helper
+from onnx import TensorProto
 
 from graphfix.authoring import (
     APPROXIMATE,
     EXACT,
     Array,
     Builder,
-    InferredType,
     NodeView,
     Refuse,
     Value,
@@ -40,24 +38,12 @@ from graphfix.authoring import (
 
 from ._arguments import ArrayCall, call_of, replacing
 from ._elementwise import BINARY, EXACT_ONES, UNARY
-from ._family import Shape, broadcast
 from ._promoting import common_dtype, of_one_type
 
 SCHEMAS = {**dict.fromkeys(UNARY, ("self",)), **dict.fromkeys(BINARY, ("self", "other"))}
 NAMES = tuple(SCHEMAS)
 _WHOLE = frozenset({"trunc", "fix"})  # these leave integers as they are
 NOTE = "float32: error at most 6e-7 of the value, or of 1 where the value is below"
-
-
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """The result is of the type that PyTorch computes in, and as broadcasting says."""
-    call = call_of(node, SCHEMAS)
-    values = [call.need(name) for name in call.schema]
-    kind = helper.np_dtype_to_tensor_dtype(_dtype(call.operator, values))
-    if any(value.shape is None for value in values):
-        return (InferredType(kind, None),)
-    shapes: list[Shape] = [tuple(value.shape or ()) for value in values]
-    return (InferredType(kind, reduce(broadcast, shapes)),)
 
 
 def _dtype(operator: str, operands: Sequence[Value | Array]) -> np.dtype[Any]:
@@ -85,7 +71,6 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
         "Mul Neg Or Reciprocal Sin Sinh Sqrt Sub Where"
     ),
     accuracy=APPROXIMATE,
-    infer=infer,
     evaluate=evaluate,
     claims="inf",
 )

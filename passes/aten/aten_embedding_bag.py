@@ -17,13 +17,12 @@ References: pytorch/pytorch aten/src/ATen/native/EmbeddingBag.cpp
 """
 
 import itertools
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import FAR, Array, Builder, InferredType, NodeView, Option, Refuse, Value
+from graphfix.authoring import FAR, Array, Builder, NodeView, Option, Refuse, Value
 
 from ._arguments import ArrayCall, Call, call_of, replacing
 from ._bags import EMITS, last_end, members, spread
@@ -41,18 +40,6 @@ SCHEMA = (
     "padding_idx",
 )
 _SUM, _MEAN, _MAX = range(3)
-
-
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """One row of the table's width for each bag."""
-    weight, offsets = node.input(0), node.input(2)
-    if weight is None or not weight.elem_type:
-        return (None,)
-    if weight.shape is None or len(weight.shape) != 2:
-        return (InferredType(weight.elem_type, None),)
-    known = offsets is not None and offsets.shape is not None and not len(node.inputs) > 7
-    bags = offsets.shape[0] if known and offsets is not None and offsets.shape else None
-    return (InferredType(weight.elem_type, (bags, weight.shape[1])),)
 
 
 def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
@@ -77,7 +64,6 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
 @replacing(
     NAMES,
     emits=f"{EMITS} Cast Concat Div Equal Max Mul ReduceMax ReduceSum Slice",
-    infer=infer,
     evaluate=evaluate,
     options={"max_bags": Option(int, 64, "More bags are refused.")},
 )

@@ -22,13 +22,12 @@ References: pytorch/pytorch aten/src/ATen/native/FractionalMaxPooling.h (generat
 """
 
 import itertools
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value
 
 from ._arguments import ArrayCall, Call, replacing
 from ._family import Family, Function, ranked
@@ -115,12 +114,6 @@ def _write(build: Builder, call: Call) -> tuple[Value, Value]:
     return best, place
 
 
-def _type(call: Call) -> Sequence[InferredType | None]:
-    x, _, _, output = _pooled(call)
-    shape = (x.dim(0), x.dim(1), *output)
-    return InferredType(x.elem_type, shape), InferredType(TensorProto.INT64, shape)
-
-
 def _intervals(sample: Any, size: int, window: int, output: int) -> list[int]:
     """Return where windows start, in the type of the sample."""
     kind = sample.dtype.type
@@ -150,13 +143,12 @@ def _model(call: ArrayCall) -> Any:
     return values, places
 
 
-FAMILY = Family({"fractional_max_pool2d": Function(_SCHEMA, _write, _model, _type)})
+FAMILY = Family({"fractional_max_pool2d": Function(_SCHEMA, _write, _model)})
 
 
 @replacing(
     FAMILY.names,
     emits="Add Cast Equal GatherElements Greater Mul Not Or Slice Sub Unsqueeze Where",
-    infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,
 )
 def aten_fractional_max_pool2d(node: NodeView, build: Builder) -> tuple[Value | None, ...]:

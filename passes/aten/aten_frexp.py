@@ -19,13 +19,12 @@ References: pytorch/pytorch aten/src/ATen/native/UnaryOps.cpp (frexp);
     https://en.cppreference.com/w/c/numeric/math/frexp
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import EXACT, Builder, InferredType, NodeView, Refuse, Value
+from graphfix.authoring import EXACT, Builder, NodeView, Refuse, Value
 
 from ._arguments import ArrayCall, Call, replacing
 from ._exponents import taken_apart
@@ -59,18 +58,12 @@ def _model(call: ArrayCall) -> Any:
     return mantissa, np.where(np.isfinite(x), exponent, 0).astype(np.int32)
 
 
-def _types(call: Call) -> Sequence[InferredType | None]:
-    x = call.need("self")
-    return InferredType(x.elem_type, x.shape), InferredType(TensorProto.INT32, x.shape)
-
-
-FAMILY = Family({"frexp": Function(("self",), _frexp, _model, _types)})
+FAMILY = Family({"frexp": Function(("self",), _frexp, _model)})
 
 
 @replacing(
     FAMILY.names,
     emits="Abs Add And Cast Less Mul Neg Where",
-    infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,
     claims="nan inf",
 )

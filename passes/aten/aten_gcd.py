@@ -104,7 +104,6 @@ FAMILY = Family(
 @replacing(
     FAMILY.names,
     emits="Abs Add Cast Div Identity Less Loop Mul Sub Where",
-    infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,
 )
 def aten_gcd(node: NodeView, build: Builder) -> tuple[Value | None, ...]:

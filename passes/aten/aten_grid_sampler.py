@@ -17,7 +17,6 @@ References: pytorch/pytorch aten/src/ATen/native/GridSampler.cpp and GridSampler
     https://onnx.ai/onnx/operators/onnx__GridSample.html
 """
 
-from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
@@ -26,7 +25,6 @@ import numpy as np
 from graphfix.authoring import (
     Array,
     Builder,
-    InferredType,
     NodeView,
     Refuse,
     Sampling,
@@ -42,17 +40,6 @@ SCHEMA = ("input", "grid", "interpolation_mode", "padding_mode", "align_corners"
 _MODES = ("linear", "nearest", "cubic")
 _PADDINGS = ("zeros", "border", "reflection")
 _BEFORE_20 = {"linear": "bilinear", "nearest": "nearest", "cubic": "bicubic"}
-
-
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """Batches and channels of the input, places of the grid."""
-    call = call_of(node, dict.fromkeys(NAMES, SCHEMA))
-    x, grid = call.need("input"), call.need("grid")
-    if not x.elem_type:
-        return (None,)
-    if x.shape is None or grid.shape is None:
-        return (InferredType(x.elem_type, None),)
-    return (InferredType(x.elem_type, (*x.shape[:2], *grid.shape[1:-1])),)
 
 
 def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
@@ -125,7 +112,7 @@ def _cubic(t: Array, a: float = -0.75) -> tuple[Array, ...]:
     return far(t + 1), near(t), near(1 - t), far(2 - t)
 
 
-@replacing(NAMES, emits=(sampling.EMITS, "GridSample"), infer=infer, evaluate=evaluate)
+@replacing(NAMES, emits=(sampling.EMITS, "GridSample"), evaluate=evaluate)
 def aten_grid_sampler(node: NodeView, build: Builder) -> Value:
     """Sample, see the module."""
     call = call_of(node, dict.fromkeys(NAMES, SCHEMA))

@@ -28,7 +28,6 @@ from graphfix.authoring import (
     FAR,
     Array,
     Builder,
-    InferredType,
     NodeView,
     Refuse,
     Value,
@@ -130,13 +129,6 @@ def _write(build: Builder, call: Call) -> tuple[Value, Value]:
     return found, build.Identity(edges)
 
 
-def _type(call: Call) -> Sequence[InferredType | None]:
-    x = _floats(call)
-    bins = _bins(call) if "range" in call.schema else _given_edges(call)[1]
-    sizes = (bins, None if bins is None else bins + 1)
-    return [InferredType(x.elem_type, (size,)) for size in sizes]
-
-
 def _model(call: ArrayCall) -> Any:
     x, weight = call.need("self"), call.array("weight")
     if not x.size or not np.isfinite(x).all():
@@ -167,9 +159,9 @@ def _spaced(low: Any, high: Any, steps: int) -> Array:
 
 FAMILY = Family({
     "histogram.bin_ct": Function(
-        ("self", "bins", "range", "weight", "density"), _write, _model, _type
+        ("self", "bins", "range", "weight", "density"), _write, _model
     ),
-    "histogram.bins_tensor": Function(("self", "bins", "weight", "density"), _write, _model, _type),
+    "histogram.bins_tensor": Function(("self", "bins", "weight", "density"), _write, _model),
 })  # fmt: skip
 
 
@@ -179,7 +171,6 @@ FAMILY = Family({
         "Add And Div Equal Gather Greater Identity Less Mul Or Range ReduceMax ReduceMin ReduceSum "
         "Reshape Shape Slice Squeeze Sub Unsqueeze Where"
     ),
-    infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,
 )
 def aten_histogram(node: NodeView, build: Builder) -> tuple[Value | None, ...]:

@@ -272,14 +272,16 @@ def _applied_model(call: ArrayCall) -> Any:
 _PRODUCT = ("input", "tau")
 FAMILY = Family(
     {
-        "geqrf": Function(("self",), _geqrf, _geqrf_model, _geqrf_type),
-        "linalg_householder_product": Function(_PRODUCT, _product, _product_model, like("input")),
-        "orgqr": Function(("self", "tau"), _product, _product_model, like()),
+        "geqrf": Function(("self",), _geqrf, _geqrf_model, infer=_geqrf_type),
+        "linalg_householder_product": Function(
+            _PRODUCT, _product, _product_model, infer=like("input")
+        ),
+        "orgqr": Function(("self", "tau"), _product, _product_model, infer=like()),
         "ormqr": Function(
             ("self", "input2", "input3", "left", "transpose"),
             _applied,
             _applied_model,
-            like("input3"),
+            infer=like("input3"),
         ),
     }
 )

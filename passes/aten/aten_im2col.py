@@ -16,12 +16,11 @@ References: pytorch/pytorch aten/src/ATen/native/Im2Col.cpp;
     https://onnx.ai/onnx/operators/onnx__Gather.html
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value
 
 from ._arguments import ArrayCall, call_of, replacing
 from ._axes import batched, spatial_input
@@ -44,16 +43,6 @@ def _read(node: NodeView) -> tuple[Value, Windows, tuple[int, int]]:
     if min(counts) < 1:
         raise Refuse(f"a window must fit into the image; none fits into {height} by {width} pixels")
     return x, windows, (height, width)
-
-
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """A column for each window."""
-    x, windows, image = _read(node)
-    shape = x.shape or ()
-    channels = x.dim(-3)
-    rows = None if channels is None else channels * windows.samples
-    down, across = windows.counts(image)
-    return (InferredType(x.elem_type, (*shape[:-3], rows, down * across)),)
 
 
 def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
@@ -80,9 +69,7 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     return (stacked.reshape(shape),)
 
 
-@replacing(
-    NAMES, emits="Concat Gather Pad Reshape Squeeze Unsqueeze", infer=infer, evaluate=evaluate
-)
+@replacing(NAMES, emits="Concat Gather Pad Reshape Squeeze Unsqueeze", evaluate=evaluate)
 def aten_im2col(node: NodeView, build: Builder) -> Value:
     """Gather the columns, see the module."""
     x, windows, image = _read(node)

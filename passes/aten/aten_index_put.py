@@ -33,7 +33,6 @@ from graphfix.authoring import (
     Value,
     from_front,
     is_none,
-    like_first,
 )
 
 from ._arguments import LISTS, Call, call_of, replacing
@@ -100,7 +99,6 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
         "Add Cast Concat Expand Gather Less NonZero Reshape ScatterND Shape Slice Transpose "
         "Unsqueeze Where"
     ),
-    infer=like_first,
     evaluate=evaluate,
 )
 def aten_index_put(node: NodeView, build: Builder) -> Value:

@@ -19,7 +19,6 @@ References: pytorch/pytorch aten/src/ATen/native/Sorting.cpp (kthvalue);
     https://onnx.ai/onnx/operators/onnx__TopK.html
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,6 @@ from graphfix.authoring import (
     APPROXIMATE,
     Array,
     Builder,
-    InferredType,
     NodeView,
     Refuse,
     Value,
@@ -57,14 +55,6 @@ def _read(node: NodeView) -> tuple[Value, int, int, bool]:
     return x, int(k), axis % x.rank, bool(call.number("keepdim", 0))
 
 
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """The axis is gone, or of size one."""
-    x, _, axis, keep = _read(node)
-    shape = list(x.shape or ())
-    shape[axis : axis + 1] = [1] if keep else []
-    return (InferredType(x.elem_type, tuple(shape)), InferredType(TensorProto.INT64, tuple(shape)))
-
-
 def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
     """Sort with numpy, which puts NaN after everything as PyTorch does."""
     call = ArrayCall(inputs, attributes, SCHEMA)
@@ -78,7 +68,7 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     return values, indices.astype(np.int64)
 
 
-@replacing(NAMES, emits="Cast Neg Slice Squeeze TopK", infer=infer, evaluate=evaluate)
+@replacing(NAMES, emits="Cast Neg Slice Squeeze TopK", evaluate=evaluate)
 def aten_kthvalue(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Take the last of the largest, see the module."""
     x, k, axis, keep = _read(node)

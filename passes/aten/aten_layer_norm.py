@@ -19,13 +19,12 @@ References: pytorch/pytorch aten/src/ATen/native/layer_norm.cpp;
     https://onnx.ai/onnx/operators/onnx__LayerNormalization.html
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value
 
 from ._arguments import ArrayCall, Call, call_of, replacing
 from ._axes import LOW_PRECISION
@@ -35,20 +34,6 @@ NAMES = ("layer_norm", "native_layer_norm")
 _SCHEMA = ("input", "normalized_shape", "weight", "bias", "eps", "cudnn_enable")
 SCHEMAS = {"layer_norm": _SCHEMA, "native_layer_norm": _SCHEMA[:5]}
 DEFAULT_EPS = 1e-5
-
-
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """The result is like the input; mean and deviation keep the normalised axes with size 1."""
-    call = call_of(node, SCHEMAS)
-    x = call.need("input")
-    if not x.elem_type:
-        return (None,)
-    shape = None
-    if x.rank is not None:
-        axes = normalised_axes(call, x.rank, x)
-        shape = tuple(1 if axis in axes else dim for axis, dim in enumerate(x.shape or ()))
-    stats = InferredType(x.elem_type, shape)
-    return (InferredType(x.elem_type, x.shape), stats, stats)
 
 
 def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
@@ -88,7 +73,6 @@ def normalised_axes(call: Call, rank: int, x: Value) -> list[int]:
 @replacing(
     NAMES,
     emits="Add Cast Div Mul ReduceMean ReduceSum Reciprocal Sqrt Sub",
-    infer=infer,
     evaluate=evaluate,
 )
 def aten_layer_norm(node: NodeView, build: Builder) -> tuple[Value | None, ...]:

@@ -47,7 +47,7 @@ from ._arguments import ArrayCall, Call
 from ._eliminating import substitution
 from ._error_counts import DECIDED, zero_pivots
 from ._error_counts import EMITS as COUNTING
-from ._family import Family, Function, broadcast, ranked
+from ._family import Family, Function, ranked
 from ._lu import (
     EMITS,
     factorised,
@@ -168,14 +168,6 @@ def _apart_type(call: Call) -> Sequence[InferredType | None]:
     return [InferredType(x.elem_type, shape) for shape in shapes]
 
 
-def _solve_type(call: Call) -> Sequence[InferredType | None]:
-    named = "LU" in call.schema
-    lu, _ = ranked(call, "LU" if named else "LU_data", 2)
-    b, _ = ranked(call, "B" if named else "self", 2)
-    front = broadcast(tuple(lu.shape or ())[:-2], tuple(b.shape or ())[:-2])
-    return (InferredType(b.elem_type, (*front, b.dim(-2), b.dim(-1))),)
-
-
 def _packed(x: Array) -> tuple[Array, Array, Array]:
     """Return what LAPACK's getrf gives of a stack: the factors, the pivots, the first that is 0."""
     rows, columns = x.shape[-2:]
@@ -247,7 +239,7 @@ def _solve_model(call: ArrayCall) -> Any:
 
 def _factoring(*schema: str) -> Function:
     model: Callable[[ArrayCall], Any] = lambda call: _packed(call.need(call.schema[0]))  # noqa: E731
-    return Function(schema, _factor, model, _factor_type)
+    return Function(schema, _factor, model, infer=_factor_type)
 
 
 FAMILY = Family(
@@ -255,11 +247,9 @@ FAMILY = Family(
         "linalg_lu_factor": _factoring("A", "pivot"),
         "linalg_lu_factor_ex": _factoring("A", "pivot", "check_errors"),
         "_lu_with_info": _factoring("self", "pivot", "check_errors"),
-        "linalg_lu": Function(("A", "pivot"), _apart, _apart_model, _apart_type),
-        "lu_solve": Function(("self", "LU_data", "LU_pivots"), _solve, _solve_model, _solve_type),
-        "linalg_lu_solve": Function(
-            ("LU", "pivots", "B", "left", "adjoint"), _solve, _solve_model, _solve_type
-        ),
+        "linalg_lu": Function(("A", "pivot"), _apart, _apart_model, infer=_apart_type),
+        "lu_solve": Function(("self", "LU_data", "LU_pivots"), _solve, _solve_model),
+        "linalg_lu_solve": Function(("LU", "pivots", "B", "left", "adjoint"), _solve, _solve_model),
     }
 )
 

@@ -89,7 +89,7 @@ def _model(call: ArrayCall) -> Any:
     return found
 
 
-_EXPONENTIAL = Function(("self",), _exponential, _model, like())
+_EXPONENTIAL = Function(("self",), _exponential, _model, infer=like())
 FAMILY = Family({"linalg_matrix_exp": _EXPONENTIAL, "matrix_exp": _EXPONENTIAL})
 
 

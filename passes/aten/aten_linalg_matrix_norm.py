@@ -21,13 +21,12 @@ References: pytorch/pytorch aten/src/ATen/native/LinearAlgebra.cpp (linalg_matri
     Functions of Matrices (2008), 8.3 (Newton-Schulz iteration)
 """
 
-from collections.abc import Sequence
 from math import inf
 from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import APPROXIMATE, Array, Builder, InferredType, NodeView, Refuse, Value
+from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Refuse, Value
 
 from ._arguments import ArrayCall, Call, replacing
 from ._family import Family, Function, ranked
@@ -123,14 +122,6 @@ def _spectral(build: Builder, x: Value) -> Value:
     return build.Mul(build.Sqrt(build.Div(whole, build.Max(trace, tiny))), size)
 
 
-def _type(call: Call) -> Sequence[InferredType | None]:
-    x, rank = ranked(call, "self", 2)
-    axes, keep = _axes(call, rank), bool(call.number("keepdim", 0))
-    sizes = list(x.shape or ())
-    shape = tuple(1 if a in axes else n for a, n in enumerate(sizes) if keep or a not in axes)
-    return (InferredType(x.elem_type, shape) if call.number("dtype") is None else None,)
-
-
 def _model(call: ArrayCall) -> Any:
     x: Array = call.need("self")
     axes = _axes(call, x.ndim)
@@ -143,7 +134,7 @@ def _model(call: ArrayCall) -> Any:
 
 
 _SCHEMA = ("self", "ord", "dim", "keepdim", "dtype")
-FAMILY = Family({"linalg_matrix_norm": Function(_SCHEMA, _norm, _model, _type)})
+FAMILY = Family({"linalg_matrix_norm": Function(_SCHEMA, _norm, _model)})
 
 
 @replacing(
@@ -152,7 +143,6 @@ FAMILY = Family({"linalg_matrix_norm": Function(_SCHEMA, _norm, _model, _type)})
         "Abs Add Cast Div Equal Gather MatMul Max Mul Range ReduceL2 ReduceMax ReduceMin ReduceSum "
         "Shape Sqrt Squeeze Sub Transpose Unsqueeze"
     ),
-    infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,
 )
 def aten_linalg_matrix_norm(node: NodeView, build: Builder) -> tuple[Value | None, ...]:

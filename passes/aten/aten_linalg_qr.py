@@ -23,16 +23,15 @@ References: pytorch/pytorch aten/src/ATen/native/BatchLinearAlgebra.cpp (linalg_
     Computations, 3.4 and 5.2
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import APPROXIMATE, Array, Builder, InferredType, Option, Refuse, Value
+from graphfix.authoring import APPROXIMATE, Array, Builder, Option, Refuse, Value
 
 from ._arguments import ArrayCall, Call
-from ._family import INT64, Family, Function, ranked, unused
-from ._lu import matrices_of, sizes_of, steps_of, substituted
+from ._family import Family, Function, ranked, unused
+from ._lu import matrices_of, substituted
 from ._pivoting import COMPUTED, cut, row_numbers, signed_pivots, square_matrices
 
 
@@ -205,36 +204,6 @@ def _further(build: Builder, call: Call, x: Value, over: bool) -> tuple[Value, .
     return nothing, build.constant(np.zeros(0, np.int64)), nothing
 
 
-def _slogdet_type(call: Call) -> Sequence[InferredType | None]:
-    x, _ = ranked(call, call.schema[0], 2)
-    front = tuple(x.shape or ())[:-2]
-    return InferredType(x.elem_type, front), InferredType(x.elem_type, front)
-
-
-def _qr_type(call: Call) -> Sequence[InferredType | None]:
-    x, _ = ranked(call, call.schema[0], 2)
-    front, rows, columns = sizes_of(x)
-    mode = call.text("mode", "reduced") if "mode" in call.schema else ""
-    whole = mode == "complete" or ("some" in call.schema and not call.number("some", 1))
-    kept = rows if whole else steps_of(rows, columns)
-    shapes = (*front, rows, kept), (*front, kept, columns)
-    return [InferredType(x.elem_type, shape) for shape in shapes]
-
-
-def _lstsq_type(call: Call) -> Sequence[InferredType | None]:
-    x, _ = ranked(call, "self", 2)
-    front, rows, columns = sizes_of(x)
-    wide, driver = call.need("b").dim(-1), call.text("driver", "gelsy")
-    over = isinstance(rows, int) and isinstance(columns, int) and rows > columns
-    left = (*front, wide) if over and driver == "gels" else (0,)
-    return (
-        InferredType(x.elem_type, (*front, columns, wide)),
-        InferredType(x.elem_type, left if driver in ("gels", "gelsy") else None),
-        InferredType(INT64, (0,) if driver == "gels" else front),
-        InferredType(x.elem_type, (0,) if driver in ("gels", "gelsy") else None),
-    )
-
-
 def _slogdet_model(call: ArrayCall) -> Any:
     x = call.need(call.schema[0])
     sign, size = np.linalg.slogdet(x.astype(np.float64))
@@ -277,14 +246,12 @@ def _lstsq_model(call: ArrayCall) -> Any:
 
 FAMILY = Family(
     {
-        "linalg_slogdet": Function(("A",), _slogdet, _slogdet_model, _slogdet_type),
-        "slogdet": Function(("self",), _slogdet, _slogdet_model, _slogdet_type),
-        "logdet": Function(("self",), _slogdet, _logdet_model, _slogdet_type),
-        "linalg_qr": Function(("A", "mode"), _qr, _qr_model, _qr_type),
-        "qr": Function(("self", "some"), _qr, _qr_model, _qr_type),
-        "linalg_lstsq": Function(
-            ("self", "b", "rcond", "driver"), _lstsq, _lstsq_model, _lstsq_type
-        ),
+        "linalg_slogdet": Function(("A",), _slogdet, _slogdet_model),
+        "slogdet": Function(("self",), _slogdet, _slogdet_model),
+        "logdet": Function(("self",), _slogdet, _logdet_model),
+        "linalg_qr": Function(("A", "mode"), _qr, _qr_model),
+        "qr": Function(("self", "some"), _qr, _qr_model),
+        "linalg_lstsq": Function(("self", "b", "rcond", "driver"), _lstsq, _lstsq_model),
     }
 )
 

@@ -23,17 +23,14 @@ References: pytorch/pytorch aten/src/ATen/native/BatchLinearAlgebra.cpp (linalg_
     Matrix Computations, 3.4
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from onnx import TensorProto
 
 from graphfix.authoring import (
     APPROXIMATE,
     Array,
     Builder,
-    InferredType,
     Option,
     Refuse,
     Value,
@@ -44,7 +41,7 @@ from ._arguments import ArrayCall, Call
 from ._eliminating import EMITS, eliminated, with_pivots
 from ._error_counts import DECIDED, zero_pivots
 from ._error_counts import EMITS as COUNTING
-from ._family import Family, Function, broadcast, like, ranked
+from ._family import Family, Function, ranked
 from ._pivoting import square_matrices, turned
 
 _MOST_POWER = 64
@@ -210,27 +207,6 @@ def _power(build: Builder, call: Call) -> Value:
     return build.Identity(total)
 
 
-def _solve_type(call: Call) -> Sequence[InferredType | None]:
-    a, _ = ranked(call, "A", 2)
-    b, _ = ranked(call, "B", 1)
-    front = tuple(a.shape or ())[:-2]
-    if _is_vector(a, b):
-        shape = (*broadcast(front, tuple(b.shape or ())[:-1]), b.dim(-1))
-    else:
-        shape = (*broadcast(front, tuple(b.shape or ())[:-2]), b.dim(-2), b.dim(-1))
-    return InferredType(a.elem_type, shape), InferredType(TensorProto.INT32, front)
-
-
-def _two(first: str, second: str) -> Any:
-    def infer(call: Call) -> Sequence[InferredType | None]:
-        a, b = ranked(call, first, 2)[0], ranked(call, second, 2)[0]
-        front = broadcast(tuple(a.shape or ())[:-2], tuple(b.shape or ())[:-2])
-        solved = InferredType(a.elem_type, (*front, b.dim(-2), b.dim(-1)))
-        return solved, InferredType(a.elem_type, a.shape)
-
-    return infer
-
-
 def _wide(a: Array) -> Array:
     return a.astype(np.float64)
 
@@ -282,29 +258,23 @@ def _power_model(call: ArrayCall) -> Any:
     return np.linalg.matrix_power(_wide(x), int(call.number("n"))).astype(x.dtype)
 
 
-_POWER = Function(("self", "n"), _power, _power_model, like())
+_POWER = Function(("self", "n"), _power, _power_model)
 FAMILY = Family(
     {
-        "linalg_solve": Function(("A", "B", "left"), _solve, _solve_model, _solve_type),
-        "linalg_solve_ex": Function(
-            ("A", "B", "left", "check_errors"), _solve, _solve_model, _solve_type
-        ),
+        "linalg_solve": Function(("A", "B", "left"), _solve, _solve_model),
+        "linalg_solve_ex": Function(("A", "B", "left", "check_errors"), _solve, _solve_model),
         "linalg_solve_triangular": Function(
             ("self", "B", "upper", "left", "unitriangular"),
             _triangular,
             _triangular_model,
-            _two("self", "B"),
         ),
         "triangular_solve": Function(
             ("self", "A", "upper", "transpose", "unitriangular"),
             _triangular,
             _triangular_model,
-            _two("A", "self"),
         ),
-        "cholesky_solve": Function(
-            ("self", "input2", "upper"), _cholesky, _cholesky_model, _two("input2", "self")
-        ),
-        "cholesky_inverse": Function(("self", "upper"), _cholesky, _cholesky_model, like()),
+        "cholesky_solve": Function(("self", "input2", "upper"), _cholesky, _cholesky_model),
+        "cholesky_inverse": Function(("self", "upper"), _cholesky, _cholesky_model),
         "linalg_matrix_power": _POWER,
         "matrix_power": _POWER,
     }

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Builder, InferredType, NodeView, Option, Refuse, Value
+from graphfix.authoring import Builder, NodeView, Option, Refuse, Value
 
 from ._arguments import ArrayCall, Call, replacing
 from ._eliminating import EMITS, eliminated, solution
@@ -75,19 +75,6 @@ def _solve(build: Builder, call: Call) -> Value:
     return _shaped(build, found, x, order[own:])
 
 
-def _inverse_type(call: Call) -> Sequence[InferredType | None]:
-    x, _, first = _split(call)
-    shape = tuple(x.shape or ())
-    return (InferredType(x.elem_type, (*shape[first:], *shape[:first])),)
-
-
-def _solve_type(call: Call) -> Sequence[InferredType | None]:
-    x, rank = ranked(call, "self", 1)
-    _, own = ranked(call, "other")
-    order = _order(call.integers("dims"), rank)
-    return (InferredType(x.elem_type, tuple(x.dim(axis) for axis in order[own:])),)
-
-
 def _inverse_model(call: ArrayCall) -> Any:
     x, first = call.need("self"), int(call.number("ind", 2))
     size = prod(x.shape[:first])
@@ -105,10 +92,8 @@ def _solve_model(call: ArrayCall) -> Any:
 
 FAMILY = Family(
     {
-        "linalg_tensorinv": Function(("self", "ind"), _inverse, _inverse_model, _inverse_type),
-        "linalg_tensorsolve": Function(
-            ("self", "other", "dims"), _solve, _solve_model, _solve_type
-        ),
+        "linalg_tensorinv": Function(("self", "ind"), _inverse, _inverse_model),
+        "linalg_tensorsolve": Function(("self", "other", "dims"), _solve, _solve_model),
     }
 )
 
@@ -121,7 +106,6 @@ FAMILY = Family(
             int, 8, "Largest matrix that is eliminated without a Loop, about 19 nodes a row."
         )
     },
-    infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,
 )
 def aten_linalg_tensorsolve(node: NodeView, build: Builder) -> tuple[Value | None, ...]:

@@ -16,7 +16,7 @@ Accuracy: Exact up to rounding for linspace; approximate for logspace, whose pow
 References: pytorch/pytorch aten/src/ATen/native/RangeFactories.cpp (linspace_out, logspace_out)
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,6 @@ from graphfix.authoring import (
     EXACT,
     Array,
     Builder,
-    InferredType,
     NodeView,
     Refuse,
     Value,
@@ -90,11 +89,6 @@ def _powers(build: Builder, call: Call) -> Value:
     return build.Pow(build.constant(np.array(base, line.dtype)), line)
 
 
-def _type(call: Call) -> Sequence[InferredType | None]:
-    steps, dtype = _asked(call)
-    return (InferredType(_TYPES[dtype.name], (steps,)),)
-
-
 def _model(function: Callable[[ArrayCall, Array], Array]) -> Callable[[ArrayCall], Any]:
     def model(call: ArrayCall) -> Any:
         dtype = asked_dtype(call) or np.dtype(np.float32)
@@ -106,10 +100,10 @@ def _model(function: Callable[[ArrayCall, Array], Array]) -> Callable[[ArrayCall
 
 _ENDS = ("start", "end")
 _FURTHER = ("dtype", "layout", "device", "pin_memory")
-_EVEN = Function((*_ENDS, "steps", *_FURTHER), _line, _model(lambda _, line: line), _type)
+_EVEN = Function((*_ENDS, "steps", *_FURTHER), _line, _model(lambda _, line: line))
 _RAISED = Function(
     (*_ENDS, "steps", "base", *_FURTHER), _powers,
-    _model(lambda call, line: np.power(float(call.number("base", 10)), line)), _type, NOTE,
+    _model(lambda call, line: np.power(float(call.number("base", 10)), line)), NOTE,
 )  # fmt: skip
 FAMILY = Family({"linspace": _EVEN, "logspace": _RAISED})
 
@@ -118,7 +112,6 @@ FAMILY = Family({"linspace": _EVEN, "logspace": _RAISED})
     FAMILY.names,
     emits="Add Cast Div Mul Pow Sub Unsqueeze Where",
     accuracy=APPROXIMATE,
-    infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,
 )
 def aten_linspace(node: NodeView, build: Builder) -> tuple[Value | None, ...]:

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, like_first
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value
 
 from ._arguments import ArrayCall, call_of, replacing
 from ._axes import FLOATS, widened
@@ -47,7 +47,6 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
 @replacing(
     NAMES,
     emits="Abs Add Cast Clip Concat Div Exp Greater Log Max Mul Neg Slice Sub",
-    infer=like_first,
     evaluate=evaluate,
 )
 def aten_logcumsumexp(node: NodeView, build: Builder) -> Value:

@@ -188,7 +188,6 @@ FAMILY = Family({
         "Add Cast Equal Exp Gather Identity Less Log Max Mul Neg ReduceMean ReduceProd "
         "ReduceSum Shape Softplus Sub Where"
     ),
-    infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,
 )
 def aten_loss(node: NodeView, build: Builder) -> tuple[Value | None, ...]:

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value
 
 from ._arguments import ArrayCall, Call, replacing
 from ._family import Family, Function, ranked
@@ -68,17 +68,6 @@ def _pivots(call: Call) -> Value:
     return pivots
 
 
-def _type(call: Call) -> Sequence[InferredType | None]:
-    x, rows, columns = _sizes(call)
-    batch, count = tuple(x.shape or ())[:-2], min(rows, columns)
-    shapes: list[tuple[Any, ...]] = [(0,), (0,), (0,)]
-    if _flag(call, "unpack_pivots"):
-        shapes[0] = (*batch, rows, rows)
-    if _flag(call, "unpack_data"):
-        shapes[1:] = [(*batch, rows, count), (*batch, count, columns)]
-    return [InferredType(x.elem_type, shape) for shape in shapes]
-
-
 def _row_order(pivots: Sequence[int], rows: int) -> list[int]:
     """Return the row that each one came from, after the exchanges."""
     state = list(range(rows))
@@ -108,13 +97,12 @@ def _model(call: ArrayCall) -> Any:
     return order, lower, upper
 
 
-FAMILY = Family({"lu_unpack": Function(_SCHEMA, _write, _model, _type)})
+FAMILY = Family({"lu_unpack": Function(_SCHEMA, _write, _model)})
 
 
 @replacing(
     FAMILY.names,
     emits="Add Cast Equal ReduceSum Slice Sub Unsqueeze Where",
-    infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,
 )
 def aten_lu_unpack(node: NodeView, build: Builder) -> tuple[Value | None, ...]:

@@ -14,16 +14,15 @@ References: pytorch/pytorch aten/src/ATen/native/LinearAlgebra.cpp (matmul), Lin
     bilinear, tensordot, einsum)
 """
 
-from collections.abc import Sequence
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Builder, InferredType, Refuse, Value
+from graphfix.authoring import Builder, Refuse, Value
 
 from ._arguments import ArrayCall, Call
-from ._family import Family, Function, Shape, broadcast, ranked
+from ._family import Family, Function, ranked
 from ._lists import arrays_in, tensors_in
 
 
@@ -50,32 +49,12 @@ def _matmul(build: Builder, call: Call) -> Value:
     return product(build, a, b)
 
 
-def _product_shape(a: Shape, b: Shape) -> Shape:
-    if not a or not b:
-        raise Refuse("the operands must have axes")
-    rows = a[-2:-1] if len(a) > 1 else ()
-    columns = b[-1:] if len(b) > 1 else ()
-    return (*broadcast(a[:-2], b[:-2]), *rows, *columns)
-
-
-def _matmul_type(call: Call) -> Sequence[InferredType | None]:
-    a, b = (ranked(call, name)[0] for name in call.schema)
-    return (InferredType(a.elem_type, _product_shape(tuple(a.shape or ()), tuple(b.shape or ()))),)
-
-
 def _linear(build: Builder, call: Call) -> Value:
     x, _ = ranked(call, "input", least=1)
     weight, rank = ranked(call, "weight", least=1)
     turned = build.Transpose(weight, perm=[1, 0]) if rank == 2 else weight
     found, bias = product(build, x, turned), call.tensor("bias")
     return found if bias is None else build.Add(found, bias)
-
-
-def _linear_type(call: Call) -> Sequence[InferredType | None]:
-    x, _ = ranked(call, "input", least=1)
-    weight, _ = ranked(call, "weight", least=1)
-    shape = _product_shape(tuple(x.shape or ()), tuple(weight.shape or ())[::-1])
-    return (InferredType(x.elem_type, shape),)
 
 
 def _linear_model(call: ArrayCall) -> Any:
@@ -90,14 +69,6 @@ def _chain(build: Builder, call: Call) -> Value:
     for value in values[1:]:
         found = product(build, found, value)
     return build.Identity(found) if len(values) == 1 else found
-
-
-def _chain_type(call: Call) -> Sequence[InferredType | None]:
-    values = tensors_in(call, call.schema[0])
-    shape: Shape = tuple(values[0].shape or ())
-    for value in values[1:]:
-        shape = _product_shape(shape, tuple(value.shape or ()))
-    return (InferredType(values[0].elem_type, shape),)
 
 
 def _chain_model(call: ArrayCall) -> Any:
@@ -129,14 +100,6 @@ def _tensordot(build: Builder, call: Call) -> Value:
     return build.Reshape(product(build, rows, columns), shape)
 
 
-def _tensordot_type(call: Call) -> Sequence[InferredType | None]:
-    (a, mine), (b, theirs) = ranked(call, "self"), ranked(call, "other")
-    own, other = _axes(call, "dims_self", mine), _axes(call, "dims_other", theirs)
-    shape = [d for axis, d in enumerate(a.shape or ()) if axis not in own]
-    shape += [d for axis, d in enumerate(b.shape or ()) if axis not in other]
-    return (InferredType(a.elem_type, tuple(shape)),)
-
-
 def _tensordot_model(call: ArrayCall) -> Any:
     a, b = call.need("self"), call.need("other")
     return np.tensordot(a, b, (_axes(call, "dims_self", a.ndim), _axes(call, "dims_other", b.ndim)))
@@ -152,12 +115,6 @@ def _bilinear(build: Builder, call: Call) -> Value:
     found = build.Einsum(half, b, equation=f"{letters}oy,{letters}y->{letters}o")
     bias = call.tensor("bias")
     return found if bias is None else build.Add(found, bias)
-
-
-def _bilinear_type(call: Call) -> Sequence[InferredType | None]:
-    a, _ = ranked(call, "input1", least=1)
-    weight, _ = ranked(call, "weight", least=1)
-    return (InferredType(a.elem_type, (*tuple(a.shape or ())[:-1], (weight.shape or (None,))[0])),)
 
 
 def _bilinear_model(call: ArrayCall) -> Any:
@@ -177,43 +134,35 @@ def _einsum(build: Builder, call: Call) -> Value:
     return build.Einsum(*values, equation=call.text("equation", "").replace(" ", ""))
 
 
-def _einsum_type(call: Call) -> Sequence[InferredType | None]:
-    values = tensors_in(call, "tensors")
-    return (InferredType(values[0].elem_type, None),)
-
-
 def _einsum_model(call: ArrayCall) -> Any:
     return np.einsum(str(call.array("equation")), *arrays_in(call, "tensors"))
 
 
 def _chaining(name: str) -> Function:
-    return Function((name,), _chain, _chain_model, _chain_type)
+    return Function((name,), _chain, _chain_model)
 
 
 def _pair(first: str) -> Function:
     def model(call: ArrayCall) -> Any:
         return np.matmul(call.need(first), call.need("other"))
 
-    return Function((first, "other"), _matmul, model, _matmul_type)
+    return Function((first, "other"), _matmul, model)
 
 
 FAMILY = Family(
     {
         "matmul": _pair("self"),
         "linalg_matmul": _pair("self"),
-        "linear": Function(("input", "weight", "bias"), _linear, _linear_model, _linear_type),
+        "linear": Function(("input", "weight", "bias"), _linear, _linear_model),
         "linalg_multi_dot": _chaining("tensors"),
         "chain_matmul": _chaining("matrices"),
         "tensordot": Function(
             ("self", "other", "dims_self", "dims_other"),
             _tensordot,
             _tensordot_model,
-            _tensordot_type,
         ),
-        "bilinear": Function(
-            ("input1", "input2", "weight", "bias"), _bilinear, _bilinear_model, _bilinear_type
-        ),
-        "einsum": Function(("equation", "tensors", "path"), _einsum, _einsum_model, _einsum_type),
+        "bilinear": Function(("input1", "input2", "weight", "bias"), _bilinear, _bilinear_model),
+        "einsum": Function(("equation", "tensors", "path"), _einsum, _einsum_model),
     }
 )
 

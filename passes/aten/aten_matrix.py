@@ -12,13 +12,12 @@ References: pytorch/pytorch aten/src/ATen/native/ReduceOps.cpp (trace_cpu), Batc
     (linalg_vander)
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, counted, in_quarters
+from graphfix.authoring import Builder, NodeView, Refuse, Value, counted, in_quarters
 
 from ._arguments import ArrayCall, Call, replacing
 from ._arithmetic import held, is_float
@@ -47,11 +46,6 @@ def _trace(build: Builder, call: Call) -> Value:
     return in_quarters(wide, lambda part: over(build, "ReduceSum", part, (0, 1), keep=False), build)
 
 
-def _trace_type(call: Call) -> Sequence[InferredType | None]:
-    x = call.need("self")
-    return (InferredType(TensorProto.INT64 if x.type_name == "int32" else x.elem_type, ()),)
-
-
 def _trace_model(call: ArrayCall) -> Any:
     x = call.need("self")
     total = np.trace(x, dtype=np.int64 if x.dtype.kind == "i" else np.float64)
@@ -78,11 +72,6 @@ def _powers(build: Builder, call: Call) -> Value:
     return build.Concat(*(build.Unsqueeze(c, axes=[rank]) for c in columns), axis=rank)
 
 
-def _powers_type(call: Call) -> Sequence[InferredType | None]:
-    x, count = _count(call)
-    return (InferredType(x.elem_type, (*(x.shape or (1,)), count)),)
-
-
 def _powers_model(call: ArrayCall) -> Any:
     x = np.atleast_1d(call.need("x"))
     given = call.number("N")
@@ -94,8 +83,8 @@ def _powers_model(call: ArrayCall) -> Any:
 
 
 FAMILY = Family({
-    "trace": Function(("self",), _trace, _trace_model, _trace_type),
-    "linalg_vander": Function(("x", "N"), _powers, _powers_model, _powers_type),
+    "trace": Function(("self",), _trace, _trace_model),
+    "linalg_vander": Function(("x", "N"), _powers, _powers_model),
 })  # fmt: skip
 
 
@@ -105,7 +94,6 @@ FAMILY = Family({
         "Add Cast Concat Div Equal Expand Gather Identity Mul Range ReduceSum Shape Slice Squeeze "
         "Sub Unsqueeze Where"
     ),
-    infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,
 )
 def aten_matrix(node: NodeView, build: Builder) -> tuple[Value | None, ...]:

@@ -196,9 +196,9 @@ _MIDDLES = ("median", "nanmedian")
 _ALONG = ("self", "dim", "keepdim")
 FAMILY = Family(
     {
-        **{k: Function(("self",), _writer(k), _modelled(k), _infer) for k in _MIDDLES},
-        **{f"{k}.dim": Function(_ALONG, _writer(k), _modelled(k), _infer) for k in _MIDDLES},
-        "mode": Function(_ALONG, _writer("mode"), _modelled("mode"), _infer),
+        **{k: Function(("self",), _writer(k), _modelled(k), infer=_infer) for k in _MIDDLES},
+        **{f"{k}.dim": Function(_ALONG, _writer(k), _modelled(k), infer=_infer) for k in _MIDDLES},
+        "mode": Function(_ALONG, _writer("mode"), _modelled("mode"), infer=_infer),
     }
 )
 

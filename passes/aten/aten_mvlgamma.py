@@ -58,7 +58,7 @@ def _model(call: ArrayCall) -> Any:
     return (np.sum([*terms], axis=0) + _constant(count)).astype(x.dtype)
 
 
-_SUM = Function(("self", "p"), _write, _model, like_self, NOTE)
+_SUM = Function(("self", "p"), _write, _model, NOTE, infer=like_self)
 FAMILY = Family({"mvlgamma": _SUM, "special_multigammaln": _SUM})
 
 

@@ -71,7 +71,6 @@ FAMILY = Family({
 @replacing(
     FAMILY.names,
     emits="Abs Add And Cast Less Max Mul Neg Not Or Sub Where",
-    infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,
     claims="nan inf",
 )

@@ -38,11 +38,6 @@ def _nonzero(build: Builder, call: Call) -> Value:
     return build.Slice(found, starts=[0], ends=[0], axes=[1])
 
 
-def _nonzero_type(call: Call) -> Sequence[InferredType | None]:
-    _, rank = ranked(call)
-    return (InferredType(_INT64, (None, rank)),)
-
-
 def _rows(call: Call | ArrayCall) -> tuple[int, int]:
     """Return how many rows nonzero_static gives, and what fills those that are missing.
 
@@ -84,10 +79,6 @@ def _select(build: Builder, call: Call) -> Value:
     return build.Compress(build.Reshape(x, [-1]), build.Reshape(mask, [-1]))
 
 
-def _select_type(call: Call) -> Sequence[InferredType | None]:
-    return (InferredType(call.need("self").elem_type, (None,)),)
-
-
 def _select_model(call: ArrayCall) -> Any:
     x, mask = np.broadcast_arrays(call.need("self"), call.need("mask"))
     return x[mask]
@@ -126,17 +117,6 @@ def _runs(build: Builder, call: Call) -> tuple[Value, ...]:
     return build.Compress(flat, starts, axis=0), inverse, counts
 
 
-def _runs_type(call: Call) -> Sequence[InferredType | None]:
-    x, _ = ranked(call)
-    inverse = x.shape if bool(call.number("return_inverse", 0)) else (0,)
-    counts = (None,) if bool(call.number("return_counts", 0)) else (0,)
-    return [
-        InferredType(x.elem_type, (None,)),
-        InferredType(_INT64, inverse),
-        InferredType(_INT64, counts),
-    ]
-
-
 def _runs_model(call: ArrayCall) -> Any:
     _whole(call)
     x = call.need("self")
@@ -150,16 +130,16 @@ def _runs_model(call: ArrayCall) -> Any:
     return flat[starts], inverse, counts
 
 
-_NONZERO = Function(("self",), _nonzero, lambda call: np.argwhere(call.need("self")), _nonzero_type)
+_NONZERO = Function(("self",), _nonzero, lambda call: np.argwhere(call.need("self")))
 FAMILY = Family({
     "nonzero": _NONZERO,
     "argwhere": _NONZERO,
     "nonzero_static": Function(
-        ("self", "size", "fill_value"), _static, _static_model, _static_type
+        ("self", "size", "fill_value"), _static, _static_model, infer=_static_type
     ),
-    "masked_select": Function(("self", "mask"), _select, _select_model, _select_type),
+    "masked_select": Function(("self", "mask"), _select, _select_model),
     "unique_consecutive": Function(
-        ("self", "return_inverse", "return_counts", "dim"), _runs, _runs_model, _runs_type
+        ("self", "return_inverse", "return_counts", "dim"), _runs, _runs_model
     ),
 })  # fmt: skip
 

@@ -20,7 +20,7 @@ from onnx import TensorProto
 from graphfix.authoring import Builder, Refuse, Value
 
 from ._arguments import ArrayCall, Call
-from ._family import Family, Function, by_sizes, ranked
+from ._family import Family, Function, ranked
 
 _MOST_CLASSES = 1 << 16  # that the numpy model makes
 
@@ -60,7 +60,6 @@ FAMILY = Family(
             ("self", "num_classes"),
             _one_hot,
             _model,
-            by_sizes(lambda sizes, call: [*sizes, _classes(call)]),
         )
     }
 )

@@ -193,7 +193,9 @@ def _computed(kind: _Kind, x: Array, n: Array) -> Array:
     return np.asarray(out)
 
 
-FAMILY = Family({name: Function(_SCHEMA, _write, _model(name), _type, NOTE) for name in KINDS})
+FAMILY = Family(
+    {name: Function(_SCHEMA, _write, _model(name), NOTE, infer=_type) for name in KINDS}
+)
 
 
 @replacing(

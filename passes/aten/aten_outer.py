@@ -16,17 +16,17 @@ References: pytorch/pytorch aten/src/ATen/native/LinearAlgebra.cpp (outer, addmm
     Distance.cpp (cdist)
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from math import prod
 from typing import Any
 
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, InferredType, Refuse, Value
+from graphfix.authoring import Array, Builder, Refuse, Value
 
 from ._arguments import ArrayCall, Call
-from ._family import Family, Function, Shape, axis_in, broadcast, ranked
+from ._family import Family, Function, axis_in, ranked
 
 _MOST = 1 << 28
 _FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE)
@@ -188,44 +188,6 @@ def _cdist(build: Builder, call: Call) -> Value:
     return build.Pow(total, 1 / power)
 
 
-def _typed(
-    shape: Callable[[Call, Shape, Shape], Shape],
-) -> Callable[[Call], Sequence[InferredType | None]]:
-    def infer(call: Call) -> Sequence[InferredType | None]:
-        a, b = _pair(call, floats=False)
-        one, other = tuple(a.shape or ()), tuple(b.shape or ())
-        return (InferredType(a.elem_type, shape(call, one, other)),)
-
-    return infer
-
-
-def _matmul(_: Call, a: Shape, b: Shape) -> Shape:
-    if len(a) == 1 or len(b) == 1:
-        return (*(a[:-1] if len(a) > 1 else ()), *(b[:-2] + b[-1:] if len(b) > 1 else ()))
-    return (*broadcast(a[:-2], b[:-2]), a[-2], b[-1])
-
-
-def _reduced(call: Call, a: Shape, b: Shape) -> Shape:
-    whole = broadcast(a, b)
-    axis = axis_in(call, "dim", len(whole), -1)
-    return (*whole[:axis], *whole[axis + 1 :])
-
-
-def _kron_shape(_: Call, a: Shape, b: Shape) -> Shape:
-    rank = max(len(a), len(b))
-    one, other = (1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b
-    pairs = zip(one, other, strict=True)
-    return tuple(n * m if isinstance(n, int) and isinstance(m, int) else None for n, m in pairs)
-
-
-def _inner_shape(_: Call, a: Shape, b: Shape) -> Shape:
-    return (*a[:-1], *b[:-1]) if a and b else broadcast(a, b)
-
-
-def _cdist_shape(_: Call, a: Shape, b: Shape) -> Shape:
-    return (*broadcast(a[:-2], b[:-2]), a[-2], b[-2])
-
-
 def _both(call: ArrayCall) -> tuple[Array, Array]:
     names = [name for name in call.schema if name in _OPERANDS][-2:]
     return call.need(names[0]), call.need(names[1])
@@ -277,10 +239,10 @@ def _cdist_model(call: ArrayCall) -> Any:
 
 
 def _simple(schema: tuple[str, ...], *wanted: int) -> Function:
-    return Function(schema, _product(*wanted), _modelled(np.matmul), _typed(_matmul))
+    return Function(schema, _product(*wanted), _modelled(np.matmul))
 
 
-_OUTER = Function(("self", "vec2"), _outer, _modelled(np.outer), _typed(lambda c, a, b: a + b))
+_OUTER = Function(("self", "vec2"), _outer, _modelled(np.outer))
 FAMILY = Family(
     {
         "outer": _OUTER,
@@ -290,44 +252,31 @@ FAMILY = Family(
         "mv": _simple(("self", "vec"), 2, 1),
         "dot": _simple(("self", "tensor"), 1, 1),
         "vdot": _simple(("self", "other"), 1, 1),
-        "inner": Function(("self", "other"), _inner, _modelled(np.inner), _typed(_inner_shape)),
-        "kron": Function(("self", "other"), _kron, _modelled(np.kron), _typed(_kron_shape)),
-        "cross": Function(
-            ("self", "other", "dim"), _cross, _cross_model, _typed(lambda c, a, b: broadcast(a, b))
-        ),
+        "inner": Function(("self", "other"), _inner, _modelled(np.inner)),
+        "kron": Function(("self", "other"), _kron, _modelled(np.kron)),
+        "cross": Function(("self", "other", "dim"), _cross, _cross_model),
         "linalg_cross": Function(
             ("self", "other", "dim"),
             _cross,
             lambda c: np.cross(*_both(c), axis=int(c.number("dim", -1))).astype(
                 c.need("self").dtype
             ),
-            _typed(lambda c, a, b: broadcast(a, b)),
         ),
-        "linalg_vecdot": Function(("x", "y", "dim"), _vecdot, _vecdot_model, _typed(_reduced)),
-        "addmm": Function(
-            ("self", "mat1", "mat2", "beta", "alpha"), _added, _added_model, _typed(_matmul)
-        ),
-        "addmv": Function(
-            ("self", "mat", "vec", "beta", "alpha"), _added, _added_model, _typed(_matmul)
-        ),
-        "baddbmm": Function(
-            ("self", "batch1", "batch2", "beta", "alpha"), _added, _added_model, _typed(_matmul)
-        ),
+        "linalg_vecdot": Function(("x", "y", "dim"), _vecdot, _vecdot_model),
+        "addmm": Function(("self", "mat1", "mat2", "beta", "alpha"), _added, _added_model),
+        "addmv": Function(("self", "mat", "vec", "beta", "alpha"), _added, _added_model),
+        "baddbmm": Function(("self", "batch1", "batch2", "beta", "alpha"), _added, _added_model),
         "addbmm": Function(
             ("self", "batch1", "batch2", "beta", "alpha"),
             _added,
             _added_model,
-            _typed(lambda c, a, b: (a[-2], b[-1])),
         ),
         "addr": Function(
             ("self", "vec1", "vec2", "beta", "alpha"),
             _added,
             _added_model,
-            _typed(lambda c, a, b: a + b),
         ),
-        "cdist": Function(
-            ("x1", "x2", "p", "compute_mode"), _cdist, _cdist_model, _typed(_cdist_shape)
-        ),
+        "cdist": Function(("x1", "x2", "p", "compute_mode"), _cdist, _cdist_model),
     }
 )
 

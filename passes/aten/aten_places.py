@@ -16,16 +16,16 @@ References: pytorch/pytorch aten/src/ATen/native/TensorShape.cpp (unfold, as_str
 """
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, InferredType, Refuse, Value
+from graphfix.authoring import Array, Builder, Refuse, Value
 
 from ._arguments import ArrayCall, Call
-from ._family import Family, Function, Written, by_sizes, like, ranked
+from ._family import Family, Function, Written, ranked
 from ._lists import arrays_in, tensors_in
 
 _MOST = 1 << 20
@@ -108,16 +108,8 @@ def _modelled(names: tuple[str, ...], move: Move) -> Callable[[ArrayCall], Any]:
     return model
 
 
-def _typed(names: tuple[str, ...], move: Move) -> Callable[[Call], Sequence[InferredType | None]]:
-    def infer(call: Call) -> Sequence[InferredType | None]:
-        values, places = _place_numbers(call, names, move)
-        return (InferredType(values[0].elem_type, places.shape),)
-
-    return infer
-
-
 def _function(move: Move, *schema: str, tensors: tuple[str, ...] = ("self",)) -> Function:
-    return Function(schema, _placed(tensors, move), _modelled(tensors, move), _typed(tensors, move))
+    return Function(schema, _placed(tensors, move), _modelled(tensors, move))
 
 
 def _numbers(call: ArrayCall, name: str) -> list[int]:
@@ -254,7 +246,7 @@ def _pad(mode: str) -> Move:
 
 def _padding(mode: str, *further: str) -> Function:
     moved = _function(_pad(mode), "self", *(further or ("padding",)))
-    return Function(moved.schema, _pad_written(mode, moved), moved.model, by_sizes(_padded_sizes))
+    return Function(moved.schema, _pad_written(mode, moved), moved.model)
 
 
 def _pad_written(mode: str, moved: Function) -> Callable[[Builder, Call], Any]:
@@ -276,16 +268,6 @@ def _pad_written(mode: str, moved: Function) -> Callable[[Builder, Call], Any]:
     return write
 
 
-def _padded_sizes(sizes: Any, call: Call) -> Any:
-    pads = call.integers(call.schema[1]) or ()
-    each = [0] * (len(sizes) - len(pads) // 2)
-    each += [a + b for a, b in zip(pads[-2::-2], pads[::-2], strict=True)]
-    return [
-        size + more if isinstance(size, int) else size if not more else None
-        for size, more in zip(sizes, each, strict=True)
-    ]
-
-
 def _strided_written(build: Builder, call: Call) -> Value:
     """Gather from the flat tensor, whose size is of no matter."""
     x = call.need("self")
@@ -297,15 +279,10 @@ def _strided_written(build: Builder, call: Call) -> Value:
     return build.Gather(build.Reshape(x, [-1]), places, axis=0)
 
 
-def _strided_type(call: Call) -> Sequence[InferredType | None]:
-    return (InferredType(call.need("self").elem_type, call.integers("size") or ()),)
-
-
 _STRIDED = Function(
     ("self", "size", "stride", "storage_offset"),
     _strided_written,
     _modelled(("self",), _strided),
-    _strided_type,
 )
 
 
@@ -327,7 +304,7 @@ def _scatter_written(build: Builder, call: Call) -> Written:
 
 _BOTH = ("self", "src")
 _SCATTERED = _function(_strided_scatter, *_BOTH, "size", "stride", "storage_offset", tensors=_BOTH)
-_STRIDED_SCATTER = Function(_SCATTERED.schema, _scatter_written, _SCATTERED.model, like())
+_STRIDED_SCATTER = Function(_SCATTERED.schema, _scatter_written, _SCATTERED.model)
 _FUNCTIONS = {
     "diag": _function(_diag, "self", "diagonal"),
     "diagflat": _function(_diag, "self", "offset"),

@@ -21,13 +21,11 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from onnx import TensorProto
 
 from graphfix.authoring import (
     FAR,
     Array,
     Builder,
-    InferredType,
     NodeView,
     Refuse,
     Value,
@@ -270,13 +268,6 @@ def _numbers(windows: Sequence[Windows]) -> tuple[list[int], Array]:
     return each, starts
 
 
-def _infer(call: Call, axes: int, results: int) -> Sequence[InferredType | None]:
-    x, windows = _pooled(call, axes)
-    shape = (*(x.shape or ())[:-axes], *(w.count for w in windows))
-    kinds = (x.elem_type, TensorProto.INT64)
-    return [InferredType(kind, shape) for kind in kinds[:results]]
-
-
 def _of_windows(call: ArrayCall, axes: int, fill: Any) -> tuple[Array, tuple[Windows, ...]]:
     """Return the elements of all windows along a new first axis."""
     x = call.need("self")
@@ -328,7 +319,6 @@ def _averaging(axes: int, *further: str) -> Function:
         (*schema, *further),
         lambda build, call: _mean(build, call, axes),
         lambda call: _mean_model(call, axes),
-        lambda call: _infer(call, axes, 1),
     )
 
 
@@ -337,7 +327,6 @@ def _taking(axes: int, results: int) -> Function:
         ("self", "kernel_size", "stride", "padding", "dilation", "ceil_mode"),
         lambda build, call: _largest(build, call, axes),
         lambda call: _largest_model(call, axes, results),
-        lambda call: _infer(call, axes, results),
     )
 
 
@@ -356,7 +345,6 @@ FAMILY = Family({
         "Add AveragePool Cast Div Expand Gather Greater Less Max MaxPool Min Mul Pad Range Reshape "
         "Shape Slice Squeeze Sub Unsqueeze Where"
     ),
-    infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,
 )
 def aten_pool(node: NodeView, build: Builder) -> tuple[Value | None, ...]:

@@ -311,7 +311,7 @@ _OF_TWO = {
 FAMILY = Family(
     {name: row.function() for name, row in _TABLE.items()}
     | {name: row.function() for name, row in _OF_TWO.items()}
-    | {"sum_to_size": Function(("self", "size"), _to_size, _to_size_model, _to_size_type)}
+    | {"sum_to_size": Function(("self", "size"), _to_size, _to_size_model, infer=_to_size_type)}
 )
 
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, like_first
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value
 
 from ._arguments import ArrayCall, call_of, replacing
 from ._axes import LOW_PRECISION
@@ -49,9 +49,7 @@ def default_eps(double: bool) -> float:
     return float(np.finfo(np.float64 if double else np.float32).eps)
 
 
-@replacing(
-    NAMES, emits="Add Cast Div Mul ReduceMean ReduceSum Sqrt", infer=like_first, evaluate=evaluate
-)
+@replacing(NAMES, emits="Add Cast Div Mul ReduceMean ReduceSum Sqrt", evaluate=evaluate)
 def aten_rms_norm(node: NodeView, build: Builder) -> Value:
     """Divide by the root mean square, see the module."""
     call = call_of(node, {"rms_norm": SCHEMA})

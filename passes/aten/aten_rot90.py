@@ -206,13 +206,6 @@ def _rot90_shape(sizes: Any, call: Call) -> Any:
     return sizes
 
 
-def _swapped_shape(sizes: Any, call: Call) -> Any:
-    axes = [axis_in(call, name, len(sizes)) for name in call.schema[1:]]
-    if len(sizes):
-        sizes[axes] = sizes[axes[::-1]]
-    return sizes
-
-
 def _entries(call: ArrayCall, name: str) -> tuple[int, ...]:
     return tuple(int(e) for e in call.entries(name) or ())
 
@@ -249,31 +242,34 @@ def _rot90_model(call: ArrayCall) -> Any:
 _SELF = ("self",)
 FAMILY = Family(
     {
-        "rot90": Function(("self", "k", "dims"), _rot90, _rot90_model, by_sizes(_rot90_shape)),
+        "rot90": Function(
+            ("self", "k", "dims"), _rot90, _rot90_model, infer=by_sizes(_rot90_shape)
+        ),
         "fliplr": Function(
             _SELF,
             _flip(1),
             lambda c: np.fliplr(c.need("self")).copy(),
-            by_sizes(lambda sizes, _: sizes),
+            infer=by_sizes(lambda sizes, _: sizes),
         ),
         "flipud": Function(
             _SELF,
             _flip(0),
             lambda c: np.flipud(c.need("self")).copy(),
-            by_sizes(lambda sizes, _: sizes),
+            infer=by_sizes(lambda sizes, _: sizes),
         ),
         **DIAGONALS,
         "roll": Function(
-            ("self", "shifts", "dims"), _roll, _roll_model, by_sizes(lambda sizes, _: sizes)
+            ("self", "shifts", "dims"), _roll, _roll_model, infer=by_sizes(lambda sizes, _: sizes)
         ),
-        "take_along_dim": Function(("self", "indices", "dim"), _taken, _taken_model, _taken_type),
+        "take_along_dim": Function(
+            ("self", "indices", "dim"), _taken, _taken_model, infer=_taken_type
+        ),
         "movedim": Function(
             ("self", "source", "destination"),
             _movedim,
             lambda c: np.moveaxis(
                 c.need("self"), _entries(c, "source"), _entries(c, "destination")
             ).copy(),
-            by_sizes(lambda sizes, call: sizes[_moved(call, len(sizes))]),
         ),
         **{
             name: Function(
@@ -282,7 +278,6 @@ FAMILY = Family(
                 lambda c: np.swapaxes(
                     c.need("self"), int(c.number(c.schema[1])), int(c.number(c.schema[2]))
                 ).copy(),
-                by_sizes(_swapped_shape),
             )
             for name, one, two in (("swapaxes", "axis0", "axis1"), ("swapdims", "dim0", "dim1"))
         },
@@ -290,16 +285,14 @@ FAMILY = Family(
             _SELF,
             _turning("mT"),
             lambda c: np.swapaxes(c.need("self"), -1, -2).copy(),
-            by_sizes(lambda sizes, _: (*sizes[:-2], *sizes[-2:][::-1])),
         ),
         "numpy_T": Function(
             _SELF,
             _turning("numpy_T"),
             lambda c: c.need("self").T.copy(),
-            by_sizes(lambda sizes, call: sizes[::-1]),
         ),
         "channel_shuffle": Function(
-            ("self", "groups"), _shuffled, _shuffle_model, by_sizes(lambda sizes, _: sizes)
+            ("self", "groups"), _shuffled, _shuffle_model, infer=by_sizes(lambda sizes, _: sizes)
         ),
     }
 )

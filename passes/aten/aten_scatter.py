@@ -13,7 +13,6 @@ Accuracy: Exact; sums of several values at one place come in any order, as in Py
 References: pytorch/pytorch aten/src/ATen/native/TensorAdvancedIndexing.cpp (scatter, index_add)
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from graphfix.authoring import Array, Builder, Refuse, Value
 
 from ._arguments import ArrayCall, Call
 from ._arithmetic import held, is_float
-from ._family import Family, Function, axis_in, index_vector, like, ranked
+from ._family import Family, Function, axis_in, index_vector, ranked
 from ._promoting import of_one_type
 
 _REDUCTIONS = {
@@ -241,24 +240,19 @@ def _index_model(call: ArrayCall) -> Any:
     return np.reshape(found, own.shape)
 
 
-def _function(schema: tuple[str, ...], write: Callable[[Builder, Call], Value],
-              model: Callable[[ArrayCall], Any]) -> Function:  # fmt: skip
-    return Function(schema, write, model, like())
-
-
 _AT = ("self", "dim", "index")
 FAMILY = Family({
-    "scatter": _function((*_AT, "src"), _scatter, _set_model),
-    "scatter.value": _function((*_AT, "value"), _scatter, _set_model),
-    "scatter.reduce": _function((*_AT, "src", "reduce"), _scatter, _scatter_model),
-    "scatter.value_reduce": _function((*_AT, "value", "reduce"), _scatter, _scatter_model),
-    "scatter_add": _function((*_AT, "src"), _scatter, _scatter_model),
-    "scatter_reduce": _function((*_AT, "src", "reduce", "include_self"), _scatter, _scatter_model),
-    "put": _function(("self", "index", "source", "accumulate"), _put, _put_model),
-    "index_fill": _function((*_AT, "value"), _index_write, _index_model),
-    "index_copy": _function((*_AT, "source"), _index_write, _index_model),
-    "index_add": _function((*_AT, "source", "alpha"), _index_write, _index_model),
-    "index_reduce": _function((*_AT, "source", "reduce", "include_self"), _index_write,
+    "scatter": Function((*_AT, "src"), _scatter, _set_model),
+    "scatter.value": Function((*_AT, "value"), _scatter, _set_model),
+    "scatter.reduce": Function((*_AT, "src", "reduce"), _scatter, _scatter_model),
+    "scatter.value_reduce": Function((*_AT, "value", "reduce"), _scatter, _scatter_model),
+    "scatter_add": Function((*_AT, "src"), _scatter, _scatter_model),
+    "scatter_reduce": Function((*_AT, "src", "reduce", "include_self"), _scatter, _scatter_model),
+    "put": Function(("self", "index", "source", "accumulate"), _put, _put_model),
+    "index_fill": Function((*_AT, "value"), _index_write, _index_model),
+    "index_copy": Function((*_AT, "source"), _index_write, _index_model),
+    "index_add": Function((*_AT, "source", "alpha"), _index_write, _index_model),
+    "index_reduce": Function((*_AT, "source", "reduce", "include_self"), _index_write,
                               _index_model),
 })  # fmt: skip
 

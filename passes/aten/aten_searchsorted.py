@@ -18,14 +18,13 @@ References: pytorch/pytorch aten/src/ATen/native/Bucketization.cpp (`!(mid_val >
     aten/src/ATen/native/SummaryOps.cpp (bincount)
 """
 
-from collections.abc import Sequence
 from math import prod
 from typing import Any
 
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, InferredType, Refuse, Value
+from graphfix.authoring import Array, Builder, Refuse, Value
 
 from ._arguments import ArrayCall, Call
 from ._axes import FLOATS
@@ -103,20 +102,6 @@ def _bincount(build: Builder, call: Call) -> Value:
     return build.ReduceSum(build.Where(here, weights, nothing), axes=[1], keepdims=0)
 
 
-def _searched_type(call: Call) -> Sequence[InferredType | None]:
-    kind = TensorProto.INT32 if call.number("out_int32", 0) else INT64
-    return (InferredType(kind, call.need("self").shape),)
-
-
-def _counted_type(call: Call) -> Sequence[InferredType | None]:
-    weights = call.tensor("weights")
-    kind = INT64
-    if weights is not None:
-        single = weights.elem_type == TensorProto.FLOAT
-        kind = TensorProto.FLOAT if single else TensorProto.DOUBLE
-    return (InferredType(kind, (None,)),)
-
-
 def _search_model(call: ArrayCall) -> Any:
     entries = call.need("sorted_sequence" if "sorter" in call.schema else "boundaries")
     values = call.need("self")
@@ -144,11 +129,9 @@ def _bincount_model(call: ArrayCall) -> Any:
 
 FAMILY = Family(
     {
-        "searchsorted": Function(_SORTED, _search, _search_model, _searched_type),
-        "bucketize": Function(_BUCKETS, _bucketize, _search_model, _searched_type),
-        "bincount": Function(
-            ("self", "weights", "minlength"), _bincount, _bincount_model, _counted_type
-        ),
+        "searchsorted": Function(_SORTED, _search, _search_model),
+        "bucketize": Function(_BUCKETS, _bucketize, _search_model),
+        "bincount": Function(("self", "weights", "minlength"), _bincount, _bincount_model),
     }
 )
 

@@ -18,13 +18,12 @@ Accuracy: Exact up to rounding and the order of sums and products. The lengths h
 References: pytorch/pytorch aten/src/ATen/native/SegmentReduce.cpp
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value
+from graphfix.authoring import Builder, NodeView, Refuse, Value
 
 from ._arguments import ArrayCall, Call, replacing
 from ._bags import EMITS, members, spread
@@ -76,11 +75,6 @@ def _reduced(build: Builder, call: Call) -> Value:
     return build.Div(found, build.Max(counts, build.constant(np.ones((), x.dtype))))
 
 
-def _type(call: Call) -> Sequence[InferredType | None]:
-    x, _, lengths = _segments(call)
-    return (InferredType(x.elem_type, (lengths.dim(0), *tuple(x.shape or ())[1:])),)
-
-
 def _model(call: ArrayCall) -> Any:
     x, lengths = call.need("data"), call.need("lengths")
     if lengths.sum() != len(x) or (lengths < 0).any():
@@ -102,13 +96,12 @@ def _model(call: ArrayCall) -> Any:
 
 
 _SCHEMA = ("data", "reduce", "lengths", "indices", "offsets", "axis", "unsafe", "initial")
-FAMILY = Family({"segment_reduce": Function(_SCHEMA, _reduced, _model, _type)})
+FAMILY = Family({"segment_reduce": Function(_SCHEMA, _reduced, _model)})
 
 
 @replacing(
     FAMILY.names,
     emits=(f"{EMITS} Add Cast CumSum Div Max Min Mul ReduceMax ReduceMin ReduceProd ReduceSum Sub"),
-    infer=FAMILY.infer,
     evaluate=FAMILY.evaluate,
 )
 def aten_segment_reduce(node: NodeView, build: Builder) -> tuple[Value | None, ...]:

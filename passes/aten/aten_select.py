@@ -13,12 +13,11 @@ References: pytorch/pytorch aten/src/ATen/native/TensorShape.cpp (narrow, slice)
     TensorAdvancedIndexing.cpp (gather, take)
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import FAR, Builder, InferredType, Refuse, Value
+from graphfix.authoring import FAR, Builder, Refuse, Value
 
 from ._arguments import ArrayCall, Call
 from ._family import Family, Function, axis_in, by_sizes, index_vector, like, ranked
@@ -32,11 +31,6 @@ def _select(build: Builder, call: Call) -> Value:
         raise Refuse(f"the size of axis {axis} of {x.name} must be known; it is open")
     place = index + size if index < 0 and size is not None else index
     return build.Gather(x, np.array(place, np.int64), axis=axis)
-
-
-def _without(sizes: Any, call: Call) -> Any:
-    axis = axis_in(call, "dim", len(sizes))
-    return [*sizes[:axis], *sizes[axis + 1 :]]
 
 
 def _bounds(call: Call, size: int | None) -> tuple[int, int, int]:
@@ -64,17 +58,6 @@ def _slice(build: Builder, call: Call) -> Value:
     return build.Slice(x, starts=[start], ends=[end], axes=[axis], **steps)
 
 
-def _cut(sizes: Any, call: Call) -> Any:
-    axis = axis_in(call, "dim", len(sizes), 0)
-    size = sizes[axis]
-    if isinstance(size, int):
-        start, end, step = _bounds(call, size)
-        found: Any = max(-(-(end - start) // step), 0)
-    else:
-        found = int(call.number("length")) if "length" in call.schema else None
-    return [*sizes[:axis], found, *sizes[axis + 1 :]]
-
-
 def _slice_model(call: ArrayCall) -> Any:
     x, axis = call.need("self"), int(call.number("dim", 0))
     start, step = int(call.number("start", 0)), 1
@@ -96,13 +79,6 @@ def _index_select(build: Builder, call: Call) -> Value:
     return build.Gather(x, index_vector(build, call), axis=axis)
 
 
-def _selected(sizes: Any, call: Call) -> Any:
-    places, rank = ranked(call, "index")
-    count = places.dim(0) if rank else 1
-    axis = axis_in(call, "dim", len(sizes))
-    return [*sizes[:axis], count, *sizes[axis + 1 :]] if len(sizes) else []
-
-
 def _gather(build: Builder, call: Call) -> Value:
     x, rank = ranked(call)
     places, own = ranked(call, "index")
@@ -111,10 +87,6 @@ def _gather(build: Builder, call: Call) -> Value:
         flat = build.Reshape(x, [-1]) if not rank else x
         return build.Gather(flat, places, axis=0)
     return build.GatherElements(x, places, axis=axis)
-
-
-def _like_index(_: Any, call: Call) -> Any:
-    return ranked(call, "index")[0].shape
 
 
 def _gather_model(call: ArrayCall) -> Any:
@@ -170,23 +142,24 @@ def _written_model(call: ArrayCall) -> Any:
     return found
 
 
-_SLICE = Function(("self", "dim", "start", "end", "step"), _slice, _slice_model, by_sizes(_cut))
+_SLICE = Function(("self", "dim", "start", "end", "step"), _slice, _slice_model)
 
 
 def _embedded(build: Builder, call: Call) -> Value:
     return build.Gather(call.need("weight"), call.need("indices"), axis=0)
 
 
-def _embedded_type(call: Call) -> Sequence[InferredType | None]:
-    (x, _), (places, _) = ranked(call, "weight", 1), ranked(call, "indices")
-    return (InferredType(x.elem_type, (*(places.shape or ()), *(x.shape or ())[1:])),)
+def _narrowed(sizes: Any, call: Call) -> Any:
+    axis = axis_in(call, "dim", len(sizes), 0)
+    return [*sizes[:axis], int(call.number("length")), *sizes[axis + 1 :]]
 
 
-_NARROW = Function(("self", "dim", "start", "length"), _slice, _slice_model, by_sizes(_cut))
+_NARROW = Function(
+    ("self", "dim", "start", "length"), _slice, _slice_model, infer=by_sizes(_narrowed)
+)
 _SELECT = Function(
     ("self", "dim", "index"), _select,
     lambda c: np.take(c.need("self"), int(c.number("index")), int(c.number("dim"))),
-    by_sizes(_without),
 )  # fmt: skip
 _AT = ("self", "dim", "index")
 _FUNCTIONS = {
@@ -195,17 +168,18 @@ _FUNCTIONS = {
     "index_select": Function(
         _AT, _index_select,
         lambda c: np.take(c.need("self"), c.need("index").reshape(-1), int(c.number("dim")))
-        if c.need("self").ndim else c.need("self"), by_sizes(_selected)),
-    "gather": Function((*_AT, "sparse_grad"), _gather, _gather_model, by_sizes(_like_index)),
+        if c.need("self").ndim else c.need("self")),
+    "gather": Function((*_AT, "sparse_grad"), _gather, _gather_model),
     "take": Function(("self", "index"), _take,
-                     lambda c: c.need("self").reshape(-1)[c.need("index")], by_sizes(_like_index)),
+                     lambda c: c.need("self").reshape(-1)[c.need("index")]),
     "embedding": Function(
         ("weight", "indices", "padding_idx", "scale_grad_by_freq", "sparse"), _embedded,
-        lambda c: c.need("weight")[c.need("indices")], _embedded_type,
+        lambda c: c.need("weight")[c.need("indices")],
     ),
-    "select_scatter": Function(("self", "src", "dim", "index"), _written, _written_model, like()),
+    "select_scatter": Function(("self", "src", "dim", "index"), _written, _written_model,
+                               infer=like()),
     "slice_scatter": Function(("self", "src", "dim", "start", "end", "step"), _written,
-                              _written_model, like()),
+                              _written_model, infer=like()),
 }  # fmt: skip
 FAMILY = Family(_FUNCTIONS)
 

@@ -26,7 +26,7 @@ from graphfix.authoring import FAR, Builder, InferredType, Refuse, Value
 
 from ._arguments import ArrayCall, Call
 from ._arithmetic import held, larger
-from ._family import Family, Function, axis_in, broadcast, by_sizes, ranked, unused, without
+from ._family import Family, Function, axis_in, broadcast, ranked, unused
 from ._promoting import common_dtype, of_one_type
 from ._reductions import Rule, dtype_in, over
 
@@ -39,17 +39,6 @@ def _typed(build: Builder, call: Call, rule: Rule = "same") -> tuple[Value, int,
     kind = helper.np_dtype_to_tensor_dtype(dtype_in(call, x.dtype, rule))
     value = x if x.elem_type == kind else build.Cast(x, to=kind)
     return value, rank, axis_in(call, "dim", rank)
-
-
-def _like(rule: Rule) -> Callable[[Call], Sequence[InferredType | None]]:
-    def infer(call: Call) -> Sequence[InferredType | None]:
-        x = call.need("self")
-        if x.dtype is None:
-            return (None,)
-        kind = helper.np_dtype_to_tensor_dtype(dtype_in(call, x.dtype, rule))
-        return (InferredType(kind, x.shape),)
-
-    return infer
 
 
 def _softmax(op: str) -> Callable[[Builder, Call], Value]:
@@ -130,12 +119,6 @@ def _glu(build: Builder, call: Call) -> Value:
             build.Slice(x, starts=[at], ends=[at + half], axes=[axis]) for at in (0, half)
         )
     return build.Mul(halves[0], build.Sigmoid(halves[1]))
-
-
-def _halved(sizes: Any, call: Call) -> Any:
-    axis = axis_in(call, "dim", len(sizes), -1)
-    size = sizes[axis]
-    return [*sizes[:axis], size // 2 if isinstance(size, int) else None, *sizes[axis + 1 :]]
 
 
 def _glu_model(call: ArrayCall) -> Any:
@@ -242,23 +225,8 @@ def _integral_model(*, every: bool) -> Callable[[ArrayCall], Any]:
     return model
 
 
-def _integral_type(*, every: bool) -> Callable[[Call], Sequence[InferredType | None]]:
-    def infer(call: Call) -> Sequence[InferredType | None]:
-        y, rank = ranked(call, "y", least=1)
-        axis = axis_in(call, "dim", rank, -1)
-        shape = tuple(y.shape or ())
-        size = shape[axis]
-        less = (size - 1 if isinstance(size, int) else None,) if every else ()
-        kind = y.elem_type if y.dtype is not None and y.dtype.kind == "f" else TensorProto.FLOAT
-        return (InferredType(kind, (*shape[:axis], *less, *shape[axis + 1 :])),)
-
-    return infer
-
-
 def _integrating(every: bool, *schema: str) -> Function:
-    return Function(
-        schema, _integral(every=every), _integral_model(every=every), _integral_type(every=every)
-    )
+    return Function(schema, _integral(every=every), _integral_model(every=every))
 
 
 def _cosine(build: Builder, call: Call) -> Value:
@@ -282,15 +250,6 @@ def _cosine(build: Builder, call: Call) -> Value:
     return over(build, "ReduceSum", build.Mul(*sides), (axis,), keep=False)
 
 
-def _cosine_type(call: Call) -> Sequence[InferredType | None]:
-    a, b = call.need("x1"), call.need("x2")
-    kind = helper.np_dtype_to_tensor_dtype(common_dtype([a, b], to_float=True))
-    if a.shape is None or b.shape is None:
-        return (InferredType(kind, None),)
-    shape = broadcast(tuple(a.shape), tuple(b.shape))
-    return (InferredType(kind, without(shape, axis_in(call, "dim", len(shape), 1))),)
-
-
 def _cosine_model(call: ArrayCall) -> Any:
     given = [call.need("x1"), call.need("x2")]
     dtype = common_dtype(given, to_float=True)
@@ -300,8 +259,8 @@ def _cosine_model(call: ArrayCall) -> Any:
     return (np.sum(a * b, axis) / sides[0] / sides[1]).astype(dtype)
 
 
-_SOFTMAX = Function(("self", "dim", "dtype"), _softmax("Softmax"), _softmax_model, _like("same"))
-_LOG = Function(("self", "dim", "dtype"), _softmax("LogSoftmax"), _log_softmax_model, _like("same"))
+_SOFTMAX = Function(("self", "dim", "dtype"), _softmax("Softmax"), _softmax_model)
+_LOG = Function(("self", "dim", "dtype"), _softmax("LogSoftmax"), _log_softmax_model)
 _HALF = ("self", "dim", "half_to_float")
 
 
@@ -312,23 +271,21 @@ FAMILY = Family(
         "special_softmax": _SOFTMAX,
         "log_softmax": _LOG,
         "special_log_softmax": _LOG,
-        "_softmax": Function(_HALF, _softmax("Softmax"), _softmax_model, _like("same")),
-        "_log_softmax": Function(_HALF, _softmax("LogSoftmax"), _log_softmax_model, _like("same")),
-        "_safe_softmax": Function(
-            ("self", "dim", "dtype"), _safe_softmax, _safe_model, _like("same")
+        "_softmax": Function(_HALF, _softmax("Softmax"), _softmax_model),
+        "_log_softmax": Function(_HALF, _softmax("LogSoftmax"), _log_softmax_model),
+        "_safe_softmax": Function(("self", "dim", "dtype"), _safe_softmax, _safe_model),
+        "cumsum": Function(("self", "dim", "dtype"), _cumsum, _cumsum_model),
+        "glu": Function(("self", "dim"), _glu, _glu_model),
+        "topk": Function(
+            ("self", "k", "dim", "largest", "sorted"), _topk, _topk_model, infer=_topk_type
         ),
-        "cumsum": Function(("self", "dim", "dtype"), _cumsum, _cumsum_model, _like("sum")),
-        "glu": Function(("self", "dim"), _glu, _glu_model, by_sizes(_halved)),
-        "topk": Function(("self", "k", "dim", "largest", "sorted"), _topk, _topk_model, _topk_type),
         "trapezoid": _integrating(False, *_EVEN),
         "trapezoid.x": _integrating(False, *_AT_POINTS),
         "trapz": _integrating(False, *_AT_POINTS),
         "trapz.dx": _integrating(False, *_EVEN),
         "cumulative_trapezoid": _integrating(True, *_EVEN),
         "cumulative_trapezoid.x": _integrating(True, *_AT_POINTS),
-        "cosine_similarity": Function(
-            ("x1", "x2", "dim", "eps"), _cosine, _cosine_model, _cosine_type
-        ),
+        "cosine_similarity": Function(("x1", "x2", "dim", "eps"), _cosine, _cosine_model),
     }
 )
 

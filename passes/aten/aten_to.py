@@ -14,13 +14,13 @@ Accuracy: Exact. What a cast makes of numbers that the type has not is left to t
 References: pytorch/pytorch aten/src/ATen/native/TensorConversions.cpp, TensorFactories.cpp
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from onnx import helper
 
-from graphfix.authoring import Builder, InferredType, Refuse, Value
+from graphfix.authoring import Builder, Refuse, Value
 
 from ._arguments import ArrayCall, Call
 from ._family import Family, Function
@@ -54,11 +54,6 @@ def _cast(build: Builder, call: Call) -> Value:
     return build.Identity(x) if kind == x.elem_type else build.Cast(x, to=kind)
 
 
-def _cast_type(call: Call) -> Sequence[InferredType | None]:
-    x, kind = _target(call)
-    return (InferredType(kind, x.shape),)
-
-
 def _cast_model(name: str) -> Callable[[ArrayCall], Any]:
     def model(call: ArrayCall) -> Any:
         x = call.need("self")
@@ -73,7 +68,7 @@ def _cast_model(name: str) -> Callable[[ArrayCall], Any]:
 
 
 def _casting(name: str, *schema: str) -> Function:
-    return Function(schema, _cast, _cast_model(name), _cast_type)
+    return Function(schema, _cast, _cast_model(name))
 
 
 def _own_dtype(call: Call) -> np.dtype[Any]:
@@ -107,12 +102,6 @@ def _sizes(call: Call | ArrayCall) -> tuple[int, ...]:
     return tuple(int(size) for size in sizes)
 
 
-def _filled_type(call: Call) -> Sequence[InferredType | None]:
-    kind = helper.np_dtype_to_tensor_dtype(_own_dtype(call))
-    shape = _sizes(call) if "size" in call.schema else call.need("self").shape
-    return (InferredType(kind, shape),)
-
-
 def _filled_model(number: float | None) -> Callable[[ArrayCall], Any]:
     def model(call: ArrayCall) -> Any:
         dtype = asked_dtype(call)
@@ -126,7 +115,7 @@ def _filled_model(number: float | None) -> Callable[[ArrayCall], Any]:
 
 def _filling(number: float | None, *schema: str) -> Function:
     further = ("dtype", "layout", "device", "pin_memory", "memory_format")
-    return Function((*schema, *further), _filled(number), _filled_model(number), _filled_type)
+    return Function((*schema, *further), _filled(number), _filled_model(number))
 
 
 _LATER = ("non_blocking", "copy", "memory_format")

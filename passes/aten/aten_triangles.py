@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, like_first, rewrite
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, rewrite
 
 from ._arguments import ArrayCall, call_of, features, matching
 
@@ -81,7 +81,6 @@ def evaluate_tril(inputs: list[Array | None], attributes: dict[str, Any]) -> tup
     matching(("tril",)),
     removes=features(("tril",)),
     emits=_EMITS,
-    infer=like_first,
     evaluate=evaluate_tril,
 )
 def aten_tril(node: NodeView, build: Builder) -> Value:
@@ -98,7 +97,6 @@ def evaluate_triu(inputs: list[Array | None], attributes: dict[str, Any]) -> tup
     matching(("triu",)),
     removes=features(("triu",)),
     emits=_EMITS,
-    infer=like_first,
     evaluate=evaluate_triu,
 )
 def aten_triu(node: NodeView, build: Builder) -> Value:

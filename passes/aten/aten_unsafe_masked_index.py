@@ -20,17 +20,15 @@ Accuracy: Exact, bit by bit. What an index beyond the data gives where the mask 
 References: pytorch/pytorch aten/src/ATen/native/TensorAdvancedIndexing.cpp (_unsafe_masked_index)
 """
 
-from collections.abc import Sequence
-from functools import reduce
 from typing import Any, cast
 
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, InferredType, Refuse, Value
+from graphfix.authoring import Builder, Refuse, Value
 
 from ._arguments import ArrayCall, Call
-from ._family import INT64, Family, Function, Shape, broadcast, ranked
+from ._family import INT64, Family, Function, ranked
 from ._lists import arrays_in, tensors_in
 
 _INTEGERS = (TensorProto.INT32, TensorProto.INT64)
@@ -83,16 +81,8 @@ def _model(call: ArrayCall) -> Any:
     return found
 
 
-def _type(call: Call) -> Sequence[InferredType | None]:
-    x, _ = ranked(call)
-    shapes: list[Shape] = [
-        tuple(value.shape or ()) for value in (*_indices(call), call.need("mask"))
-    ]
-    return (InferredType(x.elem_type, reduce(broadcast, shapes)),)
-
-
 FAMILY = Family({
-    "_unsafe_masked_index": Function(("self", "mask", "indices", "fill"), _write, _model, _type),
+    "_unsafe_masked_index": Function(("self", "mask", "indices", "fill"), _write, _model),
 })  # fmt: skip
 
 

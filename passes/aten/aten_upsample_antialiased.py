@@ -20,7 +20,7 @@ References: pytorch/pytorch aten/src/ATen/native/cpu/UpSampleKernel.cpp
     (_compute_indices_min_size_weights_aa)
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,6 @@ import numpy as np
 from graphfix.authoring import (
     Array,
     Builder,
-    InferredType,
     NodeView,
     Refuse,
     Value,
@@ -38,7 +37,7 @@ from graphfix.authoring import (
 
 from ._arguments import replacing
 from ._axes import FLOATS, widened
-from ._upsampling import lines_of_arrays, resampled, upsampled_shape, upsampling_of
+from ._upsampling import lines_of_arrays, resampled, upsampling_of
 
 _CUBIC = -0.5  # the A of the filter, as Pillow has it
 
@@ -66,11 +65,6 @@ _FILTERS: dict[str, tuple[Callable[[Array], Array], int]] = {
     "_upsample_lanczos2d_aa": (_lanczos, 6),
 }
 NAMES = tuple(_FILTERS)
-
-
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """The resized axes get the output size."""
-    return (InferredType(*upsampled_shape(node, NAMES)),)
 
 
 def _ratio(size: int, output: int, *, align: bool, scale: float | None) -> float:
@@ -110,7 +104,7 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     return (result.astype(x.dtype),)
 
 
-@replacing(NAMES, emits="Cast Identity MatMul Transpose", infer=infer, evaluate=evaluate)
+@replacing(NAMES, emits="Cast Identity MatMul Transpose", evaluate=evaluate)
 def aten_upsample_antialiased(node: NodeView, build: Builder) -> Value:
     """Weigh with constant products, see the module."""
     found = upsampling_of(node, NAMES)

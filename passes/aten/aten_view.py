@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Builder, InferredType, Refuse, Value
+from graphfix.authoring import Builder, Refuse, Value
 
 from ._arguments import ArrayCall, Call
-from ._family import Family, Function, axis_in, by_sizes, like, ranked
+from ._family import Family, Function, axis_in, by_sizes, ranked
 from ._open_shapes import reshaped
 
 Parts = list[tuple[str, int]]
@@ -48,26 +48,8 @@ def _view(build: Builder, call: Call) -> Value:
     return build.Reshape(x, list(sizes))
 
 
-def _view_type(call: Call) -> Sequence[InferredType | None]:
-    x = call.need("self")
-    try:
-        sizes = call.integers(call.schema[1])
-    except Refuse:
-        return (InferredType(x.elem_type, None),)
-    shape: list[int | None] = [None if size < 0 else size for size in sizes or ()]
-    if None in shape and x.static_shape is not None:
-        rest = int(np.prod([size for size in shape if size is not None], dtype=np.int64))
-        count = int(np.prod(x.static_shape, dtype=np.int64))
-        shape[shape.index(None)] = count // rest if rest else None
-    return (InferredType(x.elem_type, tuple(shape)),)
-
-
 def _view_as(build: Builder, call: Call) -> Value:
     return build.Reshape(call.need("self"), build.Shape(call.need("other")))
-
-
-def _as_other(call: Call) -> Sequence[InferredType | None]:
-    return (InferredType(call.need("self").elem_type, call.need("other").shape),)
 
 
 def _flatten_parts(call: Call, rank: int) -> Parts:
@@ -144,11 +126,6 @@ def _squeeze(build: Builder, call: Call) -> Value:
     return build.Squeeze(x, axes=axes) if axes else build.Identity(x)
 
 
-def _squeezed_shape(sizes: Any, call: Call) -> Any:
-    gone = _squeezed_axes(call, len(sizes))
-    return [size for axis, size in enumerate(sizes) if axis not in gone]
-
-
 def _squeeze_model(call: ArrayCall) -> Any:
     x = call.need("self")
     asked = list(range(x.ndim))
@@ -167,11 +144,6 @@ def _new_axis(call: Call, rank: int) -> int:
 def _unsqueeze(build: Builder, call: Call) -> Value:
     x, rank = ranked(call)
     return build.Unsqueeze(x, axes=[_new_axis(call, rank)])
-
-
-def _unsqueezed_shape(sizes: Any, call: Call) -> Any:
-    axis = _new_axis(call, len(sizes))
-    return [*sizes[:axis], 1, *sizes[axis:]]
 
 
 def _order(call: Call, rank: int) -> list[int]:
@@ -222,12 +194,6 @@ def _sizes(call: Call) -> tuple[int, ...]:
     return call.integers("size") or ()
 
 
-def _expanded(sizes: Any, call: Call) -> Any:
-    wanted = _sizes(call)
-    new = len(wanted) - len(sizes)
-    return [sizes[at - new] if size < 0 else size for at, size in enumerate(wanted)]
-
-
 def _expand_model(call: ArrayCall) -> Any:
     x = call.need("self")
     wanted = _given(call, "size")
@@ -270,13 +236,6 @@ def _at_least_model(function: Callable[..., Any]) -> Callable[[ArrayCall], Any]:
     return lambda call: function(call.need("self"))
 
 
-def _at_least_shape(sizes: Any, call: Call) -> Any:
-    found = list(sizes)
-    for axis in _AT_LEAST[call.operator].get(len(sizes), []):
-        found.insert(axis, 1)
-    return found
-
-
 _AT_LEAST = {
     "atleast_1d": {0: [0]},
     "atleast_2d": {0: [0, 1], 1: [0]},
@@ -286,20 +245,17 @@ _SAME = Function(
     ("self",),
     lambda build, call: build.Identity(call.need("self")),
     lambda c: c.need("self"),
-    like(),
 )
 _VIEW = Function(("self", "size"), _view,
-                 lambda c: c.need("self").reshape(_given(c, "size")),
-                 _view_type)  # fmt: skip
+                 lambda c: c.need("self").reshape(_given(c, "size")))  # fmt: skip
 _RESHAPE = Function(("self", "shape"), _view,
-                    lambda c: c.need("self").reshape(_given(c, "shape")),
-                    _view_type)  # fmt: skip
+                    lambda c: c.need("self").reshape(_given(c, "shape")))  # fmt: skip
 _AS = Function(("self", "other"), _view_as,
-               lambda c: c.need("self").reshape(c.need("other").shape), _as_other)  # fmt: skip
+               lambda c: c.need("self").reshape(c.need("other").shape))  # fmt: skip
 _EXPAND_AS = Function(
     ("self", "other"),
     lambda build, call: build.Expand(call.need("self"), build.Shape(call.need("other"))),
-    lambda c: np.broadcast_to(c.need("self"), c.need("other").shape), _as_other,
+    lambda c: np.broadcast_to(c.need("self"), c.need("other").shape),
 )  # fmt: skip
 
 
@@ -320,18 +276,17 @@ def _unflatten_model(call: ArrayCall) -> Any:
 
 
 def _moving(schema: tuple[str, ...]) -> Function:
-    return Function(schema, _permute, _permute_model,
-                    by_sizes(lambda sizes, call: sizes[_order(call, len(sizes))]))  # fmt: skip
+    return Function(schema, _permute, _permute_model)  # fmt: skip
 
 
 def _squeezing(*schema: str) -> Function:
-    return Function(("self", *schema), _squeeze, _squeeze_model, by_sizes(_squeezed_shape))
+    return Function(("self", *schema), _squeeze, _squeeze_model)
 
 
-_EXPAND = Function(("self", "size", "implicit"), _expand, _expand_model, by_sizes(_expanded))
+_EXPAND = Function(("self", "size", "implicit"), _expand, _expand_model)
 _UNSQUEEZE = Function(
     ("self", "dim"), _unsqueeze,
-    lambda c: np.expand_dims(c.need("self"), int(c.number("dim"))), by_sizes(_unsqueezed_shape),
+    lambda c: np.expand_dims(c.need("self"), int(c.number("dim"))),
 )  # fmt: skip
 _FUNCTIONS = {
     **dict.fromkeys(("view", "_unsafe_view", "view_copy", "_reshape_alias", "_reshape_copy"),
@@ -350,15 +305,15 @@ _FUNCTIONS = {
     **dict.fromkeys(("transpose", "transpose_copy"), _moving(("self", "dim0", "dim1"))),
     **dict.fromkeys(("t", "t_copy", "adjoint", "mH", "matrix_H"), _moving(("self",))),
     "expand": _EXPAND, "expand_copy": _EXPAND,
-    "broadcast_to": Function(("self", "size"), _expand, _expand_model, by_sizes(_expanded)),
+    "broadcast_to": Function(("self", "size"), _expand, _expand_model),
     "expand_as": _EXPAND_AS,
     "repeat": Function(("self", "repeats"), _repeat,
                        lambda c: np.tile(c.need("self"), _given(c, "repeats")),
-                       by_sizes(_repeated)),
+                       infer=by_sizes(_repeated)),
     "tile": Function(("self", "dims"), _repeat,
                      lambda c: np.tile(c.need("self"), _given(c, "dims")),
-                     by_sizes(_repeated)),
-    **{name: Function(("self",), _at_least, _at_least_model(function), by_sizes(_at_least_shape))
+                     infer=by_sizes(_repeated)),
+    **{name: Function(("self",), _at_least, _at_least_model(function))
        for name, function in (("atleast_1d", np.atleast_1d), ("atleast_2d", np.atleast_2d),
                               ("atleast_3d", np.atleast_3d))},
     **dict.fromkeys(("clone", "contiguous", "alias", "alias_copy", "detach", "detach_copy", "lift",

@@ -144,12 +144,12 @@ def _polygamma_model(call: ArrayCall) -> Any:
     return (value * _factor(order)).astype(x.dtype)
 
 
+_POLYGAMMA = Function(("n", "self"), _polygamma, _polygamma_model, NOTE, infer=like_self)
 FAMILY = Family({
     "special_zeta": two(
         _zeta, lambda _, v: _zeta_model(*v), kind="float", takes="f", note=NOTE
     ).function(),
-    "polygamma": Function(("n", "self"), _polygamma, _polygamma_model, like_self, NOTE),
-    "special_polygamma": Function(("n", "self"), _polygamma, _polygamma_model, like_self, NOTE),
+    **dict.fromkeys(("polygamma", "special_polygamma"), _POLYGAMMA),
 })  # fmt: skip
 
 

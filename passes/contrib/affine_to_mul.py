@@ -12,7 +12,7 @@ References: onnx/defs/experiments/defs.cc of onnx 1.4
 
 import numpy as np
 
-from graphfix.authoring import Builder, NodeView, Value, like_first, rewrite
+from graphfix.authoring import Builder, NodeView, Value, rewrite
 
 from ._experiments import Array, Attributes, factor, given
 
@@ -24,7 +24,7 @@ def evaluate(inputs: list[Array | None], attributes: Attributes) -> tuple[Array,
     return (np.asarray(x * x.dtype.type(alpha) + x.dtype.type(beta)),)
 
 
-@rewrite("Affine", removes="op:Affine", emits="Mul Add", infer=like_first, evaluate=evaluate)
+@rewrite("Affine", removes="op:Affine", emits="Mul Add", evaluate=evaluate)
 def affine_to_mul(node: NodeView, build: Builder) -> Value:
     """Multiply and add, see the module."""
     scaled = build.Mul(node.need(0), factor(node, "alpha", 1.0))

@@ -81,7 +81,10 @@ def _sizes(node: NodeView) -> tuple[int, int, int]:
 
 
 def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """[B, S, N H] of the type of the input, and keys and values, [2, B, N, P + S, H]."""
+    """[B, S, N H] of the type of the input, and keys and values, [2, B, N, P + S, H].
+
+    What is written for it reads the weights, which a look at types must not.
+    """
     quantized = node.op == "QAttention"
     x, past = node.input(0), node.input((_WHOLE if quantized else _PLAIN).past)
     if x is None or not x.elem_type:

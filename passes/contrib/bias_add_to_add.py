@@ -13,20 +13,16 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.BiasAd
     com.microsoft.BiasDropout, com.microsoft.BitmaskBiasDropout, com.microsoft.BitmaskDropout
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from onnx import TensorProto
 
 from graphfix.authoring import (
     Array,
     Builder,
-    InferredType,
     NodeView,
     Refuse,
     Value,
-    like_first,
     rewrite,
 )
 
@@ -67,25 +63,13 @@ def unchanged(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[A
     return (data,)
 
 
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """The result is like the input; the mask has its shape where it is not packed."""
-    (first,) = like_first(node)
-    x = node.input(0)
-    packed = node.op != "BiasDropout"
-    mask = InferredType(
-        int(TensorProto.UINT32 if packed else TensorProto.BOOL),
-        None if packed or x is None else x.shape,
-    )
-    return (first, mask)
-
-
-@rewrite(f"{_DOMAIN}::BiasAdd", emits="Add", infer=like_first, evaluate=sums)
+@rewrite(f"{_DOMAIN}::BiasAdd", emits="Add", evaluate=sums)
 def bias_add_to_add(node: NodeView, build: Builder) -> Value:
     """Take BiasAdd apart: x + bias + skip."""
     return build.Add(build.Add(node.need(0), node.need(1)), node.need(2))
 
 
-@rewrite(f"{_DOMAIN}::BiasDropout", emits="Add Expand Shape", infer=infer, evaluate=kept)
+@rewrite(f"{_DOMAIN}::BiasDropout", emits="Add Expand Shape", evaluate=kept)
 def bias_dropout_to_add(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Take BiasDropout apart: a sum, where nothing is trained."""
     result, mask = _summed(node, build), node.output(1)
@@ -94,14 +78,14 @@ def bias_dropout_to_add(node: NodeView, build: Builder) -> tuple[Value | None, .
     return (result, build.Expand(np.ones((), np.bool_), build.Shape(node.need(0))))
 
 
-@rewrite(f"{_DOMAIN}::BitmaskBiasDropout", emits="Add", infer=infer, evaluate=sums)
+@rewrite(f"{_DOMAIN}::BitmaskBiasDropout", emits="Add", evaluate=sums)
 def bitmask_bias_dropout_to_add(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Take BitmaskBiasDropout apart: a sum, where nothing is trained."""
     _no_bits(node)
     return (_summed(node, build), None)[: len(node.outputs)]
 
 
-@rewrite(f"{_DOMAIN}::BitmaskDropout", emits="Identity", infer=infer, evaluate=unchanged)
+@rewrite(f"{_DOMAIN}::BitmaskDropout", emits="Identity", evaluate=unchanged)
 def bitmask_dropout_to_identity(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Take BitmaskDropout apart: nothing, where it is not trained."""
     _not_trained(node, build, 2)

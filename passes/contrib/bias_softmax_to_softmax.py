@@ -22,7 +22,6 @@ from graphfix.authoring import (
     NodeView,
     Refuse,
     Value,
-    like_first,
     need_rank,
     rewrite,
 )
@@ -45,7 +44,7 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     return ((grown / grown.sum(axis=axes, keepdims=True)).astype(data.dtype),)
 
 
-@rewrite(_NAME, emits="Add Flatten Reshape Shape Softmax", infer=like_first, evaluate=evaluate)
+@rewrite(_NAME, emits="Add Flatten Reshape Shape Softmax", evaluate=evaluate)
 def bias_softmax_to_softmax(node: NodeView, build: Builder) -> Value:
     """Add and write Softmax, see the module."""
     data, bias = node.need(0), node.need(1)

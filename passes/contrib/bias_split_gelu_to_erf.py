@@ -15,39 +15,17 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.BiasSp
     com.microsoft.GemmFastGelu; onnxruntime/contrib_ops/cuda/diffusion/bias_split_gelu_impl.cu
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, rewrite
 
 from . import _gelu as gelu
 from ._means import like, wide
 from ._typing import need_float
 
 _SPLIT, _GEMM = "com.microsoft::BiasSplitGelu", "com.microsoft::GemmFastGelu"
-
-
-def halves(node: NodeView) -> Sequence[InferredType | None]:
-    """Half of the last axis."""
-    x = node.input(0)
-    if x is None or not x.elem_type:
-        return (None,)
-    last = x.dim(-1) if x.rank else None
-    if x.shape is None or last is None:
-        return (InferredType(x.elem_type),)
-    return (InferredType(x.elem_type, (*x.shape[:-1], last // 2)),)
-
-
-def columns(node: NodeView) -> Sequence[InferredType | None]:
-    """The columns of the weights."""
-    x, w = node.input(0), node.input(1)
-    if x is None or w is None or not x.elem_type:
-        return (None,)
-    if x.shape is None or w.shape is None or len(w.shape) != 2:
-        return (InferredType(x.elem_type),)
-    return (InferredType(x.elem_type, (*x.shape[:-1], w.shape[1])),)
 
 
 def evaluate_halves(inputs: list[Array | None], _: dict[str, Any]) -> tuple[Array, ...]:
@@ -70,7 +48,7 @@ def evaluate_product(inputs: list[Array | None], _: dict[str, Any]) -> tuple[Arr
     return (gelu.tanh_of(total).astype(x.dtype),)
 
 
-@rewrite(_SPLIT, emits=(gelu.EMITS, "Cast Split"), infer=halves, evaluate=evaluate_halves)
+@rewrite(_SPLIT, emits=(gelu.EMITS, "Cast Split"), evaluate=evaluate_halves)
 def bias_split_gelu_to_erf(node: NodeView, build: Builder) -> Value:
     """Cut in two halves, see the module."""
     x = node.need(0)
@@ -84,7 +62,7 @@ def bias_split_gelu_to_erf(node: NodeView, build: Builder) -> Value:
     return like(build, x, build.Mul(left, gelu.by_erf(build, right)))
 
 
-@rewrite(_GEMM, emits=(gelu.EMITS, "Cast MatMul"), infer=columns, evaluate=evaluate_product)
+@rewrite(_GEMM, emits=(gelu.EMITS, "Cast MatMul"), evaluate=evaluate_product)
 def gemm_fast_gelu_to_matmul(node: NodeView, build: Builder) -> Value:
     """Take GemmFastGelu apart: a product, a bias and Gelu by tanh."""
     x, bias = node.need(0), node.input(2)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Builder, NodeView, Value, like_first, rewrite
+from graphfix.authoring import Builder, NodeView, Value, rewrite
 
 Array = np.ndarray[Any, Any]
 
@@ -34,7 +34,6 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     tuple(f"{domain}{name}" for name in OPERATORS for domain in (f"{_DOMAIN}::", "")),
     removes=tuple(f"op:{domain}{name}" for name in OPERATORS for domain in (f"{_DOMAIN}::", "")),
     emits="Identity",
-    infer=like_first,
     evaluate=evaluate,
 )
 def caffe2_alias_to_identity(node: NodeView, build: Builder) -> Value:

@@ -34,7 +34,10 @@ _END = np.iinfo(np.int64).max
 
 
 def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """The shape of the input, and a state of the length that the kernel reaches back."""
+    """The shape of the input, and a state of the length that the kernel reaches back.
+
+    ONNX infers less of what is written: it loses the names of sizes.
+    """
     x, weights = node.input(0), node.input(1)
     if x is None or not x.elem_type:
         return (None,)

@@ -14,9 +14,7 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.CDist;
     onnxruntime/contrib_ops/cpu/cdist.h
 """
 
-from collections.abc import Sequence
-
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 from ._typing import need_float
 
@@ -24,20 +22,7 @@ _DISTANCE = "com.microsoft::CDist"
 _METRICS = ("euclidean", "sqeuclidean")
 
 
-def rows(node: NodeView) -> Sequence[InferredType | None]:
-    """The rows of both."""
-    a, b = node.input(0), node.input(1)
-    if a is None or b is None or not a.elem_type:
-        return (None,)
-    known = a.shape is not None and b.shape is not None
-    return (
-        InferredType(
-            a.elem_type, ((a.shape or (None,))[0], (b.shape or (None,))[0]) if known else None
-        ),
-    )
-
-
-@rewrite(_DISTANCE, emits="Add MatMul Mul ReduceSum Relu Sqrt Sub Transpose", infer=rows)
+@rewrite(_DISTANCE, emits="Add MatMul Mul ReduceSum Relu Sqrt Sub Transpose")
 def cdist_to_matmul(node: NodeView, build: Builder) -> Value:
     """Distances of all rows by one product, see the module."""
     a, b = node.need(0), node.need(1)

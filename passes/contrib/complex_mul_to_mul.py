@@ -13,27 +13,16 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.Comple
     com.microsoft.ComplexMulConj; onnxruntime/contrib_ops/cuda/math/complex_mul.cc
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, rewrite
 
 from ._means import like, wide
 from ._typing import need_float
 
 _COMPLEX, _CONJUGATE = "com.microsoft::ComplexMul", "com.microsoft::ComplexMulConj"
-
-
-def broadcast(node: NodeView) -> Sequence[InferredType | None]:
-    """The rank of the longer one."""
-    a, b = node.input(0), node.input(1)
-    if a is None or b is None or not a.elem_type:
-        return (None,)
-    if a.shape == b.shape or a.rank is None or b.rank is None:
-        return (InferredType(a.elem_type, a.shape if a.shape == b.shape else None),)
-    return (InferredType(a.elem_type, (None,) * max(a.rank, b.rank)),)
 
 
 def product(inputs: list[Array | None], _: dict[str, Any]) -> tuple[Array, ...]:
@@ -54,15 +43,13 @@ def _multiplied(inputs: list[Array | None], *, conjugate: bool) -> tuple[Array, 
     return (np.stack([found.real, found.imag], axis=-1).astype(kind),)
 
 
-@rewrite(_COMPLEX, emits="Add Cast Concat Mul Split Sub", infer=broadcast, evaluate=product)
+@rewrite(_COMPLEX, emits="Add Cast Concat Mul Split Sub", evaluate=product)
 def complex_mul_to_mul(node: NodeView, build: Builder) -> Value:
     """Take ComplexMul apart: products of the parts."""
     return _complex(node, build, conjugate=False)
 
 
-@rewrite(
-    _CONJUGATE, emits="Add Cast Concat Mul Split Sub", infer=broadcast, evaluate=conjugate_product
-)
+@rewrite(_CONJUGATE, emits="Add Cast Concat Mul Split Sub", evaluate=conjugate_product)
 def complex_mul_conj_to_mul(node: NodeView, build: Builder) -> Value:
     """Take ComplexMulConj apart: products with the parts of the conjugate."""
     return _complex(node, build, conjugate=True)

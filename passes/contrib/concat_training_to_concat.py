@@ -14,16 +14,13 @@ Accuracy: Exact: numbers are moved.
 References: microsoft/onnxruntime orttraining/orttraining/training_ops/cpu/tensor/concat.cc
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from onnx import TensorProto
 
 from graphfix.authoring import (
     Array,
     Builder,
-    InferredType,
     NodeView,
     Refuse,
     Value,
@@ -34,24 +31,6 @@ from graphfix.authoring import (
 _NAME = "com.microsoft::ConcatTraining"
 
 
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """The sum of the sizes along the axis, and how many there are."""
-    parts = [x for x in node.inputs if x is not None]
-    lengths = InferredType(TensorProto.INT64, (len(parts),))
-    axis = int(node.attr("axis", 0))
-    first = parts[0] if parts else None
-    if first is None or not first.elem_type or any(x.rank != first.rank for x in parts):
-        return (None, lengths)
-    shape = first.shape
-    if shape is None or not -len(shape) <= axis < len(shape):
-        return (InferredType(first.elem_type, None), lengths)
-    sizes = [x.dim(axis) for x in parts]
-    total = None if None in sizes else sum(size for size in sizes if size is not None)
-    full = list(shape)
-    full[axis] = total
-    return (InferredType(first.elem_type, tuple(full)), lengths)
-
-
 def numbers(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
     """Compute it with numpy."""
     parts = [x for x in inputs if x is not None]
@@ -60,7 +39,7 @@ def numbers(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Arr
     return np.concatenate(parts, axis), lengths
 
 
-@rewrite(_NAME, emits="Concat Gather Identity Reshape Shape", infer=infer, evaluate=numbers)
+@rewrite(_NAME, emits="Concat Gather Identity Reshape Shape", evaluate=numbers)
 def concat_training_to_concat(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Join the parts, see the module."""
     parts = [node.need(place) for place in range(len(node.inputs))]

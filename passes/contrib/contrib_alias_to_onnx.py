@@ -98,32 +98,8 @@ _WRITERS: dict[str, Callable[[NodeView, Builder], Value]] = {
 _OPERATORS = tuple(f"{_DOMAIN}::{op}" for op in sorted(_WRITERS))
 
 
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """The type of the data; the shape of what keeps it."""
-    x = node.input(0)
-    if x is None or not x.elem_type:
-        return (None,)
-    kind = _INT32 if node.op == "MatMulInteger16" else x.elem_type
-    return (InferredType(kind, x.shape if node.op == "SampleOp" else _shape(node, x)),)
-
-
-def _shape(node: NodeView, x: Value) -> tuple[int | str | None, ...] | None:
-    rank = {"Range": 1, "ExpandDims": None if x.rank is None else x.rank + 1}.get(node.op, x.rank)
-    other = node.input(1)
-    if node.op == "GatherND":
-        last = None if other is None or not other.rank else other.dim(-1)
-        if other is None or other.shape is None or x.shape is None or last is None:
-            return None
-        return (*other.shape[:-1], *x.shape[last:])
-    if node.op == "MatMulInteger16" and other is not None and other.rank != x.rank:
-        return None
-    return None if rank is None else (None,) * rank
-
-
 @rewrite(
-    _OPERATORS,
-    emits="Cast ConvTranspose GatherND Identity MatMul Pad Range Reshape Unsqueeze",
-    infer=infer,
+    _OPERATORS, emits="Cast ConvTranspose GatherND Identity MatMul Pad Range Reshape Unsqueeze"
 )
 def contrib_alias_to_onnx(node: NodeView, build: Builder) -> Value:
     """Write ONNX's operator, see the module."""
@@ -131,7 +107,10 @@ def contrib_alias_to_onnx(node: NodeView, build: Builder) -> Value:
 
 
 def unique(node: NodeView) -> Sequence[InferredType | None]:
-    """Vectors of sizes that only the values tell."""
+    """Vectors of sizes that only the values tell.
+
+    ONNX infers less: the inverse has the length of the input.
+    """
     x = node.input(0)
     if x is None or not x.elem_type:
         return (None,)
@@ -158,17 +137,7 @@ def looked_up(inputs: list[Array | None], _: dict[str, Any]) -> tuple[Array, ...
     return (table[indices],)
 
 
-def embedded(node: NodeView) -> Sequence[InferredType | None]:
-    """The places of the indices, the columns of the table."""
-    table, indices = node.input(0), node.input(1)
-    if table is None or indices is None or not table.elem_type:
-        return (None,)
-    known = table.shape is not None and indices.shape is not None
-    shape = (*(indices.shape or ()), *(table.shape or ())[1:]) if known else None
-    return (InferredType(table.elem_type, shape),)
-
-
-@rewrite(f"{_DOMAIN}::TorchEmbedding", emits="Gather", infer=embedded, evaluate=looked_up)
+@rewrite(f"{_DOMAIN}::TorchEmbedding", emits="Gather", evaluate=looked_up)
 def torch_embedding_to_gather(node: NodeView, build: Builder) -> Value:
     """Replace TorchEmbedding by Gather: padding and counts matter to gradients alone."""
     return build.Gather(node.need(0), node.need(1), axis=0)

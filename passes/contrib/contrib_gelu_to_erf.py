@@ -17,7 +17,7 @@ import math
 
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, NodeView, Value, like_first, rewrite
+from graphfix.authoring import Builder, NodeView, Value, rewrite
 
 from ._typing import LOW_PRECISION, need_float
 
@@ -25,7 +25,6 @@ from ._typing import LOW_PRECISION, need_float
 @rewrite(
     ("com.microsoft::Gelu", "com.microsoft::BiasGelu", "com.microsoft::QuickGelu"),
     emits="Add Cast Erf Mul Sigmoid",
-    infer=like_first,
 )
 def contrib_gelu_to_erf(node: NodeView, build: Builder) -> Value:
     """Write the arithmetic, see the module."""

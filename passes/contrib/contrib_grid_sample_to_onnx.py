@@ -12,11 +12,8 @@ Accuracy: Exact up to the order of summation.
 References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.GridSample
 """
 
-from collections.abc import Sequence
-
 from graphfix.authoring import (
     Builder,
-    InferredType,
     NodeView,
     Refuse,
     Sampling,
@@ -32,22 +29,7 @@ _FIRST = 16
 _RENAMED = 20
 
 
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """Batches and channels of the input, places of the grid."""
-    x, grid = node.input(0), node.input(1)
-    if x is None or grid is None or not x.elem_type:
-        return (None,)
-    if x.shape is None or grid.shape is None:
-        return (InferredType(x.elem_type),)
-    return (InferredType(x.elem_type, (*x.shape[:2], *grid.shape[1:-1])),)
-
-
-@rewrite(
-    _NAME,
-    removes=(f"op:{_NAME}", f"attr:{_NAME}.mode"),
-    emits=(sampling.EMITS, "GridSample"),
-    infer=infer,
-)
+@rewrite(_NAME, removes=(f"op:{_NAME}", f"attr:{_NAME}.mode"), emits=(sampling.EMITS, "GridSample"))
 def contrib_grid_sample_to_onnx(node: NodeView, build: Builder) -> Value:
     """Sample, see the module."""
     mode = str(node.attr("mode", "bilinear"))

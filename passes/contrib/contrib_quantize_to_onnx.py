@@ -21,7 +21,6 @@ from onnx import TensorProto
 from graphfix.authoring import (
     Array,
     Builder,
-    InferredType,
     NodeView,
     Refuse,
     Value,
@@ -34,21 +33,9 @@ _OLD = (TensorProto.INT8, TensorProto.UINT8, TensorProto.INT32)
 _RANGES = {int(TensorProto.INT16): (-32768, 32767), int(TensorProto.UINT16): (0, 65535)}
 
 
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """The shape of the input; the type of the zero point, or of the scale."""
-    x, scale, zero = node.input(0), node.input(1), node.input(2)
-    if x is None or scale is None:
-        return (None,)
-    kind = scale.elem_type
-    if node.op == "QuantizeLinear":
-        kind = int(TensorProto.UINT8) if zero is None else zero.elem_type
-    return (InferredType(kind, x.shape) if kind else None,)
-
-
 @rewrite(
     (_QUANTIZE, _DEQUANTIZE),
     emits="Add Cast Clip DequantizeLinear Div Mul QuantizeLinear Round Sub",
-    infer=infer,
 )
 def contrib_quantize_to_onnx(node: NodeView, build: Builder) -> Value:
     """Write ONNX's operator or the arithmetic, see the module."""

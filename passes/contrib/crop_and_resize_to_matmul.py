@@ -19,14 +19,11 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.CropAn
     onnxruntime/contrib_ops/cpu/crop_and_resize.cc
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import (
     Builder,
-    InferredType,
     NodeView,
     Refuse,
     Size,
@@ -39,25 +36,12 @@ from graphfix.authoring import (
 _NAME = "com.microsoft::CropAndResize"
 
 
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """[boxes, channels, h, w]."""
-    x, places, size = node.input(0), node.input(2), node.input(3)
-    if x is None or not x.elem_type:
-        return (None,)
-    known = None if size is None else size.array()
-    crop = (None, None) if known is None or known.size != 2 else tuple(int(n) for n in known)
-    boxes = None if places is None or not places.shape else places.shape[0]
-    channels = x.shape[1] if x.shape is not None and len(x.shape) == 4 else None
-    return (InferredType(x.elem_type, (boxes, channels, *crop)),)
-
-
 @rewrite(
     _NAME,
     emits=(
         "Abs Add And Cast Concat Floor Gather Less MatMul Mul Not Or Range Relu Reshape Shape "
         "Split Sub Transpose Unsqueeze Where"
     ),
-    infer=infer,
 )
 def crop_and_resize_to_matmul(node: NodeView, build: Builder) -> Value:
     """Sample by products, see the module."""

@@ -13,12 +13,9 @@ References: onnx/defs/experiments/defs.cc of onnx 1.4; microsoft/onnxruntime
     onnxruntime/core/providers/cpu/tensor/crop.h
 """
 
-from collections.abc import Sequence
-
 from graphfix.authoring import (
     FAR,
     Builder,
-    InferredType,
     NodeView,
     Refuse,
     Value,
@@ -41,14 +38,7 @@ def evaluate(inputs: list[Array | None], attributes: Attributes) -> tuple[Array,
     return (x[:, :, top : top + height, left : left + width],)
 
 
-def _cropped(node: NodeView) -> Sequence[InferredType | None]:
-    x = node.input(0)
-    if x is None or not x.elem_type:
-        return (None,)
-    return (InferredType(x.elem_type, None),)
-
-
-@rewrite("Crop", removes="op:Crop", emits="Slice", infer=_cropped, evaluate=evaluate)
+@rewrite("Crop", removes="op:Crop", emits="Slice", evaluate=evaluate)
 def crop_to_slice(node: NodeView, build: Builder) -> Value:
     """Take a range of both axes, see the module."""
     x, border, size = node.need(0), node.attr("border"), node.attr("scale")

@@ -21,7 +21,6 @@ References: microsoft/onnxruntime orttraining/orttraining/core/graph/training_op
     ignore_index the label -1 is ignored
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,6 @@ from onnx import TensorProto
 from graphfix.authoring import (
     Array,
     Builder,
-    InferredType,
     NodeView,
     Refuse,
     Value,
@@ -45,14 +43,6 @@ from ._typing import need_float
 _INTERNAL = "SoftmaxCrossEntropyLossInternalGrad"
 _NAMES = ("com.microsoft::SoftmaxCrossEntropyLossGrad", f"com.microsoft::{_INTERNAL}")
 _WEIGHT, _IGNORE, _BIAS = 3, 4, 5
-
-
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """Like the logarithms of the chances; the internal form may say another type."""
-    chances = node.input(1)
-    if chances is None or not chances.elem_type:
-        return (None,)
-    return (InferredType(int(node.attr("output_type", 0)) or chances.elem_type, chances.shape),)
 
 
 def numbers(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
@@ -86,7 +76,7 @@ def numbers(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Arr
     return ((found if bias is None else found + bias.reshape(found.shape)).astype(kind),)
 
 
-@rewrite(_NAMES, emits=f"Add Div Exp Reshape Sub Unsqueeze {EMITS}", infer=infer, evaluate=numbers)
+@rewrite(_NAMES, emits=f"Add Div Exp Reshape Sub Unsqueeze {EMITS}", evaluate=numbers)
 def cross_entropy_gradient_to_arithmetic(node: NodeView, build: Builder) -> Value:
     """Write the chances less the right class, see the module."""
     dy, chances, labels = node.need(0), node.need(1), node.need(2)

@@ -15,7 +15,6 @@ References: microsoft/onnxruntime orttraining/orttraining/core/graph/training_op
     orttraining/orttraining/training_ops/cpu/loss/softmax_cross_entropy_loss.cc
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,6 @@ from onnx import TensorProto, helper
 from graphfix.authoring import (
     Array,
     Builder,
-    InferredType,
     NodeView,
     Refuse,
     Value,
@@ -38,17 +36,6 @@ from ._typing import need_float
 
 _NAME = "com.microsoft::SoftmaxCrossEntropyLossInternal"
 _WEIGHT, _IGNORE = 2, 3
-
-
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """A loss of its own type, and the logarithms of the chances."""
-    scores, labels = node.input(0), node.input(1)
-    if scores is None or not scores.elem_type:
-        return (None, None)
-    kind = int(node.attr("output_type", 0)) or scores.elem_type
-    each = labels.shape if labels is not None else None
-    shape = each if node.attr("reduction", "mean") == "none" else ()
-    return (InferredType(kind, shape), InferredType(kind, scores.shape))
 
 
 def numbers(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
@@ -74,9 +61,7 @@ def numbers(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Arr
     return loss.astype(kind), chances.astype(kind)
 
 
-@rewrite(
-    _NAME, emits=f"Div SoftmaxCrossEntropyLoss {EMITS}", since=13, infer=infer, evaluate=numbers
-)
+@rewrite(_NAME, emits=f"Div SoftmaxCrossEntropyLoss {EMITS}", since=13, evaluate=numbers)
 def cross_entropy_internal_to_onnx(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Write ONNX's operator, see the module."""
     scores, labels, weights = node.need(0), node.need(1), node.input(_WEIGHT)

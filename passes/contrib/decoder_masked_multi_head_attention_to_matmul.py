@@ -53,7 +53,10 @@ _SCORES = 3  # the output
 
 
 def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """[B, 1, N H], and the buffers as they were."""
+    """[B, 1, N H], and the buffers as they were.
+
+    Where it cannot be written, what comes after it is judged all the same.
+    """
     q, keys, values = (node.input(place) for place in (0, _PAST, _PAST + 1))
     if q is None or not q.elem_type:
         return (None,)

@@ -11,21 +11,12 @@ References: onnx/defs/experiments/defs.cc of onnx 1.4;
     onnxruntime/core/providers/cpu/tensor/slice.cc
 """
 
-from collections.abc import Sequence
-
-from graphfix.authoring import Builder, InferredType, NodeView, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Value, rewrite
 
 _BY_INPUTS = 10  # the opset from which on Slice has them as inputs
 
 
-def _sliced(node: NodeView) -> Sequence[InferredType | None]:
-    x = node.input(0)
-    if x is None or not x.elem_type:
-        return (None,)
-    return (InferredType(x.elem_type, None),)
-
-
-@rewrite("DynamicSlice", removes="op:DynamicSlice", emits="Slice", infer=_sliced)
+@rewrite("DynamicSlice", removes="op:DynamicSlice", emits="Slice")
 def dynamic_slice_to_slice(node: NodeView, build: Builder) -> Value:
     """Slice, see the module."""
     x, starts, ends, axes = node.need(0), node.need(1), node.need(2), node.input(3)

@@ -35,7 +35,10 @@ _DEFAULT_EPSILON = 1e-12
 
 
 def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """[batch, length, hidden] of the words' type, twice, and one value for each batch."""
+    """[batch, length, hidden] of the words' type, twice, and one value for each batch.
+
+    ONNX infers less of what is written: it loses the names of sizes.
+    """
     ids, words = node.input(0), node.input(2)
     if ids is None or words is None or not words.elem_type:
         return (None,)
@@ -67,7 +70,10 @@ def embed_layer_normalization_to_gather(node: NodeView, build: Builder) -> tuple
 
 
 def infer_quantized(node: NodeView) -> Sequence[InferredType | None]:
-    """[batch, length, hidden] of the type of the scales, and one value for each batch."""
+    """[batch, length, hidden] of the type of the scales, and one value for each batch.
+
+    What is written for it reads the weights, which a look at types must not.
+    """
     scale = node.input(_SCALES)
     result, index, _ = (*infer(node), None, None)[:3]
     if scale is None or not scale.elem_type or result is None:

@@ -20,7 +20,7 @@ import math
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, NodeView, Value, like_first, rewrite
+from graphfix.authoring import Array, Builder, NodeView, Value, rewrite
 
 from ._typing import LOW_PRECISION, need_float
 
@@ -38,7 +38,7 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, object]) -> tuple
     return (result.astype(x.dtype),)
 
 
-@rewrite("com.microsoft::FastGelu", emits="Add Cast Mul Tanh", infer=like_first, evaluate=evaluate)
+@rewrite("com.microsoft::FastGelu", emits="Add Cast Mul Tanh", evaluate=evaluate)
 def fast_gelu_to_tanh(node: NodeView, build: Builder) -> Value:
     """Write the arithmetic, see the module."""
     x, bias = node.need(0), node.input(1)

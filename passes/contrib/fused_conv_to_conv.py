@@ -15,11 +15,9 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.FusedC
     onnxruntime/contrib_ops/cpu/fused_conv.cc, fused_gemm.cc, fused_activation.cc
 """
 
-from collections.abc import Sequence
-
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 from ._activation import EMITS, activated, by_name, by_place
 
@@ -27,27 +25,10 @@ _CONV, _GEMM = "com.microsoft::FusedConv", "com.microsoft::FusedGemm"
 _OWN = ("activation", "activation_params")
 
 
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """The rank of the input; of a product its size too."""
-    a, b = node.input(0), node.input(1)
-    if a is None or b is None or not a.elem_type:
-        return (None,)
-    if a.shape is None or b.shape is None:
-        return (InferredType(a.elem_type),)
-    if node.op == "FusedConv":
-        return (InferredType(a.elem_type, (a.shape[0], b.shape[0], *[None] * (len(a.shape) - 2))),)
-    if len(a.shape) != 2 or len(b.shape) != 2:
-        return (InferredType(a.elem_type),)
-    rows = a.shape[1 if node.attr("transA", 0) else 0]
-    columns = b.shape[0 if node.attr("transB", 0) else 1]
-    return (InferredType(a.elem_type, (rows, columns)),)
-
-
 @rewrite(
     (_CONV, _GEMM),
     removes=(f"op:{_CONV}", f"form:{_CONV}.sum", f"op:{_GEMM}"),
     emits=(EMITS, "Add Conv Gemm"),
-    infer=infer,
 )
 def fused_conv_to_conv(node: NodeView, build: Builder) -> Value:
     """Write the product and its activation, see the module."""

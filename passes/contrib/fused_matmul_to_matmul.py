@@ -14,7 +14,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.FusedM
     com.microsoft.FusedMatMulActivation
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,6 @@ import numpy as np
 from graphfix.authoring import (
     Array,
     Builder,
-    InferredType,
     NodeView,
     Refuse,
     Value,
@@ -37,25 +35,8 @@ _ACTIVATED = "com.microsoft::FusedMatMulActivation"
 _PARAMETERS = ("alpha", "beta", "gamma")
 
 
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """The type of the operands; the shape where neither is a vector and one is a matrix."""
-    a, b = node.input(0), node.input(1)
-    if a is None or b is None or not a.elem_type:
-        return (None,)
-    if a.shape is None or b.shape is None or min(len(a.shape), len(b.shape)) != 2:
-        return (InferredType(a.elem_type),)
-    if any(node.attr(f"transBatch{side}", 0) for side in "AB"):
-        return (InferredType(a.elem_type, (None,) * max(len(a.shape), len(b.shape))),)
-    rows = a.shape[-1 if node.attr("transA", 0) else -2]
-    columns = b.shape[-2 if node.attr("transB", 0) else -1]
-    batch = a.shape[:-2] or b.shape[:-2]
-    return (InferredType(a.elem_type, (*batch, rows, columns)),)
-
-
 @rewrite(
-    ("com.microsoft::FusedMatMul", "com.microsoft::TransposeMatMul"),
-    emits="MatMul Mul Transpose",
-    infer=infer,
+    ("com.microsoft::FusedMatMul", "com.microsoft::TransposeMatMul"), emits="MatMul Mul Transpose"
 )
 def fused_matmul_to_matmul(node: NodeView, build: Builder) -> Value:
     """Write the product, see the module."""
@@ -86,7 +67,6 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
 @rewrite(
     _ACTIVATED,
     emits=(activation.EMITS, "MatMul Mul Softmax Transpose"),
-    infer=infer,
     evaluate=evaluate,
 )
 def fused_matmul_activation_to_matmul(node: NodeView, build: Builder) -> Value:

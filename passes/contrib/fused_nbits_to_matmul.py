@@ -47,7 +47,10 @@ _WRITTEN = (EMITS, "MatMul Sigmoid")
 
 
 def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """The axes of the input, the last one as the attributes say."""
+    """The axes of the input, the last one as the attributes say.
+
+    What is written for it reads the weights, which a look at types must not.
+    """
     x = node.input(0)
     if x is None or not x.elem_type:
         return (None,)

@@ -61,7 +61,10 @@ class _Sizes(Struct, frozen=True):
 
 
 def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """The tokens, [heads, size of values] for each; the states."""
+    """The tokens, [heads, size of values] for each; the states.
+
+    Where it cannot be written, what comes after it is judged all the same.
+    """
     q, v, state = node.input(0), node.input(2), node.input(_STATE)
     if q is None or not q.elem_type:
         return (None,)

@@ -12,11 +12,9 @@ Accuracy: Exact up to rounding; float16 and bfloat16 are computed in float32.
 References: microsoft/onnxruntime docs/ContribOperators.md, the pages of these operators
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, like_first, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 from ._gelu import silu
 from ._means import EMITS, divided, like, wide
@@ -29,7 +27,7 @@ _GATED, _BRANCHES = "com.microsoft::GatedRMSNorm", "com.microsoft::BranchwiseRMS
 _EPSILON = 1e-5
 
 
-@rewrite(_SILU, emits="Cast Mul Sigmoid", infer=like_first)
+@rewrite(_SILU, emits="Cast Mul Sigmoid")
 def scaled_silu_to_mul(node: NodeView, build: Builder) -> Value:
     """Take ScaledSiLU apart: a scale, and x sigmoid (x)."""
     x, scale = node.need(0), node.input(1)
@@ -42,7 +40,7 @@ def scaled_silu_to_mul(node: NodeView, build: Builder) -> Value:
     return like(build, x, silu(build, data))
 
 
-@rewrite(_SWIGLU, emits="Add Cast Clip Min Mul Sigmoid", infer=like_first, evaluate=swiglu)
+@rewrite(_SWIGLU, emits="Add Cast Clip Min Mul Sigmoid", evaluate=swiglu)
 def swiglu_to_mul(node: NodeView, build: Builder) -> Value:
     """Take SwiGLU apart: x sigmoid (alpha x), limited, times the other half."""
     x, other = node.need(0), node.input(1)
@@ -52,7 +50,7 @@ def swiglu_to_mul(node: NodeView, build: Builder) -> Value:
     return like(build, x, swiglu_of(node, build, wide(build, x), wide(build, other)))
 
 
-@rewrite(_ADD, emits="Add Mul", infer=like_first)
+@rewrite(_ADD, emits="Add Mul")
 def gated_add_to_add(node: NodeView, build: Builder) -> Value:
     """Take GatedAdd apart: x + y gate."""
     if node.input(3) is not None:
@@ -60,13 +58,7 @@ def gated_add_to_add(node: NodeView, build: Builder) -> Value:
     return build.Add(node.need(0), build.Mul(node.need(1), node.need(2)))
 
 
-def both(node: NodeView) -> Sequence[InferredType | None]:
-    """Decay and rate are like the first input."""
-    (first,) = like_first(node)
-    return (first, first)
-
-
-@rewrite(_GATE, emits="Add Cast Mul Sigmoid Softplus", infer=both)
+@rewrite(_GATE, emits="Add Cast Mul Sigmoid Softplus")
 def linear_attention_gate_to_softplus(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Take LinearAttentionGate apart: decay by Softplus, rate by Sigmoid."""
     x, rate = node.need(0), node.input(3)
@@ -79,7 +71,7 @@ def linear_attention_gate_to_softplus(node: NodeView, build: Builder) -> tuple[V
     return tuple(results[: len(node.outputs)])
 
 
-@rewrite(_GATED, emits=(EMITS, "Reshape Shape Sigmoid"), infer=like_first)
+@rewrite(_GATED, emits=(EMITS, "Reshape Shape Sigmoid"))
 def gated_rms_norm_to_mul(node: NodeView, build: Builder) -> Value:
     """Take GatedRMSNorm apart: a norm by groups of the scale's length, times a gate."""
     x, scale = node.need(0), node.need(1)
@@ -102,7 +94,7 @@ def gated_rms_norm_to_mul(node: NodeView, build: Builder) -> Value:
     return like(build, x, build.Mul(normal, gate))
 
 
-@rewrite(_BRANCHES, emits=(EMITS, "Reshape"), infer=like_first)
+@rewrite(_BRANCHES, emits=(EMITS, "Reshape"))
 def branchwise_rms_norm_to_mul(node: NodeView, build: Builder) -> Value:
     """Take BranchwiseRMSNorm apart: a norm of every branch."""
     x, scale, flat = node.need(0), node.input(1), int(node.attr("num_branches", 0))

@@ -23,7 +23,10 @@ _NAME = "com.microsoft::GatherBlockQuantized"
 
 
 def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """The places of the indices, the columns of the table, the type of the scales."""
+    """The places of the indices, the columns of the table, the type of the scales.
+
+    What is written for it reads the weights, which a look at types must not.
+    """
     table, indices, scales = (node.input(place) for place in range(3))
     if table is None or indices is None or scales is None or not scales.elem_type:
         return (None,)

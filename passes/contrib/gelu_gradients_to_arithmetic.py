@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, NodeView, Value, like_first, rewrite
+from graphfix.authoring import Array, Builder, NodeView, Value, rewrite
 
 from ._means import like, wide
 from ._typing import need_float
@@ -63,7 +63,7 @@ def numbers(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Arr
     return ((dy * slope).astype(dy.dtype),)
 
 
-@rewrite(_NAMES, emits="Add Cast Erf Exp Mul Sub Tanh", infer=like_first, evaluate=numbers)
+@rewrite(_NAMES, emits="Add Cast Erf Exp Mul Sub Tanh", evaluate=numbers)
 def gelu_gradients_to_arithmetic(node: NodeView, build: Builder) -> Value:
     """Write the derivative out, see the module."""
     dy, x, bias = node.need(0), node.need(1), node.input(2)

@@ -137,7 +137,6 @@ MODELS = {
     tuple(MODELS),
     removes=tuple(f"op:{op}" for op in MODELS),
     emits="Add Div MatMul Max Min Mul Relu Sigmoid Sub Tanh",
-    infer=infer,
     knows={op: Known(infer, model) for op, model in MODELS.items()},
 )
 def glow_to_onnx(node: NodeView, build: Builder) -> Value:

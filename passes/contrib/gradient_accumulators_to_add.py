@@ -33,7 +33,10 @@ _NAMES = tuple(f"com.microsoft::{name}" for name in (FIRST, SECOND, _ZERO))
 
 
 def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """The sum is like the buffer; the flag is a truth value."""
+    """The sum is like the buffer; the flag is a truth value.
+
+    Where it cannot be written, what comes after it is judged all the same.
+    """
     buffer = node.input(0)
     known = None
     if buffer is not None and buffer.elem_type:

@@ -20,7 +20,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.GroupN
     com.microsoft.SkipGroupNorm; onnxruntime/contrib_ops/cuda/diffusion/group_norm.cc
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -28,11 +27,9 @@ import numpy as np
 from graphfix.authoring import (
     Array,
     Builder,
-    InferredType,
     NodeView,
     Refuse,
     Value,
-    like_first,
     need_rank,
     rewrite,
 )
@@ -44,12 +41,6 @@ from ._typing import need_float
 _GROUP, _SKIP = "com.microsoft::GroupNorm", "com.microsoft::SkipGroupNorm"
 _DEFAULT_EPSILON = 1e-5
 _MORE_EMITS = "Reshape Shape Sigmoid Unsqueeze"
-
-
-def twice(node: NodeView) -> Sequence[InferredType | None]:
-    """Result and sum are like the input."""
-    (first,) = like_first(node)
-    return (first, first)
 
 
 def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
@@ -88,7 +79,7 @@ def _grouped(
     return result if last else np.moveaxis(result, -1, 1)
 
 
-@rewrite(_GROUP, emits=(EMITS, _MORE_EMITS), infer=like_first, evaluate=evaluate)
+@rewrite(_GROUP, emits=(EMITS, _MORE_EMITS), evaluate=evaluate)
 def group_norm_to_arithmetic(node: NodeView, build: Builder) -> Value:
     """Normalise by groups, see the module."""
     x = node.need(0)
@@ -96,7 +87,7 @@ def group_norm_to_arithmetic(node: NodeView, build: Builder) -> Value:
     return like(build, x, _written(node, build, x, wide(build, x)))
 
 
-@rewrite(_SKIP, emits=(EMITS, _MORE_EMITS), infer=twice, evaluate=evaluate_sum)
+@rewrite(_SKIP, emits=(EMITS, _MORE_EMITS), evaluate=evaluate_sum)
 def skip_group_norm_to_arithmetic(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Take SkipGroupNorm apart: a sum, normalised by groups."""
     x, skip, bias = node.need(0), node.need(3), node.input(4)

@@ -76,7 +76,10 @@ def _form(node: NodeView) -> _Form:
 
 
 def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """[B, S, N H], and keys and values, [B, M, T, H]."""
+    """[B, S, N H], and keys and values, [B, M, T, H].
+
+    ONNX infers less of what is written: it loses the names of sizes.
+    """
     q, past = node.input(0), node.input(_PAST[0])
     if q is None or not q.elem_type:
         return (None,)

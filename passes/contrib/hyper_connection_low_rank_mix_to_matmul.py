@@ -19,12 +19,11 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.HyperC
     which has kernels for CUDA alone: the numbers were held to the formula of the page
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, rewrite
 
 from ._gelu import silu, silu_of
 from ._means import EMITS, divided, like, wide
@@ -33,19 +32,6 @@ from ._typing import need_float
 _NAME = "com.microsoft::HyperConnectionLowRankMix"
 _EPSILON = 1e-5
 _BEFORE, _GATES = 5, 6  # what the block before gave, and its gates
-
-
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """[..., H], [..., C], and the streams."""
-    x, branches = node.input(0), int(node.attr("num_branches", 0))
-    if x is None or not x.elem_type:
-        return (None,)
-    if not x.shape or branches < 1:
-        return (InferredType(x.elem_type),) * 3
-    *front, last = x.shape
-    width = last // branches if isinstance(last, int) else None
-    shapes = ((*front, width), (*front, branches), x.shape)
-    return tuple(InferredType(x.elem_type, shape) for shape in shapes)
 
 
 def low_rank_mix(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
@@ -71,9 +57,7 @@ def low_rank_mix(inputs: list[Array | None], attributes: dict[str, Any]) -> tupl
     return tuple(each.astype(kind) for each in (result, later, streams.reshape(x.shape)))
 
 
-@rewrite(
-    _NAME, emits=(EMITS, "MatMul Reshape Sigmoid Unsqueeze"), infer=infer, evaluate=low_rank_mix
-)
+@rewrite(_NAME, emits=(EMITS, "MatMul Reshape Sigmoid Unsqueeze"), evaluate=low_rank_mix)
 def hyper_connection_low_rank_mix_to_matmul(
     node: NodeView, build: Builder
 ) -> tuple[Value | None, ...]:

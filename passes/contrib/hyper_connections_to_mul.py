@@ -14,11 +14,9 @@ References: microsoft/onnxruntime docs/ContribOperators.md, the pages of these o
     numbers were held to the kernels of onnxruntime 1.31
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, like_first, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 from ._means import EMITS, divided, like, wide
 from ._typing import need_float
@@ -29,24 +27,7 @@ _EPSILON = 1e-5
 _LEAST = 1e-6  # of what is under the root of the gate
 
 
-def reduced(node: NodeView) -> Sequence[InferredType | None]:
-    """One stream is left."""
-    x, branches = node.input(0), int(node.attr("num_branches", 0))
-    if x is None or not x.elem_type:
-        return (None,)
-    if x.shape is None or len(x.shape) < 2:
-        return (InferredType(x.elem_type),)
-    last = x.shape[-1]
-    if not branches:
-        return (InferredType(x.elem_type, (*x.shape[:-2], last)),)
-    return (
-        InferredType(
-            x.elem_type, (*x.shape[:-1], last // branches if isinstance(last, int) else None)
-        ),
-    )
-
-
-@rewrite(_BEFORE, emits="Cast Mul ReduceSum Reshape Unsqueeze", infer=reduced)
+@rewrite(_BEFORE, emits="Cast Mul ReduceSum Reshape Unsqueeze")
 def hyper_connection_pre_mix_to_mul(node: NodeView, build: Builder) -> Value:
     """Take HyperConnectionPreMix apart: a weighted sum of the streams."""
     x = node.need(0)
@@ -57,7 +38,7 @@ def hyper_connection_pre_mix_to_mul(node: NodeView, build: Builder) -> Value:
     return like(build, x, total if scale == 1 else build.Mul(total, scale))
 
 
-@rewrite(_AFTER, emits="Add Cast MatMul Mul Reshape Transpose Unsqueeze", infer=like_first)
+@rewrite(_AFTER, emits="Add Cast MatMul Mul Reshape Transpose Unsqueeze")
 def hyper_connection_post_mix_to_mul(node: NodeView, build: Builder) -> Value:
     """Take HyperConnectionPostMix apart: streams mixed, and what is new in each."""
     x, mix = node.need(0), node.input(3)
@@ -109,13 +90,7 @@ def _weights(node: NodeView, build: Builder, weights: Value, rank: int) -> Value
     return build.Reshape(data, np.array([*[0] * (rank - 2), branches, last // branches]))
 
 
-def gated(node: NodeView) -> Sequence[InferredType | None]:
-    """Both results are like the keys."""
-    (first,) = like_first(node)
-    return (first, first)
-
-
-@rewrite(_GATE, emits=(EMITS, "Abs Max Sigmoid Sign Unsqueeze"), infer=gated)
+@rewrite(_GATE, emits=(EMITS, "Abs Max Sigmoid Sign Unsqueeze"))
 def engram_gate_to_mul(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Take EngramGate apart: the product of two norms opens the gate of a value."""
     key, value = node.need(0), node.need(2)

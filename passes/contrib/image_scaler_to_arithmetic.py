@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, like_first, need_rank_of, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, need_rank_of, rewrite
 
 Array = np.ndarray[Any, Any]
 
@@ -33,9 +33,7 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     return (np.asarray(x * x.dtype.type(attributes["scale"]) + bias),)
 
 
-@rewrite(
-    "ImageScaler", removes="op:ImageScaler", emits="Mul Add", infer=like_first, evaluate=evaluate
-)
+@rewrite("ImageScaler", removes="op:ImageScaler", emits="Mul Add", evaluate=evaluate)
 def image_scaler_to_arithmetic(node: NodeView, build: Builder) -> Value:
     """Scale and add, see the module."""
     x = node.need(0)

@@ -14,7 +14,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.MulInt
     com.microsoft.ReduceSumInteger, com.microsoft.QLinearReduceMean
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,6 @@ from graphfix.authoring import (
     APPROXIMATE,
     Array,
     Builder,
-    InferredType,
     NodeView,
     Refuse,
     Value,
@@ -36,30 +34,6 @@ _PRODUCT, _SUM = "com.microsoft::MulInteger", "com.microsoft::ReduceSumInteger"
 _MEAN = "com.microsoft::QLinearReduceMean"
 _INT32 = int(TensorProto.INT32)
 _BYTES = {int(TensorProto.INT8): (-128, 127), int(TensorProto.UINT8): (0, 255)}
-
-
-def whole(node: NodeView) -> Sequence[InferredType | None]:
-    """int32 of the shape of the first operand where the other has it."""
-    a, b = node.input(0), node.input(2)
-    same = a is not None and b is not None and a.shape == b.shape
-    return (InferredType(_INT32, a.shape if same and a is not None else None),)
-
-
-def reduced(node: NodeView) -> Sequence[InferredType | None]:
-    """Without the axes, or with 1 in their place; sums have 32 bits."""
-    x = node.input(0)
-    if x is None or not x.elem_type:
-        return (None,)
-    kind = x.elem_type
-    if node.op == "ReduceSumInteger":
-        kind = int(TensorProto.UINT32 if kind == TensorProto.UINT8 else TensorProto.INT32)
-    if x.shape is None:
-        return (InferredType(kind),)
-    rank = len(x.shape)
-    axes = {int(axis) % rank for axis in node.attr("axes", ()) or range(rank)}
-    if int(node.attr("keepdims", 1)):
-        return (InferredType(kind, tuple(1 if at in axes else s for at, s in enumerate(x.shape))),)
-    return (InferredType(kind, tuple(s for at, s in enumerate(x.shape) if at not in axes)),)
 
 
 def multiply(inputs: list[Array | None], _: dict[str, Any]) -> tuple[Array, ...]:
@@ -94,7 +68,7 @@ def average(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Arr
     return (np.clip(steps, limits.min, limits.max).astype(x.dtype),)
 
 
-@rewrite(_PRODUCT, emits="Cast Mul Sub", infer=whole, evaluate=multiply)
+@rewrite(_PRODUCT, emits="Cast Mul Sub", evaluate=multiply)
 def mul_integer_to_mul(node: NodeView, build: Builder) -> Value:
     """Take MulInteger apart: a product of integers, which float32 holds."""
     parts: list[Value] = []
@@ -108,7 +82,7 @@ def mul_integer_to_mul(node: NodeView, build: Builder) -> Value:
     return build.Cast(build.Mul(*parts), to=_INT32)
 
 
-@rewrite(_SUM, emits="Cast ReduceSum", infer=reduced, evaluate=add_up)
+@rewrite(_SUM, emits="Cast ReduceSum", evaluate=add_up)
 def reduce_sum_integer_to_sum(node: NodeView, build: Builder) -> Value:
     """Take ReduceSumInteger apart: a sum of int32, see the module."""
     x = node.need(0)
@@ -117,7 +91,7 @@ def reduce_sum_integer_to_sum(node: NodeView, build: Builder) -> Value:
     return total if x.elem_type == TensorProto.INT8 else build.Cast(total, to=TensorProto.UINT32)
 
 
-@rewrite(_MEAN, emits="Add Cast Clip Div Mul ReduceMean Round Sub", infer=reduced, evaluate=average)
+@rewrite(_MEAN, emits="Add Cast Clip Div Mul ReduceMean Round Sub", evaluate=average)
 def q_linear_reduce_mean_to_float(node: NodeView, build: Builder) -> Value:
     """Take QLinearReduceMean apart: a mean, quantized."""
     x = node.need(0)

@@ -10,23 +10,17 @@ Accuracy: Exact.
 References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.IsAllFinite
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Value, rewrite
+from graphfix.authoring import Array, Builder, NodeView, Value, rewrite
 
 from ._means import wide
 from ._typing import need_float
 
 _FINITE = "com.microsoft::IsAllFinite"
-
-
-def one_flag(_: NodeView) -> Sequence[InferredType | None]:
-    """One bool."""
-    return (InferredType(int(TensorProto.BOOL), ()),)
 
 
 def all_finite(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
@@ -43,7 +37,6 @@ def all_finite(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[
 @rewrite(
     _FINITE,
     emits="Cast Concat Equal Greater IsInf IsNaN Not Or ReduceMin Reshape Sub",
-    infer=one_flag,
     evaluate=all_finite,
     claims="nan inf",
 )

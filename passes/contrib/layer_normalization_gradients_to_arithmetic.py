@@ -26,25 +26,13 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, rewrite
 
 from ._means import like, mean, wide
 from ._typing import need_float
 
 _FULL, _SIMPLIFIED = "LayerNormalizationGrad", "SimplifiedLayerNormalizationGrad"
 _NAMES = tuple(f"com.microsoft::{name}" for name in (_FULL, _SIMPLIFIED))
-
-
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """Like x and like the scale."""
-    x, scale = node.input(1), node.input(2)
-    known = InferredType(x.elem_type, x.shape) if x is not None and x.elem_type else None
-    inner = (
-        InferredType(scale.elem_type, scale.shape)
-        if scale is not None and scale.elem_type
-        else None
-    )
-    return (known, inner, inner)[: 2 if node.op == _SIMPLIFIED else 3]
 
 
 def numbers(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
@@ -71,7 +59,7 @@ def numbers(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Arr
     return (*results, flat[0].sum(0).reshape(scale.shape).astype(scale.dtype))
 
 
-@rewrite(_NAMES, emits="Cast Div Mul ReduceMean ReduceSum Sub", infer=infer, evaluate=numbers)
+@rewrite(_NAMES, emits="Cast Div Mul ReduceMean ReduceSum Sub", evaluate=numbers)
 def layer_normalization_gradients_to_arithmetic(
     node: NodeView, build: Builder
 ) -> tuple[Value | None, ...]:

@@ -47,7 +47,10 @@ class _Sizes(Struct, frozen=True):
 
 
 def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """[B, T, N d_v], and the state, [B, N, d_k, d_v]."""
+    """[B, T, N d_v], and the state, [B, N, d_k, d_v].
+
+    Where it cannot be written, what comes after it is judged all the same.
+    """
     q, v = node.input(0), node.input(2)
     if q is None or not q.elem_type:
         return (None,)

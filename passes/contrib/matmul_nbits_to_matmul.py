@@ -56,7 +56,10 @@ _TABLES: tuple[Array, Array] = (
 
 
 def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """The axes of the input, the last one N."""
+    """The axes of the input, the last one N.
+
+    What is written for it reads the weights, which a look at types must not.
+    """
     x = node.input(0)
     if x is None or not x.elem_type:
         return (None,)

@@ -26,7 +26,6 @@ from onnx import TensorProto
 from graphfix.authoring import (
     Array,
     Builder,
-    InferredType,
     NodeView,
     Refuse,
     Value,
@@ -36,18 +35,6 @@ from graphfix.authoring import (
 
 _NAME = "com.microsoft::MaxpoolWithMask"
 _MOST = 49  # places of a window
-
-
-def pooled(node: NodeView) -> Sequence[InferredType | None]:
-    """The sizes of the windows, as MaxPool counts them."""
-    x = node.input(0)
-    if x is None or not x.elem_type:
-        return (None,)
-    sizes = x.static_shape
-    out = None if sizes is None else _windows(node, sizes[2:])[-1]
-    if sizes is None or out is None:
-        return (InferredType(x.elem_type),)
-    return (InferredType(x.elem_type, (*sizes[:2], *out)),)
 
 
 def _windows(
@@ -63,7 +50,7 @@ def _windows(
     return kernel, strides, pads, out
 
 
-@rewrite(_NAME, emits="Cast Gather Max Mul Pad Reshape Slice Where", infer=pooled)
+@rewrite(_NAME, emits="Cast Gather Max Mul Pad Reshape Slice Where")
 def maxpool_with_mask_to_max(node: NodeView, build: Builder) -> Value:
     """Take the largest of what the mask leaves, see the module."""
     x, mask = node.need(0), node.need(1)

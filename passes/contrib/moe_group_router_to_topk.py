@@ -19,12 +19,10 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.MoEGro
     numbers were held to the kernel of onnxruntime 1.32
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 from ._attention import LOWEST
 from ._means import like, wide
@@ -36,22 +34,10 @@ _SENTINEL = -1e4
 _CHOICE, _SCORES, _WEIGHTS = range(3)
 
 
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """[tokens, experts]: the choice in the type of the logits, scores as float32."""
-    x, bias = node.input(0), node.input(1)
-    if x is None or not x.elem_type:
-        return (None,)
-    experts = bias.dim(0) if bias is not None and bias.rank == 1 else None
-    shape = (x.shape[0] if x.shape is not None and len(x.shape) == 2 else None, experts)
-    scores = InferredType(TensorProto.FLOAT, shape)
-    return (InferredType(x.elem_type, shape), scores, scores)
-
-
 @rewrite(
     _NAME,
     emits="Add Cast Equal Greater Log MatMul Max ReduceSum Reshape Sigmoid TopK Transpose "
     "Unsqueeze Where",
-    infer=infer,
 )
 def moe_group_router_to_topk(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Choose the experts, see the module."""

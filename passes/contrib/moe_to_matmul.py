@@ -38,7 +38,7 @@ _EMITS = (
 )
 
 
-@rewrite(_MOE, emits=_EMITS, infer=like_first)
+@rewrite(_MOE, emits=_EMITS)
 def moe_to_matmul(node: NodeView, build: Builder) -> Value:
     """Compute every expert, see the module."""
     if any(node.input(place) is not None for place in (6, 7)):
@@ -47,7 +47,7 @@ def moe_to_matmul(node: NodeView, build: Builder) -> Value:
     return _mixed(node, build, weights, (node.input(3), node.input(5)))
 
 
-@rewrite(_QMOE, emits=_EMITS, infer=like_first)
+@rewrite(_QMOE, emits=_EMITS, infer=like_first)  # what is written reads the weights
 def q_moe_to_matmul(node: NodeView, build: Builder) -> Value:
     """Take QMoE apart: every expert, its weights unpacked."""
     if any(node.input(place) is not None for place in range(8, len(node.inputs))):

@@ -52,7 +52,10 @@ _BIAS, _MASK, _SCORE_BIAS, _PAST_KEY, _PAST_VALUE = 3, 4, 5, 6, 7
 
 
 def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """[B, S, N H_v], the present keys and values, [B, N, P + L, H], and the scores."""
+    """[B, S, N H_v], the present keys and values, [B, N, P + L, H], and the scores.
+
+    What is written for it reads the weights, which a look at types must not.
+    """
     q, past = node.input(0), node.input(_PAST_KEY)
     if q is None or not q.elem_type:
         return (None,)

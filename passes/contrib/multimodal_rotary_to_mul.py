@@ -18,7 +18,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.MRotar
     com.microsoft.GemmaRotaryEmbedding
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,11 +25,9 @@ import numpy as np
 from graphfix.authoring import (
     Array,
     Builder,
-    InferredType,
     NodeView,
     Refuse,
     Value,
-    like_first,
     need_rank_of,
     rewrite,
 )
@@ -40,12 +37,6 @@ from ._means import like
 from ._rotating import turned
 
 _MULTI, _GEMMA = "com.microsoft::MRotaryEmbedding", "com.microsoft::GemmaRotaryEmbedding"
-
-
-def heads_alike(node: NodeView) -> Sequence[InferredType | None]:
-    """Like queries and like keys."""
-    found = [node.input(place) for place in (1, 3)]
-    return tuple(InferredType(x.elem_type, x.shape) if x and x.elem_type else None for x in found)
 
 
 def evaluate(inputs: list[Array | None], _: dict[str, Any]) -> tuple[Array, ...]:
@@ -58,7 +49,8 @@ def evaluate(inputs: list[Array | None], _: dict[str, Any]) -> tuple[Array, ...]
 
 
 @rewrite(
-    _MULTI, emits="Add Cast Concat Gather Mul Reshape Split Sub Unsqueeze Where", infer=like_first
+    _MULTI,
+    emits="Add Cast Concat Gather Mul Reshape Split Sub Unsqueeze Where",
 )
 def multimodal_rotary_to_mul(node: NodeView, build: Builder) -> Value:
     """Turn the pairs by three positions, see the module."""
@@ -102,7 +94,7 @@ def _of_sections(node: NodeView, build: Builder, place: int, columns: Array) -> 
     return chosen
 
 
-@rewrite(_GEMMA, emits="Add Cast Cos Mul Sin Unsqueeze", infer=heads_alike, evaluate=evaluate)
+@rewrite(_GEMMA, emits="Add Cast Cos Mul Sin Unsqueeze", evaluate=evaluate)
 def gemma_rotary_to_mul(node: NodeView, build: Builder) -> tuple[Value, ...]:
     """Take GemmaRotaryEmbedding apart: q cos + (turned q) sin, and the same for the keys."""
     angles, results = node.need(0), list[Value]()

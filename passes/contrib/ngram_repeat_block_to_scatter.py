@@ -15,11 +15,9 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.NGramR
     numbers were held to the kernel of onnxruntime 1.31
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, need_rank_of, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, need_rank_of, rewrite
 
 from ._attention import size
 
@@ -27,18 +25,8 @@ _NAME = "com.microsoft::NGramRepeatBlock"
 _END = np.iinfo(np.int64).max
 
 
-def like_scores(node: NodeView) -> Sequence[InferredType | None]:
-    """Scores stay scores."""
-    scores = node.input(1)
-    if scores is None or not scores.elem_type:
-        return (None,)
-    return (InferredType(scores.elem_type, scores.shape),)
-
-
 @rewrite(
-    _NAME,
-    emits="And Concat Equal Identity ScatterElements Shape Slice Squeeze Unsqueeze Where",
-    infer=like_scores,
+    _NAME, emits="And Concat Equal Identity ScatterElements Shape Slice Squeeze Unsqueeze Where"
 )
 def ngram_repeat_block_to_scatter(node: NodeView, build: Builder) -> Value:
     """Compare runs and scatter, see the module."""

@@ -42,7 +42,10 @@ _INTEGERS = (TensorProto.INT8, TensorProto.UINT8)
 
 
 def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """The rank of the input."""
+    """The rank of the input.
+
+    What is written for it reads the weights, which a look at types must not.
+    """
     x = node.input(0)
     if x is None or not x.elem_type:
         return (None,)

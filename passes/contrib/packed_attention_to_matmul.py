@@ -56,7 +56,10 @@ _RESTORE = "com.microsoft::RestorePadding"
 
 
 def tokens(node: NodeView) -> Sequence[InferredType | None]:
-    """[T, N H_v]."""
+    """[T, N H_v].
+
+    ONNX infers less of what is written: it loses the names of sizes.
+    """
     x = node.input(0)
     if x is None or not x.elem_type:
         return (None,)

@@ -13,7 +13,7 @@ References: onnx/defs/experiments/defs.cc of onnx 1.4
 
 import numpy as np
 
-from graphfix.authoring import Builder, NodeView, Value, like_first, rewrite
+from graphfix.authoring import Builder, NodeView, Value, rewrite
 
 from ._experiments import Array, Attributes, factor, given
 
@@ -29,7 +29,6 @@ def evaluate(inputs: list[Array | None], attributes: Attributes) -> tuple[Array,
     "ParametricSoftplus",
     removes="op:ParametricSoftplus",
     emits="Mul Softplus",
-    infer=like_first,
     evaluate=evaluate,
 )
 def parametric_softplus_to_softplus(node: NodeView, build: Builder) -> Value:

@@ -13,12 +13,11 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.Rfft, 
     onnxruntime/contrib_ops/cuda/math/fft_ops.cc (the inverse is divided by the length)
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, rewrite
 
 from ._means import like, wide
 from ._typing import need_float
@@ -26,30 +25,6 @@ from ._typing import need_float
 _FORWARD, _INVERSE = "com.microsoft::Rfft", "com.microsoft::Irfft"
 _LONGEST = 4096
 _EMITS = "Add Cast Concat MatMul Reshape Shape Split Sub Squeeze Unsqueeze"
-
-
-def spectrum(node: NodeView) -> Sequence[InferredType | None]:
-    """Half of the last axis and one more, and the parts."""
-    x = node.input(0)
-    if x is None or not x.elem_type:
-        return (None,)
-    if not x.shape:
-        return (InferredType(x.elem_type),)
-    last = x.shape[-1]
-    bins = last // 2 + 1 if isinstance(last, int) else None
-    return (InferredType(x.elem_type, (*x.shape[:-1], bins, 2)),)
-
-
-def signal(node: NodeView) -> Sequence[InferredType | None]:
-    """Without the parts; the last axis twice as long, less two."""
-    x = node.input(0)
-    if x is None or not x.elem_type:
-        return (None,)
-    if x.shape is None or len(x.shape) < 2:
-        return (InferredType(x.elem_type),)
-    bins = x.shape[-2]
-    last = 2 * (bins - 1) if isinstance(bins, int) else None
-    return (InferredType(x.elem_type, (*x.shape[:-2], last)),)
 
 
 def forward(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
@@ -68,7 +43,7 @@ def inverse(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Arr
     return (np.asarray(found).astype(np.asarray(inputs[0]).dtype),)
 
 
-@rewrite(_FORWARD, emits=_EMITS, infer=spectrum, evaluate=forward)
+@rewrite(_FORWARD, emits=_EMITS, evaluate=forward)
 def real_fourier_to_matmul(node: NodeView, build: Builder) -> Value:
     """Multiply by cosines and sines, see the module."""
     x = node.need(0)
@@ -83,7 +58,7 @@ def real_fourier_to_matmul(node: NodeView, build: Builder) -> Value:
     return like(build, x, build.Concat(*pair, axis=x.rank))
 
 
-@rewrite(_INVERSE, emits=_EMITS, infer=signal, evaluate=inverse)
+@rewrite(_INVERSE, emits=_EMITS, evaluate=inverse)
 def inverse_real_fourier_to_matmul(node: NodeView, build: Builder) -> Value:
     """Take Irfft apart: products with cosines and sines, back to the signal."""
     x = node.need(0)

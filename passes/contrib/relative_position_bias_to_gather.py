@@ -58,17 +58,11 @@ def buckets(distances: Array, count: int, most: int, *, both: bool) -> Array:
     return start + np.where(away < exact, away, large)
 
 
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """[1, heads, queries, keys]."""
-    table = node.input(0)
-    if table is None or not table.elem_type:
-        return (None,)
-    heads = table.dim(1) if table.rank == 2 else None
-    return (InferredType(table.elem_type, (1, heads, None, None)),)
-
-
 def infer_gated(node: NodeView) -> Sequence[InferredType | None]:
-    """[B, heads, S, S]."""
+    """[B, heads, S, S].
+
+    ONNX infers less of what is written: it loses the names of sizes.
+    """
     query = node.input(0)
     if query is None or not query.elem_type:
         return (None,)
@@ -105,9 +99,7 @@ def evaluate_gated(inputs: list[Array | None], attributes: dict[str, Any]) -> tu
     return ((gate * bias).astype(np.asarray(inputs[0]).dtype),)
 
 
-@rewrite(
-    _PLAIN, emits="Add Cast Clip Gather Range Reshape Sub Unsqueeze", infer=infer, evaluate=evaluate
-)
+@rewrite(_PLAIN, emits="Add Cast Clip Gather Range Reshape Sub Unsqueeze", evaluate=evaluate)
 def relative_position_bias_to_gather(node: NodeView, build: Builder) -> Value:
     """Look the buckets up, see the module."""
     table = node.need(0)

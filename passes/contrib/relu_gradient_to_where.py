@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, NodeView, Value, like_first, rewrite
+from graphfix.authoring import Array, Builder, NodeView, Value, rewrite
 
 from ._typing import need_float
 
@@ -31,7 +31,7 @@ def numbers(inputs: list[Array | None], _: dict[str, Any]) -> tuple[Array, ...]:
     return (np.where(x > 0, dy, np.zeros_like(dy)),)
 
 
-@rewrite(_NAME, emits="Greater Where", infer=like_first, evaluate=numbers)
+@rewrite(_NAME, emits="Greater Where", evaluate=numbers)
 def relu_gradient_to_where(node: NodeView, build: Builder) -> Value:
     """Let through where the activation was positive, see the module."""
     dy, x = node.need(0), node.need(1)

@@ -62,7 +62,10 @@ def _kind(attributes: Any) -> int:
 
 
 def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """[B, S, heads * width], and the numbers that are not turned yet."""
+    """[B, S, heads * width], and the numbers that are not turned yet.
+
+    Where it cannot be written, what comes after it is judged all the same.
+    """
     x, kind = node.input(0), _kind(node.attr)
     if x is None or not x.shape or len(x.shape) != 4:
         return (InferredType(kind), InferredType(TensorProto.FLOAT))

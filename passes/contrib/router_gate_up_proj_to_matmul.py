@@ -16,7 +16,6 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.Router
     SwiGLU; the first has kernels for CUDA alone: the numbers were held to the formula of the page
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,6 @@ import numpy as np
 from graphfix.authoring import (
     Array,
     Builder,
-    InferredType,
     NodeView,
     Refuse,
     Value,
@@ -39,19 +37,6 @@ from ._typing import LOW_PRECISION
 _NAME = "com.microsoft::RouterGateUpProj"
 
 
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """[..., router_size] and [..., I]."""
-    x, weights = node.input(0), node.input(1)
-    if x is None or not x.elem_type:
-        return (None,)
-    if not x.shape:
-        return (InferredType(x.elem_type),) * 2
-    router = int(node.attr("router_size", 0))
-    columns = weights.dim(1) if weights is not None and weights.rank == 2 else None
-    inner = (columns - router) // 2 if columns else None
-    return tuple(InferredType(x.elem_type, (*x.shape[:-1], last)) for last in (router, inner))
-
-
 def router_gate_up(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
     """Compute in float64, rounded where the page rounds."""
     x, weights = (np.asarray(each) for each in inputs[:2])
@@ -61,9 +46,7 @@ def router_gate_up(inputs: list[Array | None], attributes: dict[str, Any]) -> tu
     return (product[..., :router], *swiglu([gate, up], attributes))
 
 
-@rewrite(
-    _NAME, emits="Add Cast Clip MatMul Min Mul Sigmoid Split", infer=infer, evaluate=router_gate_up
-)
+@rewrite(_NAME, emits="Add Cast Clip MatMul Min Mul Sigmoid Split", evaluate=router_gate_up)
 def router_gate_up_proj_to_matmul(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Write the product and the gate, see the module."""
     x, weights = node.need(0), node.need(1)

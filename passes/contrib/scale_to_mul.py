@@ -12,7 +12,7 @@ References: onnx/defs/experiments/defs.cc of onnx 1.4
 
 import numpy as np
 
-from graphfix.authoring import Builder, NodeView, Value, like_first, rewrite
+from graphfix.authoring import Builder, NodeView, Value, rewrite
 
 from ._experiments import Array, Attributes, factor, given
 
@@ -23,7 +23,7 @@ def evaluate(inputs: list[Array | None], attributes: Attributes) -> tuple[Array,
     return (np.asarray(x * x.dtype.type(attributes.get("scale", 1.0))),)
 
 
-@rewrite("Scale", removes="op:Scale", emits="Mul", infer=like_first, evaluate=evaluate)
+@rewrite("Scale", removes="op:Scale", emits="Mul", evaluate=evaluate)
 def scale_to_mul(node: NodeView, build: Builder) -> Value:
     """Multiply, see the module."""
     return build.Mul(node.need(0), factor(node, "scale", 1.0))

@@ -13,7 +13,7 @@ References: onnx/defs/experiments/defs.cc of onnx 1.4
 
 import numpy as np
 
-from graphfix.authoring import Builder, NodeView, Value, like_first, rewrite
+from graphfix.authoring import Builder, NodeView, Value, rewrite
 
 from ._experiments import Array, Attributes, factor, given
 
@@ -25,9 +25,7 @@ def evaluate(inputs: list[Array | None], attributes: Attributes) -> tuple[Array,
     return (np.asarray(alpha * np.tanh(beta * x)),)
 
 
-@rewrite(
-    "ScaledTanh", removes="op:ScaledTanh", emits="Mul Tanh", infer=like_first, evaluate=evaluate
-)
+@rewrite("ScaledTanh", removes="op:ScaledTanh", emits="Mul Tanh", evaluate=evaluate)
 def scaled_tanh_to_tanh(node: NodeView, build: Builder) -> Value:
     """Multiply before and after Tanh, see the module."""
     inner = build.Tanh(build.Mul(node.need(0), factor(node, "beta")))

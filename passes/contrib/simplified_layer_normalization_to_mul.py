@@ -13,31 +13,21 @@ References: microsoft/onnxruntime onnxruntime/core/graph/contrib_ops/contrib_def
     onnxruntime/core/providers/cpu/nn/layer_norm_impl.cc
 """
 
-from collections.abc import Sequence
 from math import prod
 
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, need_rank, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, need_rank, rewrite
 
 from ._typing import LOW_PRECISION, need_float
 
 _DEFAULT_EPSILON = 1e-5
 
 
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """The result is like the input, in the type of the scale."""
-    x, scale = node.input(0), node.input(1)
-    if x is None or scale is None or not scale.elem_type:
-        return (None,)
-    return (InferredType(scale.elem_type, x.shape),)
-
-
 @rewrite(
     "SimplifiedLayerNormalization",
     removes="op:SimplifiedLayerNormalization",
     emits="Add Cast Div Mul Reciprocal ReduceMean ReduceSum Sqrt",
-    infer=infer,
 )
 def simplified_layer_normalization_to_mul(
     node: NodeView, build: Builder

@@ -16,24 +16,13 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.SkipLa
     com.microsoft.SkipSimplifiedLayerNormalization
 """
 
-from collections.abc import Sequence
-
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 from ._typing import LOW_PRECISION, need_float
 
 _DEFAULT_EPSILON = 1e-12
-
-
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """The result and the sum are like the input; the others are rarely there."""
-    x = node.input(0)
-    if x is None or not x.elem_type:
-        return (None,)
-    same = InferredType(x.elem_type, x.shape)
-    return (same, None, None, same)
 
 
 @rewrite(
@@ -43,7 +32,6 @@ def infer(node: NodeView) -> Sequence[InferredType | None]:
         "op:com.microsoft::SkipSimplifiedLayerNormalization form:outputs.same-name"
     ),
     emits="Add Cast Div Mul ReduceMean ReduceSum Sqrt Sub",
-    infer=infer,
 )
 def skip_layer_normalization_to_add(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Write sum and normalisation, see the module."""

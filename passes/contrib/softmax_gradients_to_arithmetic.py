@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, like_first, rewrite
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, rewrite
 
 from ._means import like, wide
 from ._typing import need_float
@@ -54,7 +54,7 @@ def numbers(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Arr
     return (np.asarray(result).astype(dy.dtype),)
 
 
-@rewrite(_NAMES, emits="Cast Exp Mul ReduceSum Sub", infer=like_first, evaluate=numbers)
+@rewrite(_NAMES, emits="Cast Exp Mul ReduceSum Sub", evaluate=numbers)
 def softmax_gradients_to_arithmetic(node: NodeView, build: Builder) -> Value:
     """Write the sum and the products, see the module."""
     dy, y = node.need(0), node.need(1)

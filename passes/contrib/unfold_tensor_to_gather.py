@@ -10,31 +10,14 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.Unfold
     onnxruntime/contrib_ops/cpu/tensor/unfold.cc
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, need_rank, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, need_rank, rewrite
 
 _UNFOLD = "com.microsoft::UnfoldTensor"
 
 
-def windows(node: NodeView) -> Sequence[InferredType | None]:
-    """One axis more, the last, as long as a window."""
-    x = node.input(0)
-    if x is None or not x.elem_type:
-        return (None,)
-    if not x.shape:
-        return (InferredType(x.elem_type),)
-    axis, size = int(node.attr("dim", -1)) % len(x.shape), int(node.attr("size"))
-    length = x.shape[axis]
-    count = (
-        None if not isinstance(length, int) else (length - size) // int(node.attr("step", 1)) + 1
-    )
-    return (InferredType(x.elem_type, (*x.shape[:axis], count, *x.shape[axis + 1 :], size)),)
-
-
-@rewrite(_UNFOLD, emits="Gather Transpose", infer=windows)
+@rewrite(_UNFOLD, emits="Gather Transpose")
 def unfold_tensor_to_gather(node: NodeView, build: Builder) -> Value:
     """Take UnfoldTensor apart: Gather of the places of every window."""
     x, size, step = node.need(0), int(node.attr("size")), int(node.attr("step", 1))

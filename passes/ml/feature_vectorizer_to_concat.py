@@ -11,23 +11,14 @@ References: https://onnx.ai/onnx/operators/onnx_aionnxml_FeatureVectorizer.html;
     onnxruntime/core/providers/cpu/ml/feature_vectorizer.cc
 """
 
-from collections.abc import Sequence
 from math import prod
 
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """Rows of float32."""
-    x = node.need(0)
-    rows = x.shape[0] if x.shape is not None and len(x.shape) > 1 else 1
-    known = None if x.shape is None else (rows, sum(node.attr("inputdimensions", [])))
-    return (InferredType(TensorProto.FLOAT, known),)
-
-
-@rewrite("ai.onnx.ml::FeatureVectorizer", emits="Cast Concat Flatten Reshape", infer=infer)
+@rewrite("ai.onnx.ml::FeatureVectorizer", emits="Cast Concat Flatten Reshape")
 def feature_vectorizer_to_concat(node: NodeView, build: Builder) -> Value:
     """Join features, see the module."""
     written = node.attr("inputdimensions", [])

@@ -12,13 +12,12 @@ References: https://onnx.ai/onnx/operators/onnx_aionnxml_Imputer.html;
     onnxruntime/core/providers/cpu/ml/imputer.cc
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 _NAMES: dict[int, tuple[str, str, Any]] = {
     TensorProto.FLOAT: ("imputed_value_floats", "replaced_value_float", np.float32),
@@ -26,12 +25,7 @@ _NAMES: dict[int, tuple[str, str, Any]] = {
 }
 
 
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """What the rows are."""
-    return (InferredType(node.need(0).elem_type, node.need(0).shape),)
-
-
-@rewrite("ai.onnx.ml::Imputer", emits="Equal IsNaN Where", infer=infer)
+@rewrite("ai.onnx.ml::Imputer", emits="Equal IsNaN Where")
 def imputer_to_where(node: NodeView, build: Builder) -> Value:
     """Choose, see the module."""
     x = node.need(0)

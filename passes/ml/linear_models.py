@@ -32,7 +32,6 @@ from ._scoring import (
     inferred,
     label_of,
     labels_of,
-    rows_by,
     rows_of_numbers,
     transformed,
     transformed_targets,
@@ -42,19 +41,18 @@ _LABELS = ("classlabels_ints", "classlabels_strings")
 
 
 def infer(node: NodeView) -> Inferred:
-    """A label, and a score for each class, for each row."""
+    """A label, and a score for each class, for each row.
+
+    ONNX infers less of what is written: it loses the names of sizes.
+    """
     classes = count_of_labels(node, _LABELS)
     scored = len(node.attr("intercepts", []))
     return inferred(node, _LABELS, scored if scored != 1 or classes != 2 else 2)
 
 
-def infer_targets(node: NodeView) -> Inferred:
-    """A column for each target."""
-    return (rows_by(node, int(node.attr("targets", 1))),)
-
-
 @rewrite(
-    "ai.onnx.ml::LinearRegressor", emits=(TRANSFORM_EMITS, "Add Cast MatMul"), infer=infer_targets
+    "ai.onnx.ml::LinearRegressor",
+    emits=(TRANSFORM_EMITS, "Add Cast MatMul"),
 )
 def linear_regressor_to_matmul(node: NodeView, build: Builder) -> Value:
     """Replace LinearRegressor by a product of matrices."""

@@ -15,13 +15,10 @@ References: https://onnx.ai/onnx/operators/onnx_aionnxml_Normalizer.html;
     onnxruntime/core/providers/cpu/ml/normalizer.cc
 """
 
-from collections.abc import Sequence
-
 from onnx import TensorProto
 
 from graphfix.authoring import (
     Builder,
-    InferredType,
     NodeView,
     Refuse,
     Value,
@@ -30,15 +27,9 @@ from graphfix.authoring import (
 )
 
 
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """Float32 of the shape of the rows."""
-    return (InferredType(TensorProto.FLOAT, node.need(0).shape),)
-
-
 @rewrite(
     "ai.onnx.ml::Normalizer",
     emits="Abs Add Cast Div Less Mul Neg Not ReduceMax ReduceSum Sqrt Where",
-    infer=infer,
 )
 def normalizer_to_div(node: NodeView, build: Builder) -> Value:
     """Divide by what rows come to, see the module."""

@@ -13,14 +13,11 @@ References: https://onnx.ai/onnx/operators/onnx_aionnxml_Scaler.html;
     onnxruntime/core/providers/cpu/ml/scaler.cc
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import (
     Builder,
-    InferredType,
     NodeView,
     Refuse,
     Value,
@@ -29,12 +26,7 @@ from graphfix.authoring import (
 )
 
 
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """Float32 of the shape of the rows."""
-    return (InferredType(TensorProto.FLOAT, node.need(0).shape),)
-
-
-@rewrite("ai.onnx.ml::Scaler", emits="Cast Mul Sub", infer=infer)
+@rewrite("ai.onnx.ml::Scaler", emits="Cast Mul Sub")
 def scaler_to_arithmetic(node: NodeView, build: Builder) -> Value:
     """Scale, see the module."""
     x = node.need(0)

@@ -55,7 +55,10 @@ _EMITS = (KERNEL_EMITS, LABEL_EMITS, COUPLE_EMITS, "Cast Concat Max Min Neg Sigm
 
 
 def infer(node: NodeView) -> Inferred:
-    """A label, and a score for each class or for each pair of more than two, for each row."""
+    """A label, and a score for each class or for each pair of more than two, for each row.
+
+    What is written for it holds all vectors, and ONNX infers no more of it.
+    """
     classes = count_of_labels(node, _LABELS)
     of_pairs = node.has("vectors_per_class") and not node.attr("prob_a", []) and classes > 2
     return inferred(node, _LABELS, classes * (classes - 1) // 2 if of_pairs else classes)

@@ -60,7 +60,10 @@ _LABELS = ("classlabels_int64s", "classlabels_strings")
 
 
 def infer_classes(node: NodeView) -> Sequence[InferredType | None]:
-    """A label and a score for each class, for each row."""
+    """A label and a score for each class, for each row.
+
+    What is written for it holds all trees, and ONNX infers no more of it.
+    """
     return inferred(node, _LABELS)
 
 
