@@ -34,7 +34,8 @@ def infer_types(model: Model, passes: Sequence[Pass]) -> None:
     """Infer every type; where ONNX knows none, ask the pass that knows the operator.
 
     An operator that is below the opset that brought it, which engines that go by names read, is
-    taken for what it was there. Each round gets past at least one more operator without schema.
+    taken for what it was there. A round follows what is known of one operator without schema to the
+    next, as far as no values are to be known for it.
 
     Raises:
         PassBug: The `infer` of a pass raised.
@@ -44,24 +45,18 @@ def infer_types(model: Model, passes: Sequence[Pass]) -> None:
         if not _learn_sizes(model):
             break
         infer_model(model)
-    catalogue = Catalogue.of(passes)
-    foreign = [(n, catalogue.knowing_of(n.op)) for n in model.nodes() if _is_open(n)]
-    asking = _Asking(model, catalogue)
+    asking = _Asking(model, Catalogue.of(passes))
+    everywhere = False
     for _ in range(MAX_ROUNDS):
-        news = False
-        for node, knowing in foreign:
-            reported = False
-            if any(t.name and (not t.elem_type or t.shape is None) for t in node.outputs):
-                for declared, given in knowing:  # all of them, not up to a yes
-                    if not (reported and declared.last_resort):
-                        reported = asking.ask(declared, given, node) or reported
-                reported = reported or _as_first_written(node)
-            news = reported or news
-        if not news:
-            return
-        infer_model(model)
-        while _learn_sizes(model):
+        if asking.walk(everywhere=everywhere):
+            everywhere = False
             infer_model(model)
+            while _learn_sizes(model):
+                infer_model(model)
+        elif everywhere:
+            return
+        else:
+            everywhere = True  # also where not all is known that a node reads
 
 
 def _learn_sizes(model: Model) -> bool:
@@ -115,13 +110,39 @@ class _Asking:
     def __init__(self, model: Model, catalogue: Catalogue) -> None:
         """Ask for nodes of a model."""
         self._model, self._catalogue = model, catalogue
+        self._knowing = {id(n): catalogue.knowing_of(n.op) for n in model.nodes() if _is_open(n)}
         self._written: dict[tuple[int, str], list[object]] = {}
 
     @cached_property
     def _workspace(self) -> Workspace:
         return Workspace(self._model, passes=self._catalogue)
 
-    def ask(self, declared: Pass, given: Infer | None, node: Node) -> bool:
+    def walk(self, *, everywhere: bool) -> bool:
+        """Ask about each node, in order; say whether there was news.
+
+        Args:
+            everywhere: Whether also where a type or a rank is not known that the node reads.
+        """
+        news = False
+        for node in self._model.nodes() if self._knowing else ():
+            knowing = self._knowing.get(id(node))
+            if knowing is None:
+                if news:
+                    _follow(node)
+            elif everywhere or all(map(_is_known, node.inputs)):
+                news = self._ask_all(knowing, node) or news
+        return news
+
+    def _ask_all(self, knowing: Sequence[tuple[Pass, Infer | None]], node: Node) -> bool:
+        if not any(t.name and (not t.elem_type or t.shape is None) for t in node.outputs):
+            return False
+        reported = False
+        for declared, given in knowing:  # all of them, not up to a yes
+            if not (reported and declared.last_resort):
+                reported = self._ask(declared, given, node) or reported
+        return reported or _as_first_written(node)
+
+    def _ask(self, declared: Pass, given: Infer | None, node: Node) -> bool:
         """Ask a pass; `given` is for an operator that it emits, not matches; say if it was news.
 
         Raises:
@@ -156,6 +177,28 @@ class _Asking:
         key = (id(node), declared.id)
         before, self._written[key] = self._written.get(key), known
         return before != known
+
+
+def _is_known(tensor: Tensor) -> bool:
+    known = bool(tensor.elem_type) and tensor.shape is not None
+    return known or not tensor.name or tensor.opaque is not None
+
+
+def _follow(node: Node) -> None:
+    """Infer a node of which all is known that it reads, where that tells its outputs whole.
+
+    Otherwise it is left to the inference of the whole model, which knows computed sizes, too.
+    """
+    if all(map(_is_known, node.outputs)) or not all(map(_is_known, node.inputs)):
+        return
+    if any(True for _ in node.graphs()):
+        return
+    outputs = [tensor for tensor in node.outputs if isinstance(tensor, Variable)]
+    before = [(tensor.elem_type, tensor.shape) for tensor in outputs]
+    infer_node(node)
+    if not all(_is_known(tensor) and None not in (tensor.shape or ()) for tensor in outputs):
+        for tensor, (elem_type, shape) in zip(outputs, before, strict=True):
+            tensor.elem_type, tensor.shape = elem_type, shape
 
 
 def _is_wanted(tensor: Tensor) -> bool:

@@ -132,6 +132,29 @@ def test_each_node_is_written_once_while_nothing_new_is_known_of_it() -> None:
     assert max(asked.count(f"b{n}") for n in range(8)) <= 3  # not once a round
 
 
+def test_a_chain_of_any_length_is_followed() -> None:
+    @rewrite("local::Odd", emits="Neg")
+    def odd_to_neg(node: NodeView, build: Builder) -> Value:
+        """Write Neg."""
+        return build.Neg(node.need(0))
+
+    chain = "".join(f"a{n} = local.Odd (b{n}) b{n + 1} = Abs (a{n}) " for n in range(200))
+    found = inferred(LOCAL + f"g (float[N, 2] b0) => (y) {{ {chain} y = Abs (b200) }}", odd_to_neg)
+    assert set(found.values()) == {(1, ("N", 2))}
+
+
+def test_a_node_is_asked_about_where_one_of_its_inputs_stays_unknown() -> None:
+    @rewrite("local::First", emits="Neg")
+    def first_to_neg(node: NodeView, build: Builder) -> Value:
+        """Write Neg of the first of two."""
+        node.waive(inputs=(1,))
+        return build.Neg(node.need(0))
+
+    text = "g (float[2] x) => (y) { u = other.Unknown (x) t = local.First (x, u) y = Abs (t) }"
+    head = LOCAL.replace('"local" : 1', '"local" : 1, "other" : 1')
+    assert inferred(head + text, first_to_neg)["y"] == (1, (2,))
+
+
 def test_the_names_of_what_was_written_are_free_again() -> None:
     model = load(parse(LOCAL + "g (float16[N, 6] x) => (y) { y = local.Halves (x) }"))
     workspace = Workspace(model, passes=(halves_to_reshape,))
