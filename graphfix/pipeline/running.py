@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from graphfix.engines.reported_findings import as_reported
 from graphfix.pipeline.binding import bind_shapes
 from graphfix.pipeline.consent import note_unconsented
@@ -14,6 +16,7 @@ from graphfix.pipeline.repair_stages import apply_lossy, canonicalise, legalise,
 from graphfix.pipeline.rule_faults import rule_faults
 from graphfix.pipeline.run import Run
 from graphfix.pipeline.validation import interface
+from graphfix.report import Finding
 
 
 def execute(run: Run) -> None:
@@ -66,7 +69,7 @@ def _infer_first(run: Run) -> None:
 
 def _look_before(run: Run) -> None:
     found = as_reported(run.model, run.findings())
-    run.rule_faults += rule_faults(run.model, found, run.settings)
+    _note_faults(run, found)
     # The repair made first blocked it, too.
     run.findings_before = (*(f for f in run.mended if f not in found), *found)
     run.opsets_before = opsets_of(run.model)
@@ -74,11 +77,17 @@ def _look_before(run: Run) -> None:
 
 def _look_after(run: Run) -> None:
     run.findings_after = as_reported(run.model, run.findings())
-    run.rule_faults += rule_faults(run.model, run.findings_after, run.settings)
+    _note_faults(run, run.findings_after)
     if run.findings_after:
         aside = run.legaliser(lossy=True)
         aside.decisions = None
         note_unconsented(run.findings_after, run.settings, aside, run.journal)
+
+
+def _note_faults(run: Run, found: Sequence[Finding]) -> None:
+    """Note the rules that raised, for reproducers."""
+    if any(finding.fault for finding in found):
+        run.rule_faults += rule_faults(run.model, found, run.settings)
 
 
 def _expect_corrections(run: Run) -> None:
