@@ -28,7 +28,7 @@ PASSES = shipped_passes()
 def models() -> Iterator[tuple[str, Model]]:
     """Yield the models of the pairs of all passes for operators without schema."""
     families = {declared.id: declared.family for declared in PASSES}
-    for path in sorted((Path(__file__).parent / "pairs").glob("*.txt")):
+    for path in sorted((Path(__file__).parents[1] / "passes" / "pairs").glob("*.txt")):
         if families.get(path.stem.replace("_", "-")) in FAMILIES:
             for pair in pairs_in(path):
                 text = pair.model if pair.model.startswith("<") else HEAD + pair.model
