@@ -120,7 +120,8 @@ def _public_names(module: str) -> Iterator[str]:
 
 
 def _returns(function: Callable[..., object]) -> object:
-    return function.__annotations__.get("return")
+    returned = function.__annotations__.get("return")
+    return getattr(returned, "__name__", returned)
 
 
 def _laid_out(begin: str, parts: Sequence[str], end: str) -> list[str]:

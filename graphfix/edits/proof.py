@@ -185,16 +185,23 @@ def _evaluators(proto: ModelProto, base_dir: str) -> dict[OpKey, str]:
 def _structure(claim: SameStructure, base_dir: str) -> Verification:
     found = diff_models(claim.before, claim.after, (base_dir, base_dir))
     types = () if claim.but else found.types  # these follow from what was changed
+    changed = (*found.metadata, *found.interface, *types)
     parts = (
-        *(f"{c.where}: {c.field}" for c in (*found.metadata, *found.interface, *types)),
+        *(f"{c.where}: {c.field}" for c in changed if c.field not in claim.fields),
         *(f"{n.op} {n.name!r}" for n in (*found.removed, *found.added)),
-        *(_text(n) for n in found.nodes if not claim.but & {*n.before.outputs, *n.after.outputs}),
+        *(_text(n) for n in found.nodes if not _is_excepted(n, claim)),
         *(weight.name for weight in found.weights if weight.name not in claim.but),
         *renamings(claim),
     )
     if not parts:
         return Verification(Verdict.EQUAL, method="compared as they are written")
     return Verification(Verdict.MISMATCH, f"written differently: {'; '.join(parts[:3])}")
+
+
+def _is_excepted(change: NodeChange, claim: SameStructure) -> bool:
+    outputs = {*change.before.outputs, *change.after.outputs}
+    fields = {each.field for each in change.fields}
+    return bool(claim.but & outputs) or (bool(fields) and fields <= claim.fields)
 
 
 def _text(change: NodeChange) -> str:

@@ -100,6 +100,7 @@ class SameStructure:
         before: The first model.
         after: The second.
         but: What differs: the first output of a node, the name of a weight.
+        fields: What differs of models, graphs and nodes, as `graphfix diff` has it: ``doc_string``.
         renamed: What may bear other names: nodes; tensors, with inputs, outputs and weights.
     """
 
@@ -107,6 +108,7 @@ class SameStructure:
     after: ModelProto
     but: frozenset[str] = frozenset()
     renamed: frozenset[Named] = frozenset()
+    fields: frozenset[str] = frozenset()
 
     @property
     def text(self) -> str:

@@ -28,7 +28,15 @@ COMMANDS = "graphfix/cli/program.py"
 QUIET = ("-p", "no:cacheprovider")
 ROWS = ("tests/engines/test_rows.py", "tests/engines/test_row_words.py")
 PROFILES = "tests/engines/test_profiles.py"
-SUPPORT = ("tests/engines/cases.py", "tests/opset/conversion.py", "pyproject.toml", PROFILES, *ROWS)
+EDITS = ("tests/edits/small_models.py", "docs/recipe.schema.json")
+SUPPORT = (
+    *EDITS,
+    "tests/engines/cases.py",
+    "tests/opset/conversion.py",
+    "pyproject.toml",
+    PROFILES,
+    *ROWS,
+)
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +60,8 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert program.count(begin) == 1
     written = program.replace(begin, begin + BLOCKS[COMMANDS])
     (made / COMMANDS).write_text(written, encoding="utf-8")
+    listing = [sys.executable, "-m", "graphfix.edits.listing"]
+    subprocess.run(listing, cwd=made, env={**os.environ, "PYTHONPATH": str(made)}, check=True)
     return made
 
 
@@ -61,6 +71,7 @@ def test_there_is_an_example_of_each_recipe() -> None:
         "passes/activations",
         "graphfix/engines/tensorrt/rules",
         "graphfix/engines/acme",
+        "graphfix/edits/options",
         "graphfix/opset/adapters",
         "graphfix/cli",
     }
@@ -84,7 +95,7 @@ def test_the_examples_of_passes_have_the_fixed_headings() -> None:
 
 def test_the_tests_of_the_examples_pass(tree: Path) -> None:
     tests = sorted(name for name in BLOCKS if name.startswith("tests/"))
-    assert len(tests) == 6
+    assert len(tests) == 7
     schema = f"{PROFILES}::test_every_profile_follows_the_schema"
     asked_of_rows = "acme or not rows and not row_words"
     done = subprocess.run(
@@ -97,4 +108,4 @@ def test_the_tests_of_the_examples_pass(tree: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert re.search(r"^14 passed", done.stdout, re.MULTILINE), done.stdout
+    assert re.search(r"^17 passed", done.stdout, re.MULTILINE), done.stdout

@@ -11,6 +11,7 @@ from onnx import GraphProto, ModelProto
 from graphfix import edits
 from graphfix.difference.renaming import rename_tensors
 from graphfix.edits.addressing import places
+from graphfix.edits.proof import HowToProve, prove
 from graphfix.edits.renaming import rename_function
 from graphfix.edits.step import Named, SameStructure, Step, Subject
 from graphfix.ir.protos import copied
@@ -124,3 +125,16 @@ def test_the_order_of_nodes_and_what_is_declared_do_not_count(renamed: tuple[Nam
             return Step(after, ("turned",), (claim,))
 
     assert edits.edit(before, [Claiming()]).exit_code == 0
+
+
+def test_fields_that_an_edit_declares_may_differ_and_no_others() -> None:
+    before = parsed(TOWER)
+    before.graph.doc_string = before.graph.node[0].doc_string = "of an exporter"
+    after = copied(before)
+    after.graph.doc_string = after.graph.node[0].doc_string = ""
+    claim = SameStructure(before, after, fields=frozenset({"doc_string"}))
+    how = HowToProve()
+    assert prove(claim, "", how).equal
+    assert prove(SameStructure(before, after), "", how).wrong
+    after.graph.node[0].op_type = "Gemm"
+    assert prove(claim, "", how).wrong
