@@ -89,7 +89,7 @@ def _usage(error: click.ClickException) -> Failure:
 def _as_clause(sentence: str) -> str:
     """Return a sentence of click's as a clause after a colon."""
     text = sentence.strip().rstrip(".")
-    return text[:1].lower() + text[1:]
+    return text if text[:2].isupper() else text[:1].lower() + text[1:]
 
 
 def _parameter_name(param: click.Parameter) -> str:

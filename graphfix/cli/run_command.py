@@ -124,10 +124,10 @@ def run(
     The input is never changed (but see --in-place). Without --target, --passes
     runs repairs by name and --opset converts. MODEL may be - for standard input.
 
-    Exit codes: 0 written and verified; 1 written, but problems are left or equality
-    could not be shown; 2 wrong usage; 3 MODEL cannot be read or is not a model; 4
-    the result differs, nothing written; 5 a fault in graphfix, nothing written; 130
-    Ctrl-C, nothing written.
+    Exit codes: 0 written, and verified unless --verify off; 1 written, but problems
+    are left or equality could not be shown; 2 wrong usage; 3 MODEL cannot be read or
+    is not a model; 4 the result differs, nothing written; 5 a fault in graphfix,
+    nothing written; 130 Ctrl-C, nothing written.
     """
     if asked["in_place"] and asked["output"] is not None:
         raise click.UsageError("--in-place and --output exclude each other")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from importlib import import_module
 from typing import Any
 
@@ -86,7 +87,7 @@ def serve(
     """Serve a page to hand models in, read their reports and take the results.
 
     Each model is worked on in a process of its own with limits, as by `graphfix
-    batch`, and is removed with its result when it is told to be, after --keep,
+    batch`, and is removed with its result when it is told to be, after --keep-for,
     and when the service ends. Nothing leaves the machine.
 
     Exit codes: 0 ended; 2 wrong usage; 5 a fault in graphfix; 130 Ctrl-C.
@@ -109,6 +110,32 @@ def serve(
         raise UsageError("uvicorn is not installed", where="graphfix serve", hint=HINT) from error
     from graphfix.cli.console import say
 
-    say(f"graphfix: http://{host}:{port}/ (Ctrl-C ends it)")
-    uvicorn.run(app, host=host, port=port, log_level="warning", server_header=False)
+    with _listening(host, port) as listener:
+        say(f"graphfix: http://{host}:{listener.getsockname()[1]}/ (Ctrl-C ends it)")
+        config = uvicorn.Config(app, log_level="warning", server_header=False)
+        uvicorn.Server(config).run(sockets=[listener])
     return 0
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """Take a port before anybody hears of it; 0 is for any free one.
+
+    Raises:
+        UsageError: There is no such address, or the port is in use.
+    """
+    from graphfix.errors import UsageError
+
+    try:
+        kind, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except socket.gaierror:
+        raise UsageError("is no address of this machine", where=f"--host {host}") from None
+    listener = socket.socket(kind, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(address)
+    except OSError as error:
+        listener.close()
+        hint = "give another one, or --port 0 for any that is free"
+        said = (error.strerror or str(error)).lower()
+        raise UsageError(said, where=f"--port {port}", hint=hint) from None
+    return listener

@@ -16,6 +16,7 @@ from graphfix.engines.engine import engine_of
 from graphfix.engines.profile import Target
 from graphfix.engines.targets import load_target
 from graphfix.errors import UsageError
+from graphfix.ir.schemas import newest_opset
 from graphfix.pipeline.op_types import OpTypes, op_types_of
 from graphfix.pipeline.settings import VERIFY, Settings, parse_options, without
 
@@ -131,6 +132,9 @@ class RunOptions:
             raise UsageError(f"{self.verify!r} is not {choices}", where="--verify")
         if not _is_whole(self.opset):
             raise UsageError(f"{self.opset!r} is not an integer", where="--opset")
+        if self.opset is not None and not 1 <= self.opset <= newest_opset():
+            known = f"opsets are 1 to {newest_opset()}"
+            raise UsageError(f"there is no opset {self.opset}", where="--opset", hint=known)
         if self.seed < 0:
             raise UsageError(f"{self.seed} is negative", where="--seed")
         for name, value in (

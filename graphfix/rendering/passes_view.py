@@ -74,7 +74,10 @@ def pass_text(known: Pass, *, style: Style = PLAIN) -> str:
         lines += ["", style.paint("Options", "bold")]
         for name, option in known.options.items():
             form = f"--option {known.id}.{name}={_type(option).upper()}"
-            lines += [f"  {form}", *wrap(f"{option.help} Default: {option.default}.", "      ")]
+            lines += [
+                f"  {form}",
+                *wrap(f"{option.help.rstrip('.')}. Default: {option.default}.", "      "),
+            ]
     lines += ["", *known.page.splitlines()]
     return join(lines)
 

@@ -86,17 +86,8 @@ def _next(command: str, blocking: Sequence[Finding]) -> Listed:
     if command and any(group.removed_by for group in groups):
         entries = [[f"  {printable(command)}"]]
         if helpless:
-            entries.append(
-                [
-                    one_line(
-                        f"no pass is made for {capped(helpless, 4)}; others may remove them", "  "
-                    )
-                ]
-            )
+            text = f"no pass is made for {capped(helpless, 4)}; others may remove them"
+            entries.append([one_line(text, "  ")])
         return Listed("Next: repair it", entries)
-    return Listed(
-        "Next",
-        [["  no pass is made for these problems; `graphfix run` tries what others remove"]]
-        if helpless
-        else [],
-    )
+    title = "Next: no pass is made for these problems; see what others remove"
+    return Listed(title, [[f"  {printable(command)}"]] if helpless and command else [])

@@ -32,9 +32,16 @@ class Listed(Struct):
 
 
 def one_line(text: str, indent: str = "", *, width: int = WIDTH) -> str:
-    """Return text on one line of the screen: line breaks become blanks, the end is cut off."""
+    """Return text on one line of the screen: line breaks become blanks, the end is cut off.
+
+    It is cut after a word, unless a long one would take half of the line with it.
+    """
     line = indent + printable(" ".join(text.split()))
-    return line if len(line) <= width else f"{line[: width - 3].rstrip()}..."
+    if len(line) <= width:
+        return line
+    cut = line[: width - 3]
+    after = cut.rfind(" ")
+    return f"{cut[:after] if after > width // 2 else cut}".rstrip() + "..."
 
 
 def whole_text(text: str, first: str = "", indent: str | None = None) -> list[str]:

@@ -134,6 +134,9 @@ def verified(report: Report) -> str:
     source = printable(basename(report.input.path) or "the model")
     applied = any(o.status is Status.APPLIED for o in report.outcomes)
     if not applied and found.status is Verdict.EQUAL:
+        written = report.output
+        if written is not None and written.sha256 != report.input.sha256:
+            return "no repair was made; notes say what differs from the input"
         return "nothing was changed, so nothing had to be compared"
     on = f" on {count(found.samples, 'input')}" if found.samples else ""
     worst = max((o.max_rel for o in found.outputs if o.max_rel is not None), default=0.0)

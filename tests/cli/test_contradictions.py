@@ -61,3 +61,14 @@ def test_an_edit_whose_inputs_are_not_there(model: Path, tmp_path: Path) -> None
 def test_from_python(model: Path) -> None:
     with pytest.raises(UsageError, match="both name celu-to-elu"):
         graphfix.run(str(model), passes=["celu-to-elu"], skip=["celu-to-elu"])
+
+
+def test_an_opset_that_there_is_not(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", str(model), "--opset", "99"]) == 2
+    assert "--opset: there is no opset 99 (opsets are 1 to " in capsys.readouterr().err
+    assert not list(model.parent.glob("*.opset99.onnx"))
+
+
+def test_a_metavar_in_an_error_keeps_its_case(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["passes", "mod-elimination", "--family", "mod"]) == 2
+    assert "passes: NAME and --family" in capsys.readouterr().err

@@ -261,3 +261,8 @@ def test_entries_are_whole_where_there_is_room() -> None:
 def test_one_line_is_one_line() -> None:
     assert one_line("a\n  b\x1b", "  ") == "  a b\\x1b"
     assert one_line("x" * 90, "  ") == "  " + "x" * 75 + "..."
+
+
+def test_a_line_is_cut_after_a_word_unless_it_is_long() -> None:
+    assert one_line("a word " * 20, width=30) == "a word a word a word a..."
+    assert one_line("x " + "long" * 20, width=30) == "x " + "longlonglonglonglonglongl"[:25] + "..."

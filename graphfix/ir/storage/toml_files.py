@@ -29,7 +29,8 @@ def read_toml(path: Path, subject: str = "") -> tuple[dict[str, Any], str]:
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{named}is no TOML: {error}", where=str(path)) from None
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{named}cannot be read: {error}", where=str(path)) from None
+        said = getattr(error, "strerror", None) or str(error)
+        raise UsageError(f"{named}cannot be read: {said}", where=str(path)) from None
 
 
 def read_shipped_toml(path: Path) -> dict[str, Any]:

@@ -1,0 +1,28 @@
+"""`graphfix serve`: the address that it takes is one that there is, and is free."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from graphfix.cli import main
+
+for needed in ("fastapi", "uvicorn", "python_multipart"):
+    pytest.importorskip(needed, reason="pip install 'graphfix[web]'")
+
+
+def test_a_port_that_is_in_use(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = str(other.getsockname()[1])
+        assert main(["serve", "--port", port]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert f"--port {port}: address already in use (give another one" in printed.err
+
+
+def test_an_address_of_no_machine(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", "--host", "no.such.host.invalid", "--port", "0"]) == 2
+    assert "--host no.such.host.invalid: is no address of this machine" in capsys.readouterr().err
