@@ -23,7 +23,7 @@ from graphfix.pipeline.failing_run import blamed_node
 from graphfix.pipeline.verifying import on_disk
 from graphfix.proving.models import compare_files
 from graphfix.proving.runners.evaluators import OpKey
-from graphfix.proving.whole.options import RESULT_FAILS, ComparisonOptions
+from graphfix.proving.whole.options import ORIGINAL_FAILS, RESULT_FAILS, ComparisonOptions
 from graphfix.report import Verdict, Verification
 
 _NOTHING_SHOWN = frozenset({Verdict.INCONCLUSIVE, Verdict.SKIPPED})
@@ -86,7 +86,7 @@ def prove(claim: Claim, base_dir: str, how: HowToProve) -> Proof:
     if isinstance(claim, SameStructure):
         return Proof(claim.text, _structure(claim, base_dir))
     if isinstance(claim, Runs):
-        return Proof(claim.text, _running(claim.proto, base_dir, how))
+        return Proof(claim.text, _running(claim, base_dir, how))
     found = _compared(claim, base_dir, how)
     if claim.stops and found.status is Verdict.MISMATCH:
         _check_runs(claim, found.reason)
@@ -159,12 +159,19 @@ def _where_they_differ(claim: Equal, base_dir: str, how: HowToProve) -> Verifica
     return replace(found, method=f"where they differ: {found.method}")
 
 
-def _running(proto: ModelProto, base_dir: str, how: HowToProve) -> Verification:
+def _running(claim: Runs, base_dir: str, how: HowToProve) -> Verification:
     """Run a model; what its outputs say is of no concern."""
-    found = _compared(Equal("", proto, proto), base_dir, how)
+    found = _compared(Equal("", claim.proto, claim.proto), base_dir, how)
     if found.status is Verdict.INCONCLUSIVE and found.outputs:  # it did run
         return replace(found, status=Verdict.EQUAL)
-    return found
+    if not found.reason.startswith(ORIGINAL_FAILS):
+        return found
+    why = found.reason.removeprefix(ORIGINAL_FAILS)
+    unedited = _compared(Equal("", claim.before, claim.before), base_dir, how)
+    if unedited.reason.startswith(ORIGINAL_FAILS):
+        return replace(found, reason=f"neither the model nor the edited one runs{why}")
+    reason = f"the edited model does not run on any input that was tried{why}"
+    return replace(found, status=Verdict.MISMATCH, reason=reason)
 
 
 def _with_paths(proto: ModelProto, paths: Mapping[str, Path]) -> ModelProto:

@@ -133,15 +133,17 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """The claim that a model runs, whatever it computes.
+    """The claim that a model still runs, whatever it computes.
 
     Attributes:
         text: The claim in words.
         proto: The model.
+        before: The model as it was; the claim is false where that one runs and the other does not.
     """
 
     text: str
     proto: ModelProto
+    before: ModelProto
 
 
 Claim = Equal | Runs | SameStructure | Shown

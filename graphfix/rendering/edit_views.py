@@ -38,7 +38,8 @@ def edit_line(model: str, found: Edited, *, style: Style = PLAIN) -> str:
     name, qualified = printable(basename(model)), str(word)
     if not found.verified:
         said, colour, qualified = "edited, --verify off", "yellow", f"{word}, NOT VERIFIED"
-    return f"{style.paint(qualified, 'bold', colour)}: {name} {said}"
+    joined = " " if said.startswith("edited") else ": "
+    return f"{style.paint(qualified, 'bold', colour)}: {name}{joined}{said}"
 
 
 def short_edit(model: str, output: Path | None, found: Edited, *, style: Style = PLAIN) -> str:

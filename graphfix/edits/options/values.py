@@ -170,7 +170,7 @@ def set_weights(model: ModelLike, name: str, value: str | Array, **how: Unpack[H
 def _claims(
     before: ModelProto, after: ModelProto, but: frozenset[str]
 ) -> tuple[SameStructure, Runs]:
-    return (SameStructure(before, after, but), Runs("it runs", after))
+    return (SameStructure(before, after, but), Runs("it runs", after, before))
 
 
 def _text(attribute: AttributeProto) -> str:

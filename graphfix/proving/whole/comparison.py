@@ -26,7 +26,7 @@ from graphfix.proving.whole.changed_alike import Pair
 from graphfix.proving.whole.drawing import judged_draws
 from graphfix.proving.whole.further_samples import Further
 from graphfix.proving.whole.informative import InformativeOutputs
-from graphfix.proving.whole.options import FEWEST_SAMPLES, RESULT_FAILS
+from graphfix.proving.whole.options import FEWEST_SAMPLES, ORIGINAL_FAILS, RESULT_FAILS
 from graphfix.proving.whole.preparing import Prepared, Task, prepare
 from graphfix.proving.whole.smaller_images import Corner, corner
 from graphfix.report import OutputDifference, Verdict, Verification
@@ -121,7 +121,7 @@ class _Comparison:
         if not self._feeds and self._judge.unstable == 0:
             error = self._samples.last_error
             text = error.message if error is not None else "no sample"
-            what = "the original does not run on any input that was tried"
+            what = ORIGINAL_FAILS
             if isinstance(error, MissingOperator):
                 what = f"the original cannot be run, no engine has {error.key[1]}"
             never = not isinstance(error, MissingOperator) and self._result_fails()

@@ -12,6 +12,7 @@ from graphfix.proving.runners.evaluators import Listed, OpKey
 
 # How the reason begins where the result does not run.
 RESULT_FAILS = "the result fails where the original runs"
+ORIGINAL_FAILS = "the original does not run on any input that was tried"
 # How many samples say whether an output moves at all.
 FEWEST_SAMPLES = 2
 
