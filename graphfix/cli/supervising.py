@@ -186,7 +186,7 @@ class _Watch:
         if self._late or code == -signal.SIGALRM:  # of `Page.limit`
             return self._fatal(
                 f"took longer than {self._page.seconds:g} s",
-                "give it more with --timeout; what is not trusted is better left alone",
+                "give it more with --timeout",
             )
         if code >= 0:
             return code

@@ -12,7 +12,12 @@ from graphfix.rendering.wording import Word
 
 def reduce_text(model: str, output: str, found: Reduction, *, style: Style = PLAIN) -> str:
     """Return what became of a model, for people."""
-    lines = [style.paint(f"{Word.CHANGED}: {printable(basename(model))} reduced", "bold", "green")]
+    name = printable(basename(model))
+    if (found.after.nodes, found.after.weights) == (found.before.nodes, found.before.weights):
+        said = f"{Word.OK}: nothing smaller than {name} was found to fail, a copy was written"
+        lines = [style.paint(said, "bold")]
+    else:
+        lines = [style.paint(f"{Word.CHANGED}: {name} reduced", "bold", "green")]
     lines += labelled("input", f"{printable(model)}: {_extent(found.before)}", indent=2)
     lines += labelled("output", f"{printable(output)}: {_extent(found.after)}", indent=2)
     lines += labelled("failure", printable(found.failure), indent=2)

@@ -41,6 +41,13 @@ def test_text_and_the_file(tmp_path: Path, capsys: Capture) -> None:
     assert main(["reduce", model, "--fails", looking_for("Erf", tmp_path), "--json"]) == 0
 
 
+def test_what_is_as_small_as_it_gets_is_not_called_reduced(tmp_path: Path, capsys: Capture) -> None:
+    model = written(tmp_path / "one.onnx", long_model(1, {0: "Erf"}))
+    assert main(["reduce", model, "--fails", looking_for("Erf", tmp_path)]) == 0
+    said = "OK: nothing smaller than one.onnx was found to fail, a copy was written"
+    assert capsys.readouterr().out.splitlines()[0] == said
+
+
 def test_json_elsewhere(tmp_path: Path, capsys: Capture) -> None:
     model = written(tmp_path / "long.onnx", long_model(100, {40: "Erf"}))
     path = tmp_path / "small.onnx"
