@@ -29,6 +29,7 @@ def written(path: Path, text: str, time: int) -> Path:
 
 def test_what_it_holds_is_read_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.dont_write_bytecode", False)
+    monkeypatch.setattr("sys.pycache_prefix", None)  # tests may keep bytecode elsewhere
     path = written(tmp_path / "rules.toml", TEXT, 1_000)
     assert read_shipped_toml(path) == tomllib.loads(TEXT)
     (kept,) = tmp_path.rglob("rules.toml.*.pyc")
