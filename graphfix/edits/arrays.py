@@ -65,17 +65,17 @@ def _loaded(text: str, where: str) -> Array:
     if text.startswith("@"):
         path = Path(text[1:])
         try:
-            found = np.load(path, allow_pickle=False)
+            found: Any = np.load(path, allow_pickle=False)
         except (OSError, ValueError, EOFError) as error:
             said = getattr(error, "strerror", None) or "is no .npy file"
             raise UsageError(f"{path}: {said}", where=where) from None
-        if isinstance(found, np.ndarray):
-            return found
-        raise UsageError(
-            f"{path}: holds several arrays, and one is needed",
-            where=where,
-            hint="save it with numpy.save, as a .npy file",
-        )
+        if isinstance(found, np.lib.npyio.NpzFile):
+            raise UsageError(
+                f"{path}: holds several arrays, and one is needed",
+                where=where,
+                hint="save it with numpy.save, as a .npy file",
+            )
+        return np.asarray(found)
     return numbers(text, where)
 
 
