@@ -229,6 +229,7 @@ def render(lines: Sequence[Line]) -> str:
         "",
         f"`python -m benchmarks.speed`, Python {platform.python_version()}, {os.cpu_count()} CPUs.",
         "The models come from `benchmarks.speed.generate`; commands run in the folder they lie in.",
+        "Polygraphy needs sympy for its symbolic inference; without, it runs a pass for each node.",
         "",
         "| what | measured | limit | holds |",
         "|---|---|---|---|",
