@@ -187,6 +187,10 @@ class Pass:
         opset = node.graph.opsets.get("")
         if opset is None or any_opset:  # what the pass emits brings the import along
             return True
+        return self.is_for(opset)
+
+    def is_for(self, opset: int) -> bool:
+        """Say whether it is for an opset of the default domain."""
         return self.since <= opset and (not self.until or opset <= self.until)
 
     def default_options(self) -> dict[str, Any]:

@@ -122,7 +122,7 @@ def _subject(feature: str) -> tuple[str, str]:
 
 
 def _reads(declared: Pass, opset: int) -> bool:
-    return declared.since <= opset and (not declared.until or opset <= declared.until)
+    return declared.is_for(opset)
 
 
 def consents_wanting(declared: Pass, settings: Settings) -> tuple[str, ...]:

@@ -114,7 +114,7 @@ def _run_one(run: Run, declared: Pass) -> None:
 def _of_other_opsets(run: Run, declared: Pass) -> tuple[str, NodeRef | None]:
     """Say where a pass would have acted if the model were of another opset."""
     opset, until = run.model.opset, declared.until
-    if declared.kind == "graph" or (declared.since <= opset and (not until or opset <= until)):
+    if declared.kind == "graph" or declared.is_for(opset):
         return "", None
     for node in run.model.nodes():
         view = NodeView(node)
