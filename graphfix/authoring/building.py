@@ -353,30 +353,40 @@ def _broadcast(op: str, version: int, inputs: list[Operand], written: dict[str, 
 
     Raises:
         Refuse: They have no form for these shapes: the second operand alone is broadcast, where it
-            is one element or has the last axes of the first.
+            is one element or has the last axes of the first, and no more axes.
     """
-    if _is_one_element(inputs[0]) and not _is_one_element(inputs[1]) and op in COMMUTES:
+    first, second = map(_shape_of, inputs)
+    if _is_one_element(first) and not _is_one_element(second) and op in COMMUTES:
         inputs.reverse()
-    first, second = (value.shape if isinstance(value, Value) else None for value in inputs)
-    if not _is_one_element(inputs[1]):
-        if first is None or second is None or None in second or not _ends_with(first, second):
-            raise Refuse(
-                f"{op} of opset {version} broadcasts a second operand of the last axes of the "
-                "first alone; that of these operands is not known"
-            )
-        if first == second:
-            return
-    written[_BROADCAST] = 1
+        first, second = second, first
+    if second == () != first:
+        written[_BROADCAST] = 1
+        return
+    known = first is not None and second is not None and None not in second
+    if not known or not _spreads(second or (), first or ()):
+        raise Refuse(
+            f"{op} of opset {version} broadcasts a second operand of the last axes of the "
+            "first alone; that of these operands is not known"
+        )
+    if first != second:
+        written[_BROADCAST] = 1
 
 
-def _ends_with(shape: Shape, end: Shape) -> bool:
-    return len(end) <= len(shape) and shape[len(shape) - len(end) :] == end
+def _spreads(shape: Shape, over: Shape) -> bool:
+    """Say whether opsets below 7 broadcast a shape to another one."""
+    if len(shape) > len(over):
+        return False
+    return _is_one_element(shape) or over[len(over) - len(shape) :] == shape
 
 
-def _is_one_element(operand: Operand) -> bool:
+def _shape_of(operand: Operand) -> Shape | None:
     if isinstance(operand, Value):
-        return operand.static_shape in ((), (1,))
-    return operand is not None and np.size(operand) == 1
+        return operand.shape
+    return None if operand is None else np.shape(operand)
+
+
+def _is_one_element(shape: Shape | None) -> bool:
+    return shape is not None and all(size == 1 for size in shape)
 
 
 def returned_values(result: object, pass_id: str) -> tuple[Value | None, ...]:

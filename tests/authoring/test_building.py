@@ -131,7 +131,8 @@ def test_opsets_below_7_are_told_that_an_operand_is_broadcast(opset: int) -> Non
     build, view = builder(opset)
     x = view.need(0)
     row = build.constant(np.ones((3, 1), np.float32))
-    for value in (build.Add(x, 1.0), build.Mul(2.0, x), build.Sub(x, row)):
+    array = np.ones((3, 1), np.float32)
+    for value in (build.Add(x, 1.0), build.Mul(2.0, x), build.Sub(x, row), build.Sub(x, array)):
         node = value.producer
         assert node is not None
         assert node.attr("broadcast", 0) == (opset < 7)
@@ -145,6 +146,8 @@ def test_opsets_below_7_are_told_that_an_operand_is_broadcast(opset: int) -> Non
 def test_what_opsets_below_7_cannot_broadcast_is_refused() -> None:
     build, view = builder(6)
     column = build.constant(np.ones((2, 1, 1), np.float32))
-    for operands in ((1.0, view.need(0)), (view.need(0), column)):
+    scalar = build.constant(np.float32(1))
+    wide = build.constant(np.ones(1, np.float32))
+    for operands in ((1.0, view.need(0)), (view.need(0), column), (scalar, wide)):
         with pytest.raises(Refuse, match="Sub of opset 6 broadcasts a second operand of the last"):
             build.Sub(*operands)
