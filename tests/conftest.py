@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from graphfix.engines.isolation import STRICT
+from graphfix.engines.rule import STRICT
 from graphfix.worker.limits import DEADLINE, ENGINE_MEMORY, ENGINE_SECONDS
 
 settings.register_profile("quick", max_examples=10, deadline=None)

@@ -23,7 +23,7 @@ from typing import Any
 from onnx.helper import get_attribute_value
 
 from benchmarks import ROOT
-from graphfix.engines.versioned import packed, written
+from graphfix.engines.versions import packed, written
 from graphfix.ir.schemas import form_of
 
 Row = dict[str, Any]

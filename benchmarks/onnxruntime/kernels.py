@@ -38,7 +38,7 @@ from onnx.defs import OpSchema
 from benchmarks import ROOT
 from benchmarks.coverage.contrib.forms import forms
 from benchmarks.onnxruntime.releases import CHILD, RELEASES, interpreter
-from graphfix.engines.versioned import packed, unpacked, written
+from graphfix.engines.versions import packed, unpacked, written
 
 FACTS = ROOT / "graphfix" / "engines" / "onnxruntime" / "facts" / "kernels.json"
 _OLDEST = 7  # older forms are not converted to

@@ -13,18 +13,20 @@ from graphfix.analysis.folding.computed_sizes import infer_computed_sizes
 from graphfix.analysis.inference import infer_model
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.engine import engine_of
-from graphfix.engines.isolation import (
+from graphfix.engines.known_rules import RuleSet, file_rules, rules_for
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import (
     FAILED,
+    Answer,
     Failed,
+    Rule,
+    Yes,
     answer_instead,
     answer_of,
     failed,
     hook_result,
+    read_graphs,
 )
-from graphfix.engines.known_rules import RuleSet, file_rules, rules_for
-from graphfix.engines.profile import Target
-from graphfix.engines.rule import Answer, Rule, Yes
-from graphfix.engines.scopes import read_graphs
 from graphfix.engines.targets import load_target
 from graphfix.ir.collector import paused_collector
 from graphfix.ir.graph import Graph, Node
@@ -163,7 +165,7 @@ def _with_library(message: str, feature: str, node: NodeView | None) -> str:
         return message
     if not node.domain and form_of(node.op, newest_opset()) is not None:
         return message
-    from graphfix.engines.foreign_operators import library_of
+    from graphfix.engines.reported_findings import library_of
 
     known = library_of(node.domain, node.op)
     return message if known is None else f"{message.rstrip('.')}; {known.sentence}"

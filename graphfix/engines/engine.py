@@ -27,8 +27,7 @@ from graphfix.engines.interface import (
     Taken,
     Written,
 )
-from graphfix.engines.versioned import PROFILES, Store, unpacked
-from graphfix.engines.versions import VersionedName, parse_name, sort_key
+from graphfix.engines.versions import PROFILES, Store, VersionedName, parse_name, sort_key, unpacked
 from graphfix.errors import EngineFailed, PassBug
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from onnx import defs
 
 from graphfix.engines.engine import engines
 from graphfix.engines.tables import TabledEngine
-from graphfix.engines.versioned import write_profiles
+from graphfix.engines.versions import write_profiles
 
 _LOWEST = 7  # older forms are not distinguished
 _CONTRIB = "com.microsoft"

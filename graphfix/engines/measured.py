@@ -16,7 +16,7 @@ from typing import Any
 from onnx import defs
 
 from graphfix.engines.common_rules import main_type
-from graphfix.engines.versioned import unpacked
+from graphfix.engines.versions import unpacked
 from graphfix.ir.schemas import form_of
 
 _NAMES = {"float": "float32", "double": "float64"}

@@ -2,7 +2,9 @@
 
 Each operator that no one knows the types of is reported once: after it, types are unknown up to the
 outputs of the graph, and a rule that misses one of them says nothing that the operator's own
-finding does not.
+finding does not. What is known of the library that writes such an operator is in
+`foreign_operators.toml` next to this file and in the folders of families, whose entries name the
+repository and the file.
 """
 
 from __future__ import annotations
@@ -10,13 +12,18 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
+from functools import cache, lru_cache
+from pathlib import Path
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct, convert, field
 
 from graphfix.analysis.inference import form_at
+from graphfix.engines.engine import engines
 from graphfix.ir.graph import Constant, Node, Tensor, is_empty
 from graphfix.ir.model import Model
+from graphfix.ir.storage.toml_files import read_shipped_toml
 from graphfix.ir.views import NodeView
 from graphfix.report import Finding, Severity
 
@@ -228,3 +235,52 @@ def _placed(finding: Finding, places: Places) -> Finding:
     if node is None or (node.index == finding.node.index and not follow_ups):
         return finding
     return replace(finding, node=replace(finding.node, index=node.index), follow_ups=follow_ups)
+
+
+DATA = "foreign_operators.toml"
+
+
+class Library(Struct, frozen=True):
+    """A library that writes operators of its own.
+
+    Attributes:
+        name: What people call it.
+        repository: Where its source is, ``owner/name`` on GitHub.
+        file: The file or folder there that defines the operators.
+        advice: What its users do to run such a file elsewhere.
+        domain: Its domain, which may end in ``*``; empty where only `ops` tell.
+        ops: The operators; empty for the whole domain.
+    """
+
+    name: str
+    repository: str
+    file: str
+    advice: str
+    domain: str = ""
+    ops: tuple[str, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """What a finding says of it."""
+        return f"{self.name} writes it ({self.repository}, {self.file}): {self.advice}"
+
+    def writes(self, domain: str, op: str) -> bool:
+        """Say whether an operator is one of it."""
+        if self.domain and not fnmatchcase(domain, self.domain):
+            return False
+        return not self.ops or any(fnmatchcase(op, known) for known in self.ops)
+
+
+@cache
+def libraries() -> tuple[Library, ...]:
+    """Return all that is known, in the order in which they are asked."""
+    folders = [Path(__file__).parent, *(e.folder for e in engines() if e.folder is not None)]
+    files = [folder / DATA for folder in folders if (folder / DATA).is_file()]
+    rows = [row for file in files for row in read_shipped_toml(file)["library"]]
+    return convert(rows, tuple[Library, ...])
+
+
+@lru_cache(maxsize=1024)  # a file may have thousands of one operator, and of names
+def library_of(domain: str, op: str) -> Library | None:
+    """Return the library that writes an operator, None where no one is known to."""
+    return next((known for known in libraries() if known.writes(domain, op)), None)

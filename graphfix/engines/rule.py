@@ -1,19 +1,30 @@
-"""How a rule is declared."""
+"""How a rule is declared, which scopes of a graph it is asked of, and what counts where it raises.
+
+A rule or a hook of an engine that raises is a fault of ours. It becomes an answer that nothing is
+known, which blocks as the rule's yes would: a file that a rule could not judge is never called
+fixed. Whoever wants to see the fault itself, as the tests do, sets the variable `STRICT` in the
+environment.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.features import feature as checked_feature
-from graphfix.engines.engine import engine_of
+from graphfix.engines.engine import Engine, engine_of
 from graphfix.engines.profile import Target
 from graphfix.engines.versions import in_range
-from graphfix.errors import PassBug
+from graphfix.errors import GraphfixError, PassBug, RuleFault
+from graphfix.ir.graph import Graph
 from graphfix.ir.model import Model
+from graphfix.ir.refusing import Refuse
 from graphfix.ir.views import NodeView
 from graphfix.report import Severity
 
@@ -61,6 +72,8 @@ class Rule(Struct, frozen=True):
         whole: Whether it is a rule about the model rather than a node.
         of_file: Whether it is about the file alone, whichever engine reads it: such rules are
             asked once of the model as it came and once of the result.
+        needs: What a profile has to say of an operator, ``limits``, ``lacks`` or ``wrong``: where
+            it says that of none, the rule is not asked. Empty for rules that need nothing.
     """
 
     id: str
@@ -74,9 +87,12 @@ class Rule(Struct, frozen=True):
     source: str
     whole: bool
     of_file: bool = False
+    needs: str = ""
 
     def holds_for(self, target: Target) -> bool:
         """Say whether the rule is to be asked for a target."""
+        if self.needs and not any(getattr(op, self.needs) for op in target.ops.values()):
+            return False
         own = engine_of(target.family).own_words.get(self.id)
         return in_range(target, self.versions) and not (own and in_range(target, own))
 
@@ -95,6 +111,7 @@ def rule(
     severity: Severity,
     source: str,
     text: str = "",
+    needs: str = "",
 ) -> Callable[[Callable[[NodeView, Target], Answer]], Rule]:
     """Declare a rule about nodes.
 
@@ -105,7 +122,8 @@ def rule(
     """
 
     def declare(function: Callable[[NodeView, Target], Answer]) -> Rule:
-        return _make(function, ops, feature, versions, severity, source, text, whole=False)
+        made = _make(function, ops, feature, versions, severity, source, text, whole=False)
+        return replace(made, needs=needs) if needs else made
 
     return declare
 
@@ -153,3 +171,112 @@ def _make(
         source=source,
         whole=whole,
     )
+
+
+STRICT = "GRAPHFIX_STRICT_RULES"
+FAILED = "this rule failed"
+_T = TypeVar("_T")
+# What the caller can mend, or the machine lacks, is not a fault of a rule.
+_NOT_OURS = (GraphfixError, OSError, MemoryError, RuleFault)
+
+
+@dataclass(frozen=True, slots=True)
+class Failed(Unknown):
+    """The answer of a rule that raised.
+
+    Attributes:
+        fault: What it raised, in one line.
+    """
+
+    fault: str
+
+
+def answer_of(check: Callable[..., Any], rule: str, subject: object, target: object) -> Any:
+    """Ask a rule; where it raises, that is the answer.
+
+    Args:
+        check: The function of the rule.
+        rule: Its id.
+        subject: The node or the model.
+        target: The target.
+
+    Raises:
+        RuleFault: It raised, and `STRICT` is set.
+    """
+    try:
+        return check(subject, target)
+    except Exception as error:  # whatever a fault of ours raises
+        return answer_instead(rule, error)
+
+
+def answer_instead(rule: str, error: Exception) -> Unknown:
+    """Return what counts as the answer of a rule that raised; asked where that was caught.
+
+    Who asks thousands of rules has the ``try`` of `answer_of` in his own loop, where it is free.
+
+    Raises:
+        RuleFault: It is a fault, and `STRICT` is set.
+        Exception: What was raised, where it is no fault of a rule.
+    """
+    return Unknown(error.reason) if isinstance(error, Refuse) else failed(rule, error)
+
+
+def failed(rule: str, error: Exception) -> Failed:
+    """Return the answer of a rule or a hook that raised; asked where that was caught.
+
+    Raises:
+        RuleFault: It is a fault, and `STRICT` is set.
+        Exception: What was raised, where it is no fault of ours.
+    """
+    if isinstance(error, _NOT_OURS):
+        raise error
+    said = " ".join(f"{type(error).__name__}: {error}".split())
+    if os.environ.get(STRICT):
+        raise RuleFault(f"the rule {rule} failed: {said}") from error
+    return Failed(FAILED, said)
+
+
+def hook_result(
+    call: Callable[[], _T], instead: _T, hook: str, faults: list[tuple[str, Failed]]
+) -> _T:
+    """Call a hook of an engine; where it raises, note that and continue with something else.
+
+    Args:
+        call: Calls it.
+        instead: What counts where it raises.
+        hook: Its name.
+        faults: Takes its name, and what it raised.
+
+    Raises:
+        RuleFault: It raised, and `STRICT` is set.
+    """
+    try:
+        return call()
+    except Exception as error:  # whatever a fault of ours raises
+        faults.append((hook, failed(hook, error)))
+        return instead
+
+
+def read_graphs(
+    engine: Engine, root: Graph, faults: list[tuple[str, Failed]] | None = None
+) -> Iterator[Graph]:
+    """Walk the scopes of a graph that an engine looks into.
+
+    Args:
+        engine: The engine.
+        root: The main graph or a local function.
+        faults: Takes what `Engine.reads` raised; the scope is looked into then.
+    """
+    noted = [] if faults is None else faults
+
+    def reads(graph: Graph) -> bool:
+        return hook_result(lambda: engine.reads(graph), True, "reads", noted)
+
+    pending: list[Iterator[Graph]] = [iter((root,))]
+    while pending:
+        graph = next(pending[-1], None)
+        if graph is None:
+            pending.pop()
+        elif graph.parent is None or reads(graph):
+            yield graph
+            pending.append(graph.subgraphs())

@@ -40,13 +40,14 @@ from graphfix.engines.row_conditions import (
     YES_OR_NO,
     Found,
     Held,
+    Sought,
     Wanted,
     is_left_out,
+    sought,
     takes_attribute,
     takes_operand,
     takes_opset,
 )
-from graphfix.engines.row_values import Sought, sought
 from graphfix.engines.rule import Answer, Rule, Yes, operator_key
 from graphfix.errors import PassBug, UsageError
 from graphfix.ir.storage.toml_files import read_shipped_toml

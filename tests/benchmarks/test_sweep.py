@@ -12,9 +12,9 @@ from benchmarks.fuzz.models import make_model
 from benchmarks.sweep.__main__ import Row, table
 from benchmarks.sweep.faults import Fault, Swept, check_faults, run_fault, settings_of_all
 from graphfix.engines import checking
-from graphfix.engines.isolation import STRICT
 from graphfix.engines.known_rules import RuleSet
 from graphfix.engines.profile import Target
+from graphfix.engines.rule import STRICT
 from graphfix.engines.targets import target_names
 from graphfix.pipeline.settings import Settings
 

@@ -6,7 +6,7 @@ import pytest
 from onnx import parser
 
 import graphfix
-from graphfix.engines.foreign_operators import libraries, library_of
+from graphfix.engines.reported_findings import libraries, library_of
 
 HEAD = '<ir_version: 8, opset_import: ["" : 17, "{domain}" : 1]> g (float[2] x) => (float[2] y) '
 

@@ -11,7 +11,7 @@ import pytest
 from graphfix.engines.targets import load_target
 from graphfix.engines.tensorrt import generate
 from graphfix.engines.tensorrt.wording import reworded
-from graphfix.engines.versioned import unpacked
+from graphfix.engines.versions import unpacked
 from graphfix.rendering import target_pages
 
 FACTS = generate.FACTS / "operators.json"

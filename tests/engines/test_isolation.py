@@ -15,10 +15,9 @@ import graphfix
 from graphfix.cli import main
 from graphfix.engines import checking
 from graphfix.engines.engine import Engine, engine_of
-from graphfix.engines.isolation import FAILED, STRICT
 from graphfix.engines.known_rules import RuleSet, rules_for
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import NOTE, REJECT, Answer, Rule, model_rule, rule
+from graphfix.engines.rule import FAILED, NOTE, REJECT, STRICT, Answer, Rule, model_rule, rule
 from graphfix.errors import RuleFault
 from graphfix.ir.model import Model
 from graphfix.ir.views import NodeView

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import graphfix
+from graphfix.engines.known_rules import rules_for
 from graphfix.engines.profile import Limit, Target
 from graphfix.engines.targets import load_target
 from graphfix.errors import UsageError
@@ -207,3 +208,13 @@ def test_a_run_lowers_the_opset_to_a_form_that_the_engine_has(reef: Target) -> N
 def test_a_run_leaves_the_opset_where_no_node_moves(reef: Target) -> None:
     graph = "(float[2] x) => (float[2] y) { y = Acosh (x) }"
     assert graphfix.run(model_of(graph), target=reef).model.opset == 17
+
+
+def test_rules_whose_facts_a_profile_does_not_have_are_not_asked(tmp_path: Path) -> None:
+    file = tmp_path / "reef.toml"
+    file.write_text(PROFILE, encoding="utf-8")
+    asked = {each.id for each in rules_for(load_target(str(file))).everywhere}
+    assert {"stated-constant", "measured-rank"} <= asked
+    assert "measured-wrong" not in asked
+    bare = {each.id for each in rules_for(load_target("trt8.6")).everywhere}
+    assert not {"stated-constant", "measured-rank", "measured-wrong"} & bare

@@ -14,7 +14,7 @@ from graphfix.engines import profile as profiles
 from graphfix.engines.engine import engine_of, engines
 from graphfix.engines.profile import Target
 from graphfix.engines.targets import load_target, resolve, target_names
-from graphfix.engines.tensorrt.releases import releases
+from graphfix.engines.tensorrt.engine import releases
 from graphfix.engines.versions import in_range
 from graphfix.errors import UsageError
 

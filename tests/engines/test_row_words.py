@@ -11,11 +11,10 @@ import pytest
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.engine import Engine
-from graphfix.engines.isolation import answer_of
 from graphfix.engines.known_rules import ROWS as FILE
 from graphfix.engines.known_rules import rows_of
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import Rule
+from graphfix.engines.rule import Rule, answer_of
 from graphfix.engines.rule_rows import SHARED, rows_of_table
 from graphfix.errors import PassBug
 from graphfix.ir.model import Model

@@ -10,10 +10,9 @@ import pytest
 from graphfix.analysis.inference import infer_model
 from graphfix.engines.checking import check_model, filled, judged
 from graphfix.engines.engine import Engine, engines
-from graphfix.engines.isolation import answer_of
 from graphfix.engines.known_rules import rows_of, rules_for
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import Rule, Yes
+from graphfix.engines.rule import Rule, Yes, answer_of
 from graphfix.engines.rule_rows import Row, model_of_probe
 from graphfix.engines.targets import load_target, target_names
 from graphfix.ir.model import Model

@@ -14,7 +14,7 @@ from graphfix.engines import listed_profiles
 from graphfix.engines.engine import engine_of, engines
 from graphfix.engines.tables import TabledEngine
 from graphfix.engines.targets import load_target, resolve
-from graphfix.engines.versioned import PROFILES, write_profiles
+from graphfix.engines.versions import PROFILES, write_profiles
 from graphfix.report import Severity
 from tests.engines.cases import model_of
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from graphfix.engines.versioned import packed, unpacked, written
+from graphfix.engines.versions import packed, unpacked, written
 from graphfix.errors import PassBug
 
 TABLES: dict[str, dict[str, Any]] = {

@@ -9,7 +9,7 @@ from typing import Any
 
 from graphfix.authoring.declaring import Option, Pass
 from graphfix.engines.targets import load_target
-from graphfix.engines.tensorrt.releases import releases
+from graphfix.engines.tensorrt.engine import releases
 from graphfix.inspection.inspection import ExternalFile, Inspection, OpCount, Port, Weight
 from graphfix.rendering.inspect_json import inspect_json
 from graphfix.rendering.passes_view import pass_json, pass_text, passes_text

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from graphfix.engines.measured import measured_profiles
-from graphfix.engines.versioned import write_profiles
+from graphfix.engines.versions import write_profiles
 
 FACTS = Path(__file__).parent / "facts" / "kernels.json"
 # What these do depends on attributes, parameters and indices that were drawn; rules judge them.

@@ -16,7 +16,7 @@ from typing import Any
 
 from onnx import TensorProto, defs
 
-from graphfix.engines.versioned import unpacked, write_profiles
+from graphfix.engines.versions import unpacked, write_profiles
 from graphfix.ir.storage.weights import type_name
 
 FACTS = Path(__file__).parent / "facts"

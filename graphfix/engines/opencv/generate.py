@@ -17,7 +17,7 @@ from typing import Any
 from onnx import defs
 
 from graphfix.engines.common_rules import main_type
-from graphfix.engines.versioned import write_profiles
+from graphfix.engines.versions import write_profiles
 from graphfix.ir.schemas import form_of
 
 FACTS = Path(__file__).parent / "facts"

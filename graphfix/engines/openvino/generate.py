@@ -15,7 +15,7 @@ from typing import Any
 
 from graphfix.engines.measured import operator_rows, with_since
 from graphfix.engines.openvino.engine import RELEASES
-from graphfix.engines.versioned import unpacked, write_profiles
+from graphfix.engines.versions import unpacked, write_profiles
 
 FACTS = Path(__file__).parent / "facts"
 _NEWEST = 26  # the newest opset that was asked for

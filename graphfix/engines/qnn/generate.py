@@ -24,7 +24,7 @@ from graphfix.engines.measured import (
     with_types,
     without,
 )
-from graphfix.engines.versioned import unpacked, write_profiles
+from graphfix.engines.versions import unpacked, write_profiles
 
 FACTS = Path(__file__).parent / "facts"
 _NAME = "qnn2"

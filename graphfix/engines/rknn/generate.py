@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from graphfix.engines.measured import of_all_forms, operator_rows, profile_table, without
-from graphfix.engines.versioned import unpacked, write_profiles
+from graphfix.engines.versions import unpacked, write_profiles
 
 FACTS = Path(__file__).parent / "facts"
 _NAME = "rknn2.3"

@@ -1,13 +1,28 @@
-"""TensorRT and TensorRT for RTX as engine families, which share one parser and its rules."""
+"""TensorRT and TensorRT for RTX as engine families, which share one parser and its rules.
+
+JetPack and NGC releases say which TensorRT they hold, and so which profile is meant:
+``releases.json`` lists only what a source says, TensorRT containers (nvcr.io/nvidia/tensorrt) under
+their number. `graphfix run --target jetpack4.6` reads it. Once a file is written, the `trtexec`
+line says how to build an engine from it.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from graphfix.engines.engine import Engine
-from graphfix.engines.interface import Meant, NextStep, Release, Written
+from graphfix.engines.interface import Input, Meant, NextStep, Release, Written
+from graphfix.engines.versions import parse_name
+from graphfix.errors import UsageError
+from graphfix.ir.printing import shell_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,6 +36,7 @@ if TYPE_CHECKING:
     from graphfix.ir.model import Model
     from graphfix.ir.views import NodeView, Value
     from graphfix.report import Finding
+
 
 _ALIASES = {
     "trt5": "trt5.1",
@@ -93,14 +109,12 @@ class ParsedByTensorRT(Engine):
         self, model: Model, target: Target, known: Sequence[Finding]
     ) -> Iterable[Finding]:
         """Return a finding at each node that the parser names in the place of the one at fault."""
-        from graphfix.engines.tensorrt.reported import reported_elsewhere
+        from graphfix.engines.tensorrt.consequences import reported_elsewhere
 
         return reported_elsewhere(model, known)
 
     def next_step(self, written: Written, target: Target) -> NextStep:
         """Return the `trtexec` line that builds an engine from the file."""
-        from graphfix.engines.tensorrt.trtexec import next_step
-
         return next_step(written, target)
 
 
@@ -134,20 +148,15 @@ class TensorRT(ParsedByTensorRT):
         """Return what to type where the TensorRT that is meant is an older one."""
         if alias == self.family:
             return "; say yours where it is another: trt8.6, trt10.3, jetpack6.1, ngc22.12"
-        from graphfix.engines.tensorrt.releases import older_jetsons
 
         return older_jetsons(alias, _ALIASES[alias])
 
     def releases(self) -> tuple[Release, ...]:
         """Return the releases of JetPack and of the containers that hold a TensorRT."""
-        from graphfix.engines.tensorrt.releases import releases
-
         return releases()
 
     def release_named(self, name: str) -> Release | None:
         """Return the release that a name such as ``jetpack5.1`` means."""
-        from graphfix.engines.tensorrt.releases import release_named
-
         return release_named(name)
 
     def is_here(self) -> bool:
@@ -186,3 +195,156 @@ class TensorRTForRTX(ParsedByTensorRT):
     def program(self) -> Path | None:
         """The file that parses, builds and runs models in a process of its own."""
         return None if self.folder is None else self.folder / "rtx_program.py"
+
+
+_PRODUCTS = {"jetpack": "JetPack", "ngc": "NGC container"}
+_SHORT = {"jp": "jetpack"}
+_NAME = re.compile(r"(jetpack|jp|ngc)[\s_-]*(\d+(?:\.\d+)*)")
+
+
+@cache
+def releases() -> tuple[Release, ...]:
+    """Return every release that is known, in the order of ``releases.json``."""
+    path = Path(__file__).parent / "releases.json"
+    table = json.loads(path.read_text(encoding="utf-8"))
+    sources: Mapping[str, str] = table["sources"]
+    return tuple(
+        Release(
+            "tensorrt",
+            product,
+            title,
+            version,
+            row["tensorrt"],
+            row["profile"],
+            sources[row["source"]],
+        )
+        for product, title in _PRODUCTS.items()
+        for version, row in table[product].items()
+    )
+
+
+def release_named(name: str) -> Release | None:
+    """Return the release that a target name such as ``jetpack5.1`` means; None for other names.
+
+    A JetPack patch release that is not listed is taken as the next lower one of its minor.
+
+    Raises:
+        UsageError: The name is that of a release, but nothing is known of it.
+    """
+    match = _NAME.fullmatch(name.strip().lower())
+    if match is None:
+        return None
+    product, asked = _SHORT.get(match[1], match[1]), match[2]
+    label = _PRODUCTS[product]
+    known = [release for release in releases() if release.product == product]
+    found = next((release for release in known if release.version == asked), None)
+    if found is None and product == "jetpack":
+        found = _next_lower(asked, known)
+    if found is None:
+        listed = ", ".join(release.version for release in known)
+        raise UsageError(
+            f"it is not known which TensorRT {label} {asked} holds",
+            hint=f"type its version, such as trt8.5; known are {listed}",
+        )
+    note = f"{label} {asked} is taken as {found.profile} (it holds TensorRT {found.holds})"
+    if found.version != asked:
+        note = (
+            f"{label} {asked} is not listed and taken as {found.version}:"
+            f" {found.profile} (TensorRT {found.holds})"
+        )
+    return replace(found, notes=(note,))
+
+
+def older_jetsons(alias: str, target: str) -> str:
+    """Return what an alias's note adds for a Jetson whose TensorRT is another one."""
+    by_profile: dict[str, list[str]] = {}
+    for release in releases():
+        parsed = parse_name(release.profile)
+        major = f"{parsed.family}{parsed.version[0]}" if parsed is not None else ""
+        if release.product == "jetpack" and major == alias and release.profile != target:
+            by_profile.setdefault(release.profile, []).append(release.version)
+    if not by_profile:
+        return ""
+    parts = [f"{name} for JetPack {', '.join(found)}" for name, found in by_profile.items()]
+    return f"; on a Jetson type what it holds: {'; '.join(parts)}"
+
+
+def _next_lower(asked: str, known: list[Release]) -> Release | None:
+    wanted = _numbers(asked)
+    lower = [
+        release
+        for release in known
+        if _numbers(release.version)[:2] == wanted[:2] and _numbers(release.version) <= wanted
+    ]
+    return max(lower, key=lambda release: _numbers(release.version), default=None)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))
+
+
+_EXPLICIT_BATCH_MAJOR = 7
+_PROGRAMS = {"trt": "trtexec", "trt-rtx": "tensorrt_rtx"}
+
+
+def next_step(written: Written, target: Target) -> NextStep:
+    """Return how to build an engine from a file; see `trtexec_line`."""
+    inputs, used = written.contents()
+    libraries = ("<your-plugins.so>",) if written.assumes_operators else ()
+    imported = {op for op, known in target.ops.items() if known.supported}
+    shipped = sorted(used & target.plugins - imported)
+    line = trtexec_line(written.path, inputs, target, libraries, shipped)
+    sizes = "Put the smallest, the usual and the largest size for each <name>."
+    return NextStep(line, "Build the engine", sizes if open_shapes(inputs) else "")
+
+
+def trtexec_line(
+    path: str,
+    inputs: Sequence[Input],
+    target: Target,
+    plugins: Sequence[str] = (),
+    shipped: Sequence[str] = (),
+) -> str:
+    """Return a shell line for `trtexec`, which is called `tensorrt_rtx` in TensorRT for RTX.
+
+    Sizes that the model leaves open are as ``<name>`` in the three shape options: the smallest,
+    the usual and the largest size that the engine shall take are the user's to choose.
+
+    Sources: samples/common/sampleOptions.cpp of NVIDIA/TensorRT. `--explicitBatch` is needed where
+    the default was an implicit batch though the parser takes only an explicit one (6.0 with full
+    dimensions, 7.x) and deprecated from 8.0; `--plugins` is deprecated for `--staticPlugins` in
+    8.6.
+
+    Args:
+        path: The .onnx file.
+        inputs: Names and shapes; an open dimension is its name, or None.
+        target: The version of TensorRT.
+        plugins: Libraries with the user's own operators.
+        shipped: Operators that NVIDIA's own plugin library has; a comment names them, for whoever
+            builds the engine without `trtexec`, which loads that library.
+    """
+    words = [_PROGRAMS[target.family], f"--onnx={path}"]
+    if target.level[0] == _EXPLICIT_BATCH_MAJOR or target.variant:
+        words.append("--explicitBatch")
+    if shapes := open_shapes(inputs):
+        words += [f"--{which}Shapes={shapes}" for which in ("min", "opt", "max")]
+    option = "--staticPlugins" if target.level >= (8, 6) else "--plugins"
+    words += [f"{option}={library}" for library in plugins]
+    line = shell_line(words)
+    if shipped:
+        line += f"  # with {', '.join(shipped)} of libnvinfer_plugin, which trtexec loads"
+    return line
+
+
+def open_shapes(inputs: Sequence[Input]) -> str:
+    """Return ``x:<batch>x3x224x224,y:...`` for the inputs with open dimensions; empty if none."""
+    return ",".join(
+        f"{name}:{'x'.join(_dim(dim, i) for i, dim in enumerate(shape))}"
+        for name, shape in inputs
+        if any(not isinstance(dim, int) for dim in shape)
+    )
+
+
+def _dim(dim: int | str | None, position: int) -> str:
+    """Return a size, or the name of the gap to fill."""
+    return str(dim) if isinstance(dim, int) else f"<{dim or f'dim{position}'}>"

@@ -21,8 +21,16 @@ from pathlib import Path
 from typing import Any
 
 from graphfix.engines.tensorrt.wording import reworded
-from graphfix.engines.versioned import Store, packed, unpacked, write_profiles, written
-from graphfix.engines.versions import VersionedName, in_range, parse_name
+from graphfix.engines.versions import (
+    Store,
+    VersionedName,
+    in_range,
+    packed,
+    parse_name,
+    unpacked,
+    write_profiles,
+    written,
+)
 
 Row = dict[str, Any]
 FACTS = Path(__file__).parent / "facts"

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from graphfix.engines.measured import operator_rows, profile_table, whole_forms, without
-from graphfix.engines.versioned import unpacked, write_profiles
+from graphfix.engines.versions import unpacked, write_profiles
 
 FACTS = Path(__file__).parent / "facts"
 _NAME = "tvm0.27"

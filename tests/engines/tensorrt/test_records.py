@@ -12,7 +12,7 @@ import pytest
 from graphfix.engines.known_rules import all_rules
 from graphfix.engines.targets import load_target, target_names
 from graphfix.engines.tensorrt import generate
-from graphfix.engines.versioned import unpacked
+from graphfix.engines.versions import unpacked
 
 FACTS = Path(__file__).parents[4] / "shared" / "facts" / "trt"
 RECORDS: dict[str, list[dict[str, Any]]] = tomllib.loads(

@@ -7,7 +7,7 @@ import pytest
 from graphfix.engines.engine import engine_of
 from graphfix.engines.interface import Written
 from graphfix.engines.targets import load_target
-from graphfix.engines.tensorrt.trtexec import trtexec_line
+from graphfix.engines.tensorrt.engine import trtexec_line
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,7 @@ from onnx import SparseTensorProto
 from graphfix.engines.common_rules import given_inputs, undeclared_outputs
 from graphfix.engines.engine import engine_of
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import BUILDER, NOTE, REJECT, Answer, Yes, model_rule
-from graphfix.engines.scopes import read_graphs
+from graphfix.engines.rule import BUILDER, NOTE, REJECT, Answer, Yes, model_rule, read_graphs
 from graphfix.ir.graph import Constant, Variable
 from graphfix.ir.model import Model
 from graphfix.ir.storage.weights import type_name
