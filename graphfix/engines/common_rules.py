@@ -80,7 +80,7 @@ def _is_declared_empty(end: Variable) -> bool:
     return any(dim.HasField("dim_value") and dim.dim_value == 0 for dim in dims)
 
 
-@model_rule(feature="opset:too-high", versions="*", severity=REJECT, source=f"{_PROFILE}: opset")
+@model_rule(feature="opset:too-high", severity=REJECT, source=f"{_PROFILE}: opset")
 def stated_opset(model: Model, target: Target) -> Answer:
     """The engine supports no opset as new as the model's."""
     if model.opset <= target.opset_max or not target.rejects_above:
@@ -90,7 +90,6 @@ def stated_opset(model: Model, target: Target) -> Answer:
 
 @model_rule(
     feature="opset:too-high",
-    versions="*",
     severity=NOTE,
     source=f"{_PROFILE}: opset",
 )
@@ -106,7 +105,6 @@ def stated_opset_unknown(model: Model, target: Target) -> Answer:
 
 @model_rule(
     feature="opset:too-low",
-    versions="*",
     severity=REJECT,
     source=f"{_PROFILE}: opset",
 )
@@ -117,7 +115,7 @@ def stated_oldest_opset(model: Model, target: Target) -> Answer:
     return f"{target.title} supports opsets from {target.opset_min} on; the model has {model.opset}"
 
 
-@model_rule(feature="ir:too-high", versions="*", severity=REJECT, source=f"{_PROFILE}: ir_max")
+@model_rule(feature="ir:too-high", severity=REJECT, source=f"{_PROFILE}: ir_max")
 def stated_ir(model: Model, target: Target) -> Answer:
     """The engine supports no IR version as new as the model's."""
     if target.ir_max is None or model.ir_version <= target.ir_max:
@@ -127,7 +125,6 @@ def stated_ir(model: Model, target: Target) -> Answer:
 
 @model_rule(
     feature="domain:too-high",
-    versions="*",
     severity=REJECT,
     source=f"{_PROFILE}: domain_opsets",
 )
@@ -151,7 +148,6 @@ def _io(tensor: Variable) -> str:
 
 @model_rule(
     feature="io:input",
-    versions="*",
     severity=REJECT,
     source=f"{_PROFILE}: io_dtypes",
 )
@@ -186,7 +182,6 @@ def unbound_ends(
 
 @model_rule(
     feature="io:dynamic-input",
-    versions="*",
     severity=REJECT,
     source=f"{_PROFILE}: static_shapes",
 )
@@ -211,7 +206,6 @@ def _dims(shape: Iterable[int | str | None]) -> str:
 
 @rule(
     feature="scope:local-function",
-    versions="*",
     severity=REJECT,
     source=f"{_PROFILE}: functions",
 )
@@ -220,7 +214,7 @@ def stated_function(node: NodeView, target: Target) -> Answer:
     return not target.functions and is_function(node)
 
 
-@rule(feature="op:unknown", versions="*", severity=REJECT, source=f"{_PROFILE}: ops")
+@rule(feature="op:unknown", severity=REJECT, source=f"{_PROFILE}: ops")
 def stated_operator(node: NodeView, target: Target) -> Answer:
     """The engine does not support the operator {op}."""
     if is_function(node) or node.op in target.plugins or _is_had(node, target):
@@ -255,7 +249,6 @@ def aten_name(node: NodeView) -> str:
 
 @rule(
     feature="form:operator",
-    versions="*",
     severity=REJECT,
     source=f"{_PROFILE}: lacks of the operator",
 )
@@ -275,7 +268,6 @@ def stated_form(node: NodeView, target: Target) -> Answer:
 
 @rule(
     feature="dtype:{op}",
-    versions="*",
     severity=REJECT,
     source=f"{_PROFILE}: dtypes and lacks of the operator",
 )

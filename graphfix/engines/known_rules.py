@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import pkgutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -69,9 +69,8 @@ def _rules_of(engine: Engine) -> tuple[Rule, ...]:
     found = dict.fromkeys(_in_modules(f"{engine.package}.rules")) if engine.package else {}
     found |= dict.fromkeys(row.rule for row in rows_of(engine))
     # Families that share their rules share the messages, which name the first of them.
-    alike = (each.title for each in engines() if each.package == engine.package)
-    title = next(alike, engine.title)
-    return tuple(_of_engine(each, title) for each in found)
+    alike = [each for each in engines() if each.package == engine.package] or [engine]
+    return tuple(_of_engines(each, alike) for each in found)
 
 
 def _in_modules(name: str) -> Iterator[Rule]:
@@ -96,11 +95,14 @@ def _rows_in(folder: Path) -> tuple[Row, ...]:
     return read_rows(path) if path.is_file() else ()
 
 
-def _of_engine(known: Rule, title: str) -> Rule:
-    """Return a rule whose message names its engine instead of ``{engine}``."""
-    if "{engine}" not in known.message:
+def _of_engines(known: Rule, alike: Sequence[Engine]) -> Rule:
+    """Return a rule that names its engine instead of ``{engine}``, and its families, not all."""
+    message = known.message.replace("{engine}", alike[0].title)
+    own = known.versions == "*" and known.check.__module__.startswith(f"{alike[0].package}.")
+    versions = ", ".join(engine.family for engine in alike) if own else known.versions
+    if (message, versions) == (known.message, known.versions):
         return known
-    return replace(known, message=known.message.replace("{engine}", title))
+    return replace(known, message=message, versions=versions)
 
 
 def _declared(module: str) -> Iterator[Rule]:

@@ -31,7 +31,7 @@ def _given(node: NodeView, form: Form, name: str) -> Value | None:
     return node.input(form.inputs.index(name)) if name in form.inputs else None
 
 
-@rule(feature="const:{op}", versions="*", severity=REJECT, source=_SOURCE, needs="limits")
+@rule(feature="const:{op}", severity=REJECT, source=_SOURCE, needs="limits")
 def stated_constant(node: NodeView, target: Target) -> Answer:
     """The engine requires an input of {op} to be constant."""
     engine = engine_of(target.family)
@@ -45,7 +45,7 @@ def stated_constant(node: NodeView, target: Target) -> Answer:
     return None
 
 
-@rule(feature="rank:{op}", versions="*", severity=REJECT, source=_SOURCE, needs="limits")
+@rule(feature="rank:{op}", severity=REJECT, source=_SOURCE, needs="limits")
 def stated_rank(node: NodeView, target: Target) -> Answer:
     """The engine does not support the rank of an input of {op}."""
     unknown: Unknown | None = None
@@ -64,7 +64,7 @@ def stated_rank(node: NodeView, target: Target) -> Answer:
     return unknown
 
 
-@rule(feature="attr:{op}", versions="*", severity=REJECT, source=_SOURCE, needs="limits")
+@rule(feature="attr:{op}", severity=REJECT, source=_SOURCE, needs="limits")
 def stated_attribute(node: NodeView, target: Target) -> Answer:
     """The engine does not support the value of an attribute of {op}."""
     for form, limit in _limits(node, target, "attribute"):
@@ -78,7 +78,7 @@ def stated_attribute(node: NodeView, target: Target) -> Answer:
     return None
 
 
-@rule(feature="form:{op}", versions="*", severity=REJECT, source=_SOURCE, needs="limits")
+@rule(feature="form:{op}", severity=REJECT, source=_SOURCE, needs="limits")
 def stated_absence(node: NodeView, target: Target) -> Answer:
     """The engine does not support an optional input, output or attribute of {op}."""
     for form, limit in _limits(node, target, "without"):

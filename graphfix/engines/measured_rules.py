@@ -20,7 +20,7 @@ RANK = "rank"
 _SOURCE = "the profile of the target: models of one operator, run in the engine"
 
 
-@rule(feature="rank:{op}", versions="*", severity=REJECT, source=_SOURCE, needs="lacks")
+@rule(feature="rank:{op}", severity=REJECT, source=_SOURCE, needs="lacks")
 def measured_rank(node: NodeView, target: Target) -> Answer:
     """The engine does not support the rank of the first input of {op}."""
     known = None if node.domain else target.ops.get(node.op)
@@ -30,7 +30,7 @@ def measured_rank(node: NodeView, target: Target) -> Answer:
     return _ranked(node, kinds, f"{target.title} does not support {node.op}")
 
 
-@rule(feature="attr:{op}", versions="*", severity=REJECT, source=_SOURCE, needs="lacks")
+@rule(feature="attr:{op}", severity=REJECT, source=_SOURCE, needs="lacks")
 def measured_attribute(node: NodeView, target: Target) -> Answer:
     """The engine does not support the value of an attribute of {op}."""
     known = None if node.domain else target.ops.get(node.op)
@@ -40,7 +40,7 @@ def measured_attribute(node: NodeView, target: Target) -> Answer:
     return _valued(node, form, kinds, f"{target.title} does not support {node.op}")
 
 
-@rule(feature="op:{op}", versions="*", severity=WRONG, source=_SOURCE, needs="wrong")
+@rule(feature="op:{op}", severity=WRONG, source=_SOURCE, needs="wrong")
 def measured_wrong(node: NodeView, target: Target) -> Answer:
     """The engine accepts {op} and computes it differently from ONNX."""
     known = None if node.domain else target.ops.get(node.op)

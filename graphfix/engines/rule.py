@@ -107,7 +107,7 @@ def rule(
     ops: str | Sequence[str] = (),
     *,
     feature: str,
-    versions: str,
+    versions: str = "*",
     severity: Severity,
     source: str,
     text: str = "",
@@ -118,7 +118,8 @@ def rule(
     The docstring of the function is the sentence that the user reads. The function answers
     False or None for no, True, a sentence or `Yes` for yes, `Unknown("dtype of x")` where it
     cannot know. A `Refuse` raised by an attribute that the caller of a function gives counts as
-    unknown.
+    unknown. Where no versions are named it holds for all: those of the family in whose folder
+    it is, or of every family.
     """
 
     def declare(function: Callable[[NodeView, Target], Answer]) -> Rule:
@@ -131,7 +132,7 @@ def rule(
 def model_rule(
     *,
     feature: str,
-    versions: str,
+    versions: str = "*",
     severity: Severity,
     source: str,
     text: str = "",

@@ -10,7 +10,6 @@ from graphfix.ir.views import NodeView
 @rule(
     "Softmax",
     feature="attr:Softmax.axis",
-    versions="tessera",
     severity=WRONG,
     source="tessera/kernels/softmax.c: the axis is not read",
 )

@@ -13,7 +13,6 @@ _PARAMETERS = ("scale", "B", "mean", "var")
 @rule(
     "BatchNormalization",
     feature="const:BatchNormalization.*",
-    versions="mnn",
     severity=REJECT,
     text="SIGSEGV",
     source=f"{WHEEL}: each of the four alone, and all of them",

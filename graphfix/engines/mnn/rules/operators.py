@@ -25,7 +25,6 @@ _DEEPEST = 20
 @rule(
     "ScatterElements",
     feature="attr:ScatterElements.reduction=none",
-    versions="mnn",
     severity=WRONG,
     source=f"{WHEEL}: equal where the axis is first, or there is no reduction",
 )
@@ -41,7 +40,6 @@ def scatter_axis_behind_reduction(node: NodeView, target: Target) -> Answer:
 @rule(
     _COMPARISONS,
     feature="shape:{op}.broadcast",
-    versions="mnn",
     severity=WRONG,
     source=f"{WHEEL}: [6, 1] with [1, 4]; integers are equal, and so is one operand alone",
 )
@@ -61,7 +59,6 @@ def broadcast_comparison(node: NodeView, target: Target) -> Answer:
 @rule(
     "Less",
     feature="op:Less",
-    versions="mnn",
     severity=WRONG,
     source=f"{WHEEL}: -0.5 counts as less than -1.5, with a scalar, a vector or a tensor;"
     " where an operand is not negative it is equal",
@@ -88,7 +85,6 @@ def _aligned(value: Value, rank: int) -> list[int | str | None]:
 @rule(
     "TopK",
     feature="form:TopK.ties",
-    versions="mnn",
     severity=WRONG,
     source=f"{WHEEL}: of [0.6, 0.1, 0.1] it gives 0, 2, 1; ONNX wants the lower index first",
 )
@@ -103,7 +99,6 @@ def order_of_equal_elements(node: NodeView, target: Target) -> Answer:
 @rule(
     "Cast",
     feature="form:Cast.to-bool",
-    versions="mnn",
     severity=WRONG,
     source=f"{WHEEL}: 2 stays 2: And, Not, a Cast back and an output of the model are wrong; the"
     " condition of a Where is right",
@@ -140,7 +135,6 @@ def _counts(truth: Value, depth: int = _DEEPEST) -> bool:
 @rule(
     ("Softmax", "LogSoftmax"),
     feature="form:{op}.no-axis",
-    versions="mnn",
     severity=WRONG,
     source=f"{WHEEL}: Softmax before opset 13 takes the last axis, LogSoftmax ends the process",
 )
@@ -157,7 +151,6 @@ def no_axis(node: NodeView, target: Target) -> Answer:
 @rule(
     "ConstantOfShape",
     feature="shape:ConstantOfShape.0",
-    versions="mnn",
     severity=WRONG,
     source=f"{WHEEL}: of any type; a vector is filled",
 )
@@ -169,7 +162,6 @@ def single_number(node: NodeView, target: Target) -> Answer:
 @rule(
     ("ConcatFromSequence", "SequenceAt"),
     feature="op:{op}",
-    versions="mnn",
     severity=WRONG,
     source=f"{WHEEL}: of int32, int64 and bool",
 )
@@ -183,7 +175,6 @@ def reads_split_integers(node: NodeView, target: Target) -> Answer:
 
 @model_rule(
     feature="io:constant-output",
-    versions="mnn",
     severity=REJECT,
     text="the converter wrote no file",
     source=WHEEL,
@@ -218,7 +209,6 @@ EMPTY_OUTPUT = refuses_empty_outputs(
 @rule(
     "Loop",
     feature="dtype:Loop.float16",
-    versions="mnn",
     severity=REJECT,
     source=f"{WHEEL}: it ends with SIGSEGV; what is carried alone is equal",
 )
@@ -234,7 +224,6 @@ def loop_that_reads_halves(node: NodeView, target: Target) -> Answer:
 @rule(
     "Loop",
     feature="form:Loop.namesake",
-    versions="mnn",
     severity=REJECT,
     text="SIGSEGV",
     source=f"{WHEEL}: a body is known by that name; other names may be alike",

@@ -15,7 +15,6 @@ _VOLUME = 5
 @rule(
     "ConvTranspose",
     feature="attr:ConvTranspose.output_shape",
-    versions="mnn",
     severity=WRONG,
     source=f"{WHEEL}: of volumes it is not read; of others the odd pad is put at the end",
 )
@@ -27,7 +26,6 @@ def shape_of_the_output(node: NodeView, target: Target) -> Answer:
 @rule(
     ("AveragePool", "Conv", "ConvTranspose", "LpPool", "MaxPool"),
     feature="attr:{op}.auto_pad",
-    versions="mnn",
     severity=WRONG,
     source=f"{WHEEL}: of volumes it is not read; with SAME_LOWER the odd pad is put at the end;"
     " averages that count pads do not count these",
@@ -42,7 +40,6 @@ def automatic_padding(node: NodeView, target: Target) -> Answer:
 @rule(
     ("AveragePool", "LpPool"),
     feature="shape:AveragePool.pads",
-    versions="mnn",
     severity=WRONG,
     source=f"{WHEEL}: [0, 0, 0, 1]; [1, 0, 0, 0] and [1, 1, 1, 1] are equal",
 )

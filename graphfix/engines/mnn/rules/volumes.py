@@ -14,7 +14,6 @@ _CONVOLUTIONS = ("Conv", "ConvTranspose")
 @rule(
     _CONVOLUTIONS,
     feature="attr:{op}.dilations",
-    versions="mnn",
     severity=WRONG,
     source=f"{WHEEL}: [2, 1, 1]; [1, 2, 2] is equal, and [2, 1, 1] of a window of depth 1",
 )
@@ -29,7 +28,6 @@ def dilated_in_depth(node: NodeView, target: Target) -> Answer:
 @rule(
     "AveragePool",
     feature="shape:AveragePool.padded3d",
-    versions="mnn",
     severity=WRONG,
     source=f"{WHEEL}: the divisor is another one, with count_include_pad and without;"
     " of pads in depth alone it is right",
@@ -44,7 +42,6 @@ def padded_average_in_space(node: NodeView, target: Target) -> Answer:
 @rule(
     ("AveragePool", "GlobalAveragePool", "GlobalMaxPool", "MaxPool"),
     feature="rank:{op}.5",
-    versions="mnn",
     severity=WRONG,
     source=f"{WHEEL}: of two in a batch the second is wrong, with any window",
 )
@@ -57,7 +54,6 @@ def batch_of_volumes(node: NodeView, target: Target) -> Answer:
 @rule(
     ("AveragePool", "MaxPool"),
     feature="rank:{op}.5",
-    versions="mnn",
     severity=WRONG,
     source=f"{WHEEL}: pads at one end alone give another shape; even ones are equal",
 )
@@ -73,7 +69,6 @@ def uneven_window_in_space(node: NodeView, target: Target) -> Answer:
 @rule(
     ("AveragePool", "MaxPool", "LpPool"),
     feature="form:{op}.no-strides",
-    versions="mnn",
     severity=REJECT,
     text="SIGFPE; SIGSEGV",
     source=f"{WHEEL}: it divides by strides of 0, and reads pads that are missing",

@@ -13,7 +13,6 @@ from graphfix.ir.views import NodeView
 @rule(
     "GridSample",
     feature="attr:GridSample.mode",
-    versions="mnn",
     severity=WRONG,
     source=f"{WHEEL}: bilinear and nearest with zeros or the border are equal",
 )
@@ -30,7 +29,6 @@ def grid_sample_modes(node: NodeView, target: Target) -> Answer:
 @rule(
     "Resize",
     feature="attr:Resize.mode=cubic",
-    versions="mnn",
     severity=WRONG,
     source=f"{WHEEL}: asymmetric and align_corners are equal, and so is what changes no size",
 )
@@ -47,7 +45,6 @@ def resize_cubic(node: NodeView, target: Target) -> Answer:
 @rule(
     "Pad",
     feature="form:Pad.negative",
-    versions="mnn",
     severity=WRONG,
     source=WHEEL,
 )
@@ -59,7 +56,6 @@ def negative_padding(node: NodeView, target: Target) -> Answer:
 @rule(
     ("Conv", "ConvTranspose"),
     feature="rank:{op}.3",
-    versions="mnn",
     severity=WRONG,
     source=f"{WHEEL}: the output has a fourth axis; what reads it in the graph knows",
 )
@@ -76,7 +72,6 @@ def convolved_line_as_output(node: NodeView, target: Target) -> Answer:
 @rule(
     ("Upsample", "Resize"),
     feature="const:{op}.scales",
-    versions="mnn",
     severity=REJECT,
     text="run returned 0 of 1 outputs",
     source=f"{WHEEL}: sizes may be computed",

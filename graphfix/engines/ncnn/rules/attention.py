@@ -23,7 +23,6 @@ _FAR = 9  # nodes between a Conv and what its result is joined with
 @rule(
     "Add",
     feature="form:Add.rotation",
-    versions="ncnn",
     severity=WRONG,
     source=f"{FACTS}: they become RotaryEmbed, which reads after its tables where they are not of"
     " each place in the sequence and of one head, and where several heads are no batch that pnnx"
@@ -76,7 +75,6 @@ def _is_half(value: Value | None, x: Value) -> bool:
 @rule(
     "Add",
     feature="form:Add.mask",
-    versions="ncnn",
     severity=WRONG,
     source=f"{MEASURED}: they become SDPA, which takes the mask of the first batch for all; equal"
     " with a mask that is computed, of one batch, or in front, and where one factor scales",
@@ -93,7 +91,6 @@ def mask_of_several_batches(node: NodeView, target: Target) -> Answer:
 @rule(
     "Concat",
     feature="form:Concat.constant",
-    versions="ncnn",
     severity=WRONG,
     source=f"{MEASURED}: a class token [2,1,16] in front of patches that a Conv makes",
 )
@@ -107,7 +104,6 @@ def constant_of_several_batches(node: NodeView, target: Target) -> Answer:
 @rule(
     ("Add", "Div", "Max", "Min", "Mul", "Pow", "Sub"),
     feature="form:{op}.constant",
-    versions="ncnn",
     severity=WRONG,
     source=f"{FACTS}: next to what has a batch that an operator tells pnnx of, which is left out"
     " there and not in the constant; a constant of one batch is equal",
@@ -130,7 +126,6 @@ def operand_of_several_batches(node: NodeView, target: Target) -> Answer:
 @rule(
     ("Add", "Div", "Mul", "Sub"),
     feature="form:{op}.ranks",
-    versions="ncnn",
     severity=WRONG,
     source=f"{FACTS}: [1,2,36,1] less [2,1,1], where an operator tells of the batch of 2; of one"
     " rank, or of one size but for axes of 1 in front, they are equal",
@@ -157,7 +152,6 @@ def _is_of_conv(value: Value) -> bool:
 @rule(
     "Split",
     feature="form:Split.batch",
-    versions="ncnn",
     severity=REJECT,
     text="ncnn does not load what pnnx wrote",
     source=f"{FACTS}: where queries and keys are scaled and a mask is added they become SDPA, the"

@@ -103,7 +103,6 @@ def _axes(node: NodeView) -> Sequence[int]:
 @rule(
     REDUCTIONS,
     feature="form:{op}.batch",
-    versions="ncnn",
     severity=WRONG,
     source=f"{FACTS}: over the first axis, with others and alone, kept or not; of one batch, where"
     " no operator tells of it, and where it is at another axis they are equal",
@@ -116,7 +115,6 @@ def reduction_over_the_batch(node: NodeView, target: Target) -> Answer:
 @rule(
     ("LogSoftmax", "Softmax"),
     feature="form:{op}.batch",
-    versions="ncnn",
     severity=WRONG,
     source=FACTS,
 )
@@ -131,7 +129,6 @@ def shares_of_the_batch(node: NodeView, target: Target) -> Answer:
 @rule(
     "Gather",
     feature="form:Gather.batch",
-    versions="ncnn",
     severity=WRONG,
     source=FACTS,
 )
@@ -145,7 +142,6 @@ def one_of_the_batch(node: NodeView, target: Target) -> Answer:
 @rule(
     "Slice",
     feature="form:Slice.batch",
-    versions="ncnn",
     severity=WRONG,
     source=FACTS,
 )
@@ -160,7 +156,6 @@ def part_of_the_batch(node: NodeView, target: Target) -> Answer:
 @rule(
     ("Concat", "Split"),
     feature="form:{op}.batch",
-    versions="ncnn",
     severity=REJECT,
     text="it gives nothing for output; ncnn does not load what pnnx wrote",
     source=FACTS,
@@ -173,7 +168,6 @@ def batches_joined_or_parted(node: NodeView, target: Target) -> Answer:
 @rule(
     ("Gemm", "MatMul"),
     feature="form:{op}.batch",
-    versions="ncnn",
     severity=WRONG,
     source=f"{FACTS}: rows after a Reshape from [1,2,24] to [2,24], with other operators between;"
     " from [2,4,1,6] they are equal, and so is a product with the batch at the second axis",

@@ -39,7 +39,6 @@ def is_one_element(value: Value | None) -> bool:
 @rule(
     _JOINING,
     feature="const:{op}.one-number",
-    versions="ncnn",
     severity=REJECT,
     text="layer pnnx.Expression not exists or registered; layer torch.matmul not exists",
     source=f"{FACTS}: of ranks 1 to 4; constants of several numbers are equal, and of one in Conv,"
@@ -53,7 +52,6 @@ def one_number_for_a_tensor(node: NodeView, target: Target) -> Answer:
 @rule(
     "Gemm",
     feature="const:Gemm.bias",
-    versions="ncnn",
     severity=REJECT,
     text="layer F.linear not exists or registered; layer torch.mm not exists or registered",
     source=f"{FACTS}: with alpha, beta and transpositions, biases of a number for each column are"
@@ -74,7 +72,6 @@ def bias_of_another_shape(node: NodeView, target: Target) -> Answer:
 @rule(
     _ARITHMETIC,
     feature="const:{op}.no-normal-number",
-    versions="ncnn",
     severity=REJECT,
     text="pnnx ended with -6; pnnx ended with -11",
     source=f"{FACTS}: where they are one among several numbers, and bounds of Clip, they are taken",
@@ -95,7 +92,6 @@ def _has_no_text(value: Value | None) -> bool:
 @rule(
     _WITH_PARAMETERS,
     feature="const:{op}.parameters",
-    versions="ncnn",
     severity=REJECT,
     source=f"{FACTS}: each of scale, bias, mean and variance; what follows from constants is taken",
 )

@@ -67,7 +67,6 @@ def is_of_indices(value: Value) -> Generator[Value, bool, bool]:
 @rule(
     "Gather",
     feature="const:Gather.indices",
-    versions="ncnn",
     severity=REJECT,
     text="layer Gather not exists or registered; indices element out of data bounds",
     source=f"{FACTS}: rows of a stored matrix are taken where the axis is not explicit and the"
@@ -81,7 +80,7 @@ def gather_by_computed(node: NodeView, target: Target) -> Answer:
     return Yes(feature="attr:Gather.axis=0") if takes_rows(node) else True
 
 
-@model_rule(feature="io:int64-input", versions="ncnn", severity=REJECT, source=FACTS)
+@model_rule(feature="io:int64-input", severity=REJECT, source=FACTS)
 def integers_at_the_ends(model: Model, target: Target) -> list[Answer]:
     """ncnn binds float32 inputs and outputs only, and integers that index a table."""
     indices = {tensor.name for tensor in given_inputs(model) if is_of_indices(Value(tensor))}
@@ -90,7 +89,6 @@ def integers_at_the_ends(model: Model, target: Target) -> list[Answer]:
 
 @model_rule(
     feature="io:int32-indices",
-    versions="ncnn",
     severity=REJECT,
     text="indices element out of data bounds",
     source="tools/pnnx/src/pass_onnx/shape_inference.cpp fills inputs of float32 and int64 alone"

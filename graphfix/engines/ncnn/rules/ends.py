@@ -22,7 +22,6 @@ _NEUTRAL = {"Add": 0.0, "Mul": 1.0, "Pow": 1.0}
 
 @model_rule(
     feature="io:constant-output",
-    versions="ncnn",
     severity=REJECT,
     source=f"{FACTS}: ncnn gives nothing for it, or pnnx ends; what changes nothing between an"
     " input and an output is left out, unless something else reads the input;"
@@ -43,7 +42,6 @@ def output_without_a_layer(model: Model, target: Target) -> list[Answer]:
 
 @model_rule(
     feature="form:external-data",
-    versions="ncnn",
     severity=WRONG,
     source=f"{MEASURED}: one file and several, next to the model; other values are in their place,"
     " and without the files pnnx ends",
@@ -55,7 +53,6 @@ def weights_in_other_files(model: Model, target: Target) -> Answer:
 
 @model_rule(
     feature="io:stored-inputs",
-    versions="ncnn",
     severity=REJECT,
     text="input_shapes[0] expect [2]f32 but got [1,2,4,4]f32",
     source="tools/pnnx/src/pass_onnx/eliminate_initializer_input.cpp takes stored inputs off by"

@@ -15,7 +15,6 @@ _CHAIN = ("Expand", "Clip")
 @rule(
     "Div",
     feature="form:Div.expanded-norm",
-    versions="ncnn",
     severity=WRONG,
     source=f"{MEASURED}: ReduceL1 and ReduceL2 of opsets 9 to 18, over any axes of 2 to 4, whatever"
     " the least norm; without Expand or Clip, with a largest norm, where the norm is of another"
@@ -44,7 +43,6 @@ def _made_once(value: Value | None, op: str) -> Value | None:
 @rule(
     "InstanceNormalization",
     feature="rank:InstanceNormalization.3",
-    versions="ncnn",
     severity=REJECT,
     text="layer nn.InstanceNorm1d not exists or registered",
     source=f"{FACTS}: between two Reshapes, with scales of 1, biases of 0 and an epsilon that is"
@@ -81,7 +79,6 @@ def _is_of_groups(node: NodeView) -> bool:
 @rule(
     "Pow",
     feature="form:Pow.layer-norm",
-    versions="ncnn",
     severity=WRONG,
     source=f"{FACTS}: over all axes but the first, of two and three; over the last of more axes,"
     " over one axis, and with Mul for the square they are equal",

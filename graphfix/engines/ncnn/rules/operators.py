@@ -20,7 +20,6 @@ _OF_SIGN = frozenset({"Abs", "Neg"})
 @rule(
     REDUCTIONS,
     feature="form:{op}.axes-input",
-    versions="ncnn",
     severity=WRONG,
     source=f"{MEASURED}: ReduceSum, ReduceMean, ReduceL1 and ReduceL2; attributes are read, and"
     " several axes; ReduceMax and ReduceMin become no layer",
@@ -43,7 +42,6 @@ def axes_as_input(node: NodeView, target: Target) -> Answer:
 @rule(
     ("Softmax", "LogSoftmax"),
     feature="form:{op}.flattened",
-    versions="ncnn",
     severity=WRONG,
     source=f"{MEASURED}: over the last axis, and from opset 13 on, they are equal",
 )
@@ -55,7 +53,6 @@ def softmax_of_joined_axes(node: NodeView, target: Target) -> Answer:
 @rule(
     ("Max", "Min"),
     feature="form:{op}.inputs",
-    versions="ncnn",
     severity=WRONG,
     source=f"{MEASURED}: one and three inputs; two are equal",
 )
@@ -70,7 +67,6 @@ _after_signs = origin_through(lambda maker: maker.op in _OF_SIGN)
 @rule(
     ("Ceil", "Floor"),
     feature="form:{op}.quotient",
-    versions="ncnn",
     severity=WRONG,
     source=f"{FACTS}: 21 / 7 is a little less than 3, for a division is a product with"
     " the reciprocal; right where all quotients are exact so, or far from integers",
@@ -85,7 +81,6 @@ def whole_part_of_a_quotient(node: NodeView, target: Target) -> Answer:
 @rule(
     "Slice",
     feature="form:Slice.steps",
-    versions="ncnn",
     severity=REJECT,
     text="layer Tensor.slice not exists or registered",
     source=f"{MEASURED}: backwards by one from -1 to the least number is a flip, which is equal;"
@@ -108,7 +103,6 @@ def slice_with_steps(node: NodeView, target: Target) -> Answer:
 @rule(
     "Gather",
     feature="form:Gather.indices",
-    versions="ncnn",
     severity=WRONG,
     source=f"{MEASURED}: one index is equal, of any rank and axis and from the end too",
 )
@@ -124,7 +118,6 @@ def gather_by_several(node: NodeView, target: Target) -> Answer:
 @rule(
     "Split",
     feature="form:Split.uneven",
-    versions="ncnn",
     severity=REJECT,
     source=f"{FACTS}: it ends with SIGSEGV; num_outputs is read, and its parts are as"
     " equal as can be instead of the last the smallest",
@@ -145,7 +138,6 @@ def split_in_equal_parts(node: NodeView, target: Target) -> Answer:
 @rule(
     "LayerNormalization",
     feature="form:LayerNormalization.no-bias",
-    versions="ncnn",
     severity=REJECT,
     text="layer F.layer_norm not exists or registered",
     source=f"{MEASURED}: with a bias, over the last axis, it is equal",
@@ -160,7 +152,6 @@ def normalization_without_bias(node: NodeView, target: Target) -> Answer:
 @rule(
     "GridSample",
     feature="attr:GridSample.mode",
-    versions="ncnn",
     severity=WRONG,
     source=f"{MEASURED}: what is reflected twice; the name of opset 16, bicubic, is read, and that"
     " of opset 20, cubic, taken for linear",
@@ -176,7 +167,6 @@ def grid_reflected_or_cubic(node: NodeView, target: Target) -> Answer:
 @rule(
     ("ReduceMax", "ReduceMin"),
     feature="attr:{op}.axes",
-    versions="ncnn",
     severity=REJECT,
     text="layer ReduceMax not exists or registered; layer ReduceMin not exists or registered",
     source=f"{MEASURED}: one axis, and all of them, are equal",

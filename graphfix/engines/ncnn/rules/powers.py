@@ -19,7 +19,6 @@ _NEAR = 1e-4
 @rule(
     "Pow",
     feature="form:Pow.negative",
-    versions="ncnn",
     severity=WRONG,
     source=f"{FACTS}: exponents but 1 and 2; of a Gelu by tanh whose operands are as PyTorch"
     " writes them the third power is no layer of its own",
@@ -32,7 +31,6 @@ def power_of_what_may_be_negative(node: NodeView, target: Target) -> Answer:
 @rule(
     "Pow",
     feature="form:Pow.zero",
-    versions="ncnn",
     severity=WRONG,
     source=f"{FACTS}: exponents but 1 and 2: 2.4e38 for 0",
 )

@@ -43,7 +43,6 @@ _PIXELS_BACK = [0, 1, 3, 5, 2, 4]
 @rule(
     _JOINED,
     feature="rank:{op}",
-    versions="ncnn",
     severity=REJECT,
     text="layer Tensor.reshape not exists or registered",
     source=f"{FACTS}: Squeeze and Unsqueeze after a Reshape are one with it; five axes are taken"
@@ -197,7 +196,6 @@ def _shuffled(perm: list[int], parts: tuple[int, ...]) -> tuple[int, ...] | None
 @rule(
     _OF_AXES,
     feature="rank:{op}",
-    versions="ncnn",
     severity=WRONG,
     source=f"{FACTS}: five axes where no operator tells which one is the batch; what computes with"
     " each number for itself is equal",
@@ -221,7 +219,6 @@ def axes_of_five(node: NodeView, target: Target) -> Answer:
 @rule(
     _OF_PAIRS,
     feature="rank:{op}",
-    versions="ncnn",
     severity=WRONG,
     source=f"{FACTS}: an Unsqueeze leaves a Mat of four axes as it is, and they are combined as if"
     " no axis had been added; equal are operands of one shape, numbers, rows, and where an operator"
@@ -250,7 +247,6 @@ def _are_alike(one: tuple[int, ...] | None, two: tuple[int, ...] | None) -> bool
 @rule(
     "Concat",
     feature="rank:Concat.5",
-    versions="ncnn",
     severity=WRONG,
     source=f"{FACTS}: along the axis that Unsqueeze has added, or one in front of it, it is equal",
 )
@@ -282,7 +278,6 @@ def _has_batch(value: Value, graph: Graph) -> bool:
 @rule(
     "Expand",
     feature="form:Expand.batch",
-    versions="ncnn",
     severity=WRONG,
     source=f"{FACTS}: a batch of 1 stays one where an operator tells pnnx of it; a Reshape after"
     " it then gives nothing",
@@ -302,7 +297,6 @@ def expansion_of_the_batch(node: NodeView, target: Target) -> Answer:
 @rule(
     _JOINED,
     feature="rank:{op}",
-    versions="ncnn",
     severity=WRONG,
     source=f"{FACTS}: here the repairs of what is in front begin",
 )
@@ -340,7 +334,6 @@ _JUDGES = {
 
 @model_rule(
     feature="rank:input.5",
-    versions="ncnn",
     severity=REJECT,
     text="convert numpy.ndarray to ncnn.Mat only dims <=4 support now",
     source=f"{FACTS}: with a batch that an operator of images tells they are taken",

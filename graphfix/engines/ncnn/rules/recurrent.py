@@ -25,7 +25,6 @@ _PASSED = frozenset({"Relu"})
 @rule(
     ("GRU", "LSTM", "RNN"),
     feature="op:{op}",
-    versions="ncnn",
     severity=REJECT,
     text="ncnn does not load what pnnx wrote",
     source=FACTS,

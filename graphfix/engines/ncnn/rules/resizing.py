@@ -28,7 +28,6 @@ Places = np.ndarray[Any, np.dtype[np.float32]]
 @rule(
     "Resize",
     feature="attr:Resize.mode=nearest",
-    versions="ncnn",
     severity=WRONG,
     source=f"{FACTS}: asymmetric places rounded down are taken whatever is asked for; 4 to 8 and to"
     " 6 pixels from half places are equal, and 9 to 3 are not",
@@ -88,7 +87,6 @@ def _meant(how: str, size: int, end: int, factor: float | None) -> Places | None
 @rule(
     "Resize",
     feature="attr:Resize.coordinate_transformation_mode",
-    versions="ncnn",
     severity=WRONG,
     source=f"{FACTS}: linear and cubic of half_pixel and align_corners are equal, and of"
     " pytorch_half_pixel where no axis becomes one of size 1",
@@ -110,7 +108,6 @@ def mixture_of_other_places(node: NodeView, target: Target) -> Answer:
 @rule(
     ("Resize", "Upsample"),
     feature="rank:{op}",
-    versions="ncnn",
     severity=WRONG,
     source=f"{FACTS}: of five axes linear and nearest give the sizes that went in, of two they"
     " become no layer, and of three and four they are equal; with cubic of three pnnx ends",
@@ -132,7 +129,6 @@ def resize_of_no_image(node: NodeView, target: Target) -> Answer:
 @rule(
     ("Resize", "Upsample"),
     feature="attr:{op}.mode",
-    versions="ncnn",
     severity=REJECT,
     text=_LACKED,
     source=f"{FACTS}: all of opset 10; Upsample is wrong where it is linear, nearest is equal, and"
@@ -152,7 +148,6 @@ def resize_of_old_opset(node: NodeView, target: Target) -> Answer:
 @rule(
     "Resize",
     feature="form:Resize.outer-dims",
-    versions="ncnn",
     severity=REJECT,
     text=_LACKED,
     source=f"{FACTS}: by scales pnnx ends",
@@ -166,7 +161,6 @@ def resize_of_channels(node: NodeView, target: Target) -> Answer:
 @rule(
     "Resize",
     feature="form:Resize.axes",
-    versions="ncnn",
     severity=REJECT,
     text=_LACKED,
     source=f"{FACTS}: with the other policies it gives nothing",
@@ -183,7 +177,6 @@ def resize_of_some_axes(node: NodeView, target: Target) -> Answer:
 @rule(
     "Resize",
     feature="form:Resize.region",
-    versions="ncnn",
     severity=REJECT,
     text=_LACKED,
     source=f"{FACTS}: one of no numbers is taken",

@@ -15,7 +15,6 @@ from graphfix.ir.views import NodeView
 
 @rule(
     feature="dtype:int64",
-    versions="ncnn",
     severity=REJECT,
     source=f"{MEASURED}: integers that reach one of its layers are read as floats, but for the"
     " indices of a table",

@@ -17,7 +17,6 @@ from graphfix.ir.views import NodeView
 @rule(
     "Pad",
     feature="attr:Pad.outer-dims",
-    versions="ncnn",
     severity=WRONG,
     source=f"{MEASURED}: all modes, with a batch of 1 and of 2; channels and images are padded, and"
     " all axes of smaller tensors",
@@ -35,7 +34,6 @@ def pad_of_the_batch(node: NodeView, target: Target) -> Answer:
 @rule(
     "Pad",
     feature="form:Pad.negative",
-    versions="ncnn",
     severity=REJECT,
     text="layer F.pad not exists or registered",
     source=f"{MEASURED}: mode constant is equal",
@@ -57,7 +55,6 @@ def _pads(node: NodeView) -> list[int] | None:
 @rule(
     "AveragePool",
     feature="shape:AveragePool.pads",
-    versions="ncnn",
     severity=REJECT,
     text="layer AveragePool not exists or registered",
     source=MEASURED,
@@ -72,7 +69,6 @@ def pads_of_two_sizes(node: NodeView, target: Target) -> Answer:
 @rule(
     ("AveragePool", "MaxPool"),
     feature="shape:{op}.window",
-    versions="ncnn",
     severity=WRONG,
     source=f"{MEASURED}: a window of 5 over 3 with ceil_mode gives four results instead of one",
 )
@@ -84,7 +80,6 @@ def window_larger_than_the_input(node: NodeView, target: Target) -> Answer:
 @rule(
     ("AveragePool", "MaxPool"),
     feature="attr:{op}.ceil_mode",
-    versions="ncnn",
     severity=WRONG,
     source=f"{MEASURED}: a window of 2 by strides of 3 over 9 gives 4",
 )
@@ -96,7 +91,6 @@ def window_behind_the_end(node: NodeView, target: Target) -> Answer:
 @rule(
     "AveragePool",
     feature="attr:AveragePool.count_include_pad",
-    versions="ncnn",
     severity=WRONG,
     source=f"{MEASURED}: windows of 3 by strides of 2 over 8, with pads and without",
 )
@@ -109,7 +103,6 @@ def average_beyond_the_end(node: NodeView, target: Target) -> Answer:
 @rule(
     "AveragePool",
     feature="form:AveragePool.norm",
-    versions="ncnn",
     severity=REJECT,
     text="layer F.lp_pool2d not exists or registered",
     source=f"{FACTS}: with both ends a Pow, and sign times size of the mean times the window, as"

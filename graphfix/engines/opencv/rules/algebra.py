@@ -14,7 +14,6 @@ from graphfix.ir.views import NodeView, Value
 @rule(
     "MatMul",
     feature="shape:MatMul.constant-batch",
-    versions="opencv",
     severity=WRONG,
     source="measured on 4.8.1, 4.10.0 and 5.0.0: [2,2,3,4] by a constant [2,1,4,5]",
 )
@@ -38,7 +37,6 @@ def matmul_constant_batch(node: NodeView, target: Target) -> Answer:
 @rule(
     "Add",
     feature="form:Add.of-erf",
-    versions="opencv",
     severity=REJECT,
     source="measured on 4.8.1, 4.10.0, 5.0.0: SIGSEGV in onnx_graph_simplifier.cpp, GeluSubGraph",
 )

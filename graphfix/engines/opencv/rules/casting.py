@@ -63,7 +63,6 @@ _KEEP_WHOLE = frozenset({
 @rule(
     "Clip",
     feature="dtype:Clip.*",
-    versions="opencv",
     severity=WRONG,
     source="clip_layer.cpp:46 (5.0.0): one bound; measured on 4.8.1 and 4.10.0: any",
 )

@@ -18,7 +18,6 @@ from graphfix.ir.views import Value
 
 @model_rule(
     feature="io:no-shape",
-    versions="opencv",
     severity=REJECT,
     text="tensor.has_shape() in function 'parseValueInfo'",
     source="onnx_importer.cpp:332 (4.10.0), onnx_importer2.cpp:745 (5.0.0); measured",
@@ -92,7 +91,6 @@ SPARSE_INITIALIZER = ignores_sparse_initializers(
 
 @model_rule(
     feature="io:empty-output",
-    versions="opencv",
     severity=REJECT,
     source="measured on 4.8.1, 4.10.0 and 5.0.0: a Slice of nothing is refused, or forward gives"
     " nothing for it; what is made of an empty input is right",

@@ -83,7 +83,6 @@ def conv_transpose_pads(node: NodeView, target: Target) -> Answer:
 @rule(
     "PRelu",
     feature="const:PRelu.slope",
-    versions="opencv",
     severity=REJECT,
     text="Blob slope not found in const blobs in function 'getBlob'",
     source="onnx_importer.cpp:598 (4.10.0), 637 (5.0.0); measured",

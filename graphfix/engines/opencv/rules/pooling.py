@@ -19,7 +19,6 @@ from graphfix.ir.views import NodeView
 @rule(
     "AveragePool",
     feature="attr:AveragePool.count_include_pad",
-    versions="opencv",
     severity=WRONG,
     source="measured on 4.8.1, 4.10.0 and 5.0.0: the padding is counted where the file names the"
     " producer pytorch, and nowhere else, whatever count_include_pad says; by 5.0.0 only where that"
@@ -59,7 +58,6 @@ def average_beyond_padding(node: NodeView, target: Target) -> Answer:
 @rule(
     ("AveragePool", "MaxPool"),
     feature="attr:{op}.ceil_mode",
-    versions="opencv",
     severity=WRONG,
     source="measured on 4.8.1, 4.10.0 and 5.0.0: a window of 2 by strides of 3 over 9 gives 4",
 )
@@ -71,7 +69,6 @@ def pool_behind_the_end(node: NodeView, target: Target) -> Answer:
 @rule(
     "MaxPool",
     feature="form:MaxPool.indices",
-    versions="opencv",
     severity=WRONG,
     source="measured: counted in each channel on 4.10.0; test_maxpool_with_argmax_2d on 5.0.0",
 )

@@ -11,7 +11,6 @@ from graphfix.ir.views import NodeView
 @rule(
     "LSTM",
     feature="form:LSTM.unset-input",
-    versions="opencv",
     severity=REJECT,
     text="Required inputs: X, W, R, B, seqLen, h0, c0",
     source="recurrent2_layers.cpp:283 (5.0.0), recurrent_layers.cpp:285 (4.10.0); measured",

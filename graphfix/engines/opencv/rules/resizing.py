@@ -69,7 +69,6 @@ def resize_mode(node: NodeView, target: Target) -> Answer:
 @rule(
     ("Resize", "Upsample"),
     feature="attr:Resize.mode=linear",
-    versions="opencv",
     severity=WRONG,
     source="measured on 4.8.1, 4.10.0, 5.0.0: of a file that names pytorch as its producer both are"
     " computed with half_pixel; of others 5.0.0 refuses Upsample, and older ones both",
@@ -89,7 +88,6 @@ def resize_of_old_opset(node: NodeView, target: Target) -> Answer:
 @rule(
     "Resize",
     feature="attr:Resize.*",
-    versions="opencv",
     severity=WRONG,
     source="measured with the node tests of onnx on 4.10.0 and 5.0.0",
 )
@@ -110,7 +108,6 @@ def resize_attributes(node: NodeView, target: Target) -> Answer:
 @rule(
     ("Resize", "Upsample"),
     feature="attr:Resize.mode=*",
-    versions="opencv",
     severity=WRONG,
     source="measured on 4.8.1, 4.10.0 and 5.0.0 for all modes and ratios: it divides by the ratio"
     " of the sizes, and OpenCV 4 rounds in one way for each coordinate mode",

@@ -35,7 +35,6 @@ _TO_DEPTH = ([0, 1, 3, 5, 2, 4], [0, 3, 5, 1, 2, 4])
 
 @rule(
     feature="rank:{op}",
-    versions="qnn",
     severity=REJECT,
     text=LEFT,
     source=f"{PROVIDER}: facts/asked.json, six-dimensions: a Transpose of six between two Reshapes"

@@ -19,13 +19,13 @@ _WIDE = 16  # states of LSTM
 _ROUGH = 1e-4  # of a number of Gelu
 
 
-@rule("Erf", feature="op:Erf", versions="qnn", severity=REJECT, text=LEFT, source=_GELU)
+@rule("Erf", feature="op:Erf", severity=REJECT, text=LEFT, source=_GELU)
 def erf_alone(node: NodeView, target: Target) -> Answer:
     """QNN supports Erf only within the Gelu x * 0.5 * (1 + erf(x / sqrt(2)))."""
     return _factors_of_gelu(node) is None
 
 
-@rule("Erf", feature="op:Erf", versions="qnn", severity=WRONG, source=_GELU)
+@rule("Erf", feature="op:Erf", severity=WRONG, source=_GELU)
 def gelu_of_other_numbers(node: NodeView, target: Target) -> Answer:
     """QNN fuses Erf and its neighbours into Gelu without checking their constants."""
     found = _factors_of_gelu(node)
@@ -96,7 +96,6 @@ def _only_user(value: Value | None, op: str) -> NodeView | None:
 @rule(
     "Mul",
     feature="form:Mul.constant-first",
-    versions="qnn",
     severity=REJECT,
     text="Failed to finalize QNN graph. Error: QNN_COMMON_ERROR_MEM_ALLOC",
     source=f"{PROVIDER}: facts/asked.json, root-mean-square; with the weight after, another order"
@@ -144,7 +143,6 @@ def _takes_last_axis(node: NodeView, rank: int | None) -> bool | Unknown:
 @rule(
     "Tanh",
     feature="form:Tanh.of-product",
-    versions="qnn",
     severity=WRONG,
     source=f"{PROVIDER}: facts/asked.json, tanh: off by up to 0.0075 after Conv, Gemm and MatMul"
     " by weights, a bias or a BatchNormalization after them; after others, or where the product is"
@@ -191,7 +189,6 @@ def _is_of_one_channel_each(node: NodeView) -> bool:
 @rule(
     "LSTM",
     feature="op:LSTM",
-    versions="qnn",
     severity=WRONG,
     source=f"{PROVIDER}: facts/asked.json, lstm-of-many-states: with 16 states or more it is"
     " off by up to 0.017, and by less than 0.001 with 12; GRU is not",

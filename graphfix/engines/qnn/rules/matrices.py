@@ -12,9 +12,7 @@ from graphfix.ir.views import NodeView
 _MOST = 5  # dimensions
 
 
-@rule(
-    "Gemm", feature="form:Gemm.scaled", versions="qnn", severity=REJECT, text=LEFT, source=PROVIDER
-)
+@rule("Gemm", feature="form:Gemm.scaled", severity=REJECT, text=LEFT, source=PROVIDER)
 def scaled_gemm(node: NodeView, target: Target) -> Answer:
     """QNN supports Gemm with alpha=1 and beta=1 only; it runs on the CPU."""
     return float(node.attr("alpha", 1.0)) != 1.0 or float(node.attr("beta", 1.0)) != 1.0
@@ -23,7 +21,6 @@ def scaled_gemm(node: NodeView, target: Target) -> Answer:
 @rule(
     "MatMul",
     feature="rank:MatMul.5",
-    versions="qnn",
     severity=REJECT,
     text=LEFT,
     source=f"{PROVIDER}: facts/asked.json, matmul-constant: refused by constants of one to five"
@@ -42,7 +39,6 @@ def batches_by_a_constant(node: NodeView, target: Target) -> Answer:
 @rule(
     "MatMul",
     feature="shape:MatMul.batches",
-    versions="qnn",
     severity=REJECT,
     text="it crashed (SIGSEGV",
     source=f"{PROVIDER}: facts/asked.json, matmul-computed: sizes that are unlike further back, and"

@@ -27,7 +27,6 @@ _ODD = (3, 5)  # windows whose counted padding is right in steps of 1
 @rule(
     "AveragePool",
     feature="attr:AveragePool.ceil_mode=1",
-    versions="qnn",
     severity=WRONG,
     source=f"{PROVIDER}: right where the windows end with the tensor",
 )
@@ -49,7 +48,6 @@ def averaged_beyond_the_end(node: NodeView, target: Target) -> Answer:
 @rule(
     "AveragePool",
     feature="form:AveragePool.padding",
-    versions="qnn",
     severity=WRONG,
     source=f"{PROVIDER}: facts/asked.json, average-pool and average-pool-line: windows of 2 to 7 in"
     " steps of 1 to 3; with larger steps some sizes are wrong, or end the process; a Pad before it"
@@ -107,7 +105,6 @@ def _divides_differently(
 @rule(
     "Clip",
     feature="form:Clip.6",
-    versions="qnn",
     severity=WRONG,
     source=f"{PROVIDER}: facts/asked.json, clip-attributes",
 )
@@ -120,7 +117,6 @@ def unclipped(node: NodeView, target: Target) -> Answer:
 @rule(
     "Cast",
     feature="form:Cast.truncates",
-    versions="qnn",
     severity=WRONG,
     source=f"{PROVIDER}: Cast to int32 and back to float32 changes nothing",
 )
@@ -153,7 +149,6 @@ def _is_cut(maker: NodeView) -> bool:
 @rule(
     "Div",
     feature="dtype:Div.int64",
-    versions="qnn",
     severity=WRONG,
     source=f"{PROVIDER}: -3 by 2 gives -2, and -7 by 4 -2; by 1, 3, 5, 6, 7, 12, -2, -4, by several"
     " constants, all of them 2 as well, and by computed numbers they are right",
@@ -174,7 +169,6 @@ def divided_integers(node: NodeView, target: Target) -> Answer:
 @rule(
     "Mul",
     feature="form:Mul.hard-sigmoid",
-    versions="qnn",
     severity=WRONG,
     source=f"{PROVIDER}: x * HardSigmoid(x) with a sixth and a half; HardSigmoid(x) * x, another"
     " alpha or beta, and a HardSigmoid that others read as well, are right",
@@ -194,7 +188,6 @@ def hard_swish_in_two(node: NodeView, target: Target) -> Answer:
 @rule(
     "Cast",
     feature="form:Cast.negatives",
-    versions="qnn",
     severity=NOTE,
     source=f"{PROVIDER}: facts/asked.json, casts: -3 becomes false, and 0 of bytes",
 )
@@ -211,7 +204,6 @@ def negatives_to_bool(node: NodeView, target: Target) -> Answer:
 @rule(
     "Cast",
     feature="form:Cast.uint8-to-float32",
-    versions="qnn",
     severity=WRONG,
     source=f"{PROVIDER}: 0, 1, 2, 3, 100, 200 become 0, 1, 1, 1, 1, 1; to int32 and to float16 they"
     " are right",
@@ -231,7 +223,6 @@ def bytes_as_bools(node: NodeView, target: Target) -> Answer:
 @rule(
     "GridSample",
     feature="op:GridSample",
-    versions="qnn",
     severity=WRONG,
     source=f"{PROVIDER}: facts/asked.json, grid-sample-large: 32 by 32 is right, 128 by 128 is not",
 )
@@ -255,7 +246,6 @@ def places_in_float16(node: NodeView, target: Target) -> Answer:
 @rule(
     "Round",
     feature="form:Round.of-resized",
-    versions="qnn",
     severity=WRONG,
     source=f"{PROVIDER}: facts/asked.json, rounded-images: 2.5 between 2 and 3 is 2.5009766",
 )
@@ -277,7 +267,6 @@ _before_arithmetic = origin_through(
 @rule(
     ("ConvTranspose", "Gemm"),
     feature="form:{op}.shared-weight",
-    versions="qnn",
     severity=WRONG,
     source=f"{PROVIDER}: facts/asked.json, shared-weights: what one of them has turned is read by"
     " the other one as if it had not been",

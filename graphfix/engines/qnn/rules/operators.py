@@ -22,7 +22,6 @@ _UNCAST = {
 @rule(
     "CumSum",
     feature="attr:CumSum.backwards",
-    versions="qnn",
     severity=REJECT,
     text=LEFT,
     source=PROVIDER,
@@ -35,7 +34,6 @@ def cumulated_otherwise(node: NodeView, target: Target) -> Answer:
 @rule(
     "If",
     feature="scope:outer-constant",
-    versions="qnn",
     severity=REJECT,
     text=LEFT,
     source=f"{PROVIDER}: facts/asked.json, if-constants, if-known; those that a branch stores are"
@@ -56,7 +54,6 @@ def constants_of_the_outer_graph(node: NodeView, target: Target) -> Answer:
 @rule(
     ("Concat", "Slice", "Squeeze"),
     feature="form:{op}.negative-axis",
-    versions="qnn",
     severity=REJECT,
     text=LEFT,
     source=f"{PROVIDER}: facts/asked.json, axes-from-the-end: ONNX's inference of shapes leaves"
@@ -73,7 +70,6 @@ def axis_from_the_end(node: NodeView, target: Target) -> Answer:
 @rule(
     "LayerNormalization",
     feature="attr:LayerNormalization.axis",
-    versions="qnn",
     severity=REJECT,
     text=LEFT,
     source=PROVIDER,
@@ -87,7 +83,6 @@ def normalized_over_several_axes(node: NodeView, target: Target) -> Answer:
 @rule(
     "Transpose",
     feature="dtype:Transpose.int64",
-    versions="qnn",
     severity=REJECT,
     text=LEFT,
     source=f"{PROVIDER}: between other nodes it is taken",
@@ -103,7 +98,6 @@ def transposed_int64(node: NodeView, target: Target) -> Answer:
 @rule(
     "Cast",
     feature="dtype:Cast.int64",
-    versions="qnn",
     severity=REJECT,
     text=LEFT,
     source=f"{PROVIDER}: between other nodes it is taken",
@@ -119,7 +113,6 @@ def cast_to_an_output(node: NodeView, target: Target) -> Answer:
 @rule(
     "Cast",
     feature="dtype:Cast.*",
-    versions="qnn",
     severity=REJECT,
     text=LEFT,
     source=f"{PROVIDER}: facts/asked.json, casts",
@@ -142,7 +135,6 @@ def cast_between(node: NodeView, target: Target) -> Answer:
 @rule(
     ("GreaterOrEqual", "LessOrEqual"),
     feature="op:{op}",
-    versions="qnn",
     severity=REJECT,
     text=LEFT,
     source=f"{PROVIDER}: facts/asked.json, compared-constants; from opset 16 on, and of a computed"
@@ -157,7 +149,6 @@ def compared_constants(node: NodeView, target: Target) -> Answer:
 @rule(
     ("GRU", "LSTM"),
     feature="attr:{op}.activations",
-    versions="qnn",
     severity=REJECT,
     text=LEFT,
     source=f"{PROVIDER}: those of ONNX too, where they are explicit",

@@ -22,7 +22,6 @@ GROWN_BEYOND_FLOAT16 = grows_beyond_float16(
 @rule(
     "Log",
     feature="form:Log.of-nearly-zero",
-    versions="qnn",
     severity=WRONG,
     source=f"{PROVIDER}: facts/asked.json, log-of-nearly-zero: 1e-8 and less is 0 in float16, of"
     " which the logarithm is far off; from 1e-6 on it is right",

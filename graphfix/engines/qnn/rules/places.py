@@ -12,7 +12,6 @@ from graphfix.ir.views import NodeView
 @rule(
     "GatherND",
     feature="rank:GatherND.*",
-    versions="qnn",
     severity=REJECT,
     text=LEFT,
     source=f"{PROVIDER}: facts/asked.json, gather-nd",
@@ -33,7 +32,6 @@ def gathered_by_many_axes(node: NodeView, target: Target) -> Answer:
 @rule(
     "GatherND",
     feature="dtype:GatherND.int64",
-    versions="qnn",
     severity=REJECT,
     text=LEFT,
     source=f"{PROVIDER}: facts/asked.json, gather-nd and gather-nd-inner",

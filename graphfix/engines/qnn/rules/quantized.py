@@ -18,7 +18,7 @@ _WEIGHTED = frozenset({"Conv", "ConvTranspose", "Gemm", "MatMul"})
 _UNSIGNED = ("CumSum", "HardSigmoid", "LRN", "LeakyRelu", "LogSoftmax", "Neg")
 
 
-@rule(_PAIR, feature="op:{op}", versions="qnn", severity=REJECT, text=LEFT, source=_FACTS)
+@rule(_PAIR, feature="op:{op}", severity=REJECT, text=LEFT, source=_FACTS)
 def quantized_by_channels(node: NodeView, target: Target) -> Answer:
     """QNN supports per-channel or int32 {op} only next to a quantized operator."""
     scale, zero = node.input(1), node.input(2)
@@ -61,7 +61,6 @@ def _takes_at(node: NodeView, user: NodeView, *, one: bool) -> bool:
 @rule(
     _UNSIGNED,
     feature="form:{op}.of-int8",
-    versions="qnn",
     severity=REJECT,
     text=LEFT,
     source=f"{PROVIDER}: facts/asked.json, quantized-operators",
@@ -74,7 +73,7 @@ def between_signed_bytes(node: NodeView, target: Target) -> Answer:
     return maker is not None and maker.need(0).type_name == "int8"
 
 
-@rule(_PAIR, feature="op:{op}", versions="qnn", severity=WRONG, source=_FACTS)
+@rule(_PAIR, feature="op:{op}", severity=WRONG, source=_FACTS)
 def quantized_without_rounding(node: NodeView, target: Target) -> Answer:
     """QNN drops or truncates {op} that is not next to a quantized operator."""
     if node.op == "DequantizeLinear":
@@ -92,7 +91,7 @@ def quantized_without_rounding(node: NodeView, target: Target) -> Answer:
     )
 
 
-@rule(_PAIR, feature="op:{op}", versions="qnn", severity=WRONG, source=_FACTS)
+@rule(_PAIR, feature="op:{op}", severity=WRONG, source=_FACTS)
 def rounded_by_a_step(node: NodeView, target: Target) -> Answer:
     """QNN computes quantized operators in integers, which may differ from ONNX by one step."""
     if node.op == "QuantizeLinear":

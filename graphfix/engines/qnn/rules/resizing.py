@@ -20,7 +20,6 @@ _ASYMMETRIC_UP_TO = 10  # the newest opset whose Resize says nothing of coordina
 @rule(
     _SCALED,
     feature="rank:{op}.*",
-    versions="qnn",
     severity=REJECT,
     text=LEFT,
     source=f"{PROVIDER}: facts/asked.json, resize-ranks, resize-10 and upsample",
@@ -40,7 +39,6 @@ def resized_rank(node: NodeView, target: Target) -> Answer:
 @rule(
     "Resize",
     feature="attr:Resize.mode=nearest",
-    versions="qnn",
     severity=REJECT,
     text=LEFT,
     source=f"{PROVIDER}: of four dimensions everything else is taken",
@@ -60,7 +58,6 @@ def nearest(node: NodeView, target: Target) -> Answer:
 @rule(
     "Resize",
     feature="form:Resize.10",
-    versions="qnn",
     severity=WRONG,
     source=f"{PROVIDER}: linear by 2 and by 0.5, nearest by 0.5 and by 7 / 4; nearest by 2 and by 3"
     " is right",
@@ -75,7 +72,6 @@ def resize_of_opset_10(node: NodeView, target: Target) -> Answer:
 @rule(
     "Resize",
     feature="attr:Resize.mode=nearest",
-    versions="qnn",
     severity=WRONG,
     source=f"{PROVIDER}: of 5 by 6 to 9 by 13, 8 by 7 and 3 by 3, from half places and from aligned"
     " corners; to 10 by 12 they are right, unless they are rounded down",
@@ -93,7 +89,6 @@ def nearest_of_other_places(node: NodeView, target: Target) -> Answer:
 @rule(
     _SCALED,
     feature="form:Resize.scales",
-    versions="qnn",
     severity=REJECT,
     text=LEFT,
     source=f"{PROVIDER}: facts/asked.json, resize-scales, resize-10 and upsample: 5 by 1.8, 10 by"
@@ -112,7 +107,6 @@ def scale_that_falls_short(node: NodeView, target: Target) -> Answer:
 @rule(
     _SCALED,
     feature="form:Resize.scales",
-    versions="qnn",
     severity=WRONG,
     source=f"{PROVIDER}: facts/asked.json, resize-scales and upsample: 3 by 1.8 makes 5, of which"
     " the scale is 5 / 3",

@@ -11,7 +11,6 @@ from graphfix.ir.views import NodeView
 @rule(
     ("AveragePool", "MaxPool"),
     feature="shape:{op}.window",
-    versions="qnn",
     severity=REJECT,
     text="was inserted using the NHWC format as requested by QNN, but was not selected by that EP",
     source=PROVIDER,
@@ -31,7 +30,6 @@ def window_beyond_the_input(node: NodeView, target: Target) -> Answer:
 @rule(
     ("AveragePool", "MaxPool"),
     feature="attr:{op}.ceil_mode",
-    versions="qnn",
     severity=REJECT,
     text=LEFT,
     source=f"{PROVIDER}: facts/asked.json, max-pool-ceil and average-pool-ceil: ONNX leaves such a"

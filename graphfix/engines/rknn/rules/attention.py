@@ -24,7 +24,6 @@ _BETWEEN = frozenset({"Add", "Div", "Mul", "Softmax", "Sub"})  # of the products
 @rule(
     "MatMul",
     feature="form:MatMul.of-values",
-    versions="rknn",
     severity=WRONG,
     source=f"{TOOLKIT}: facts/graphs.json; its fuse_multihead_attention_reshape_to_gather_split"
     " gives heads that are mixed; with a single head or step, a bias that is added after MatMul,"

@@ -17,7 +17,6 @@ _MOST = 5  # dimensions
 @rule(
     "Gather",
     feature="form:Gather.shared-indices",
-    versions="rknn",
     severity=WRONG,
     text="Type Error: Type parameter (T) of Optype ({op}) bound to different types",
     source=f"{TOOLKIT}: facts/graphs.json; where their types differ it is refused, by chance."
@@ -41,7 +40,6 @@ def second_gather_of_indices(node: NodeView, target: Target) -> Answer:
 @rule(
     "Gather",
     feature="rank:Gather.6",
-    versions="rknn",
     severity=REJECT,
     source=f"{TOOLKIT}: facts/graphs.json; it ends the process, or its own Gather is out of bounds;"
     " of five dimensions it is taken, and alone. Where two read the first it was taken, and was not"

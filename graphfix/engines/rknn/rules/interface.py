@@ -27,7 +27,6 @@ _COPIES = frozenset({"Identity", "Dropout"})
 
 @model_rule(
     feature="io:scalar-input",
-    versions="rknn",
     severity=REJECT,
     text="Invalid rank for input: {input} Got: 0 Expected: 1",
     source=TOOLKIT,
@@ -43,7 +42,6 @@ def scalar_input(model: Model, target: Target) -> list[Answer]:
 
 @model_rule(
     feature="io:input-type",
-    versions="rknn",
     severity=REJECT,
     text="Not support input data type '{type}'!",
     source=f"{TOOLKIT}; float64 is built and not run, uint8 ends the process",
@@ -62,7 +60,6 @@ def input_type(model: Model, target: Target) -> list[Answer]:
 
 @model_rule(
     feature="io:output-of-constants",
-    versions="rknn",
     severity=REJECT,
     text="All outputs {names} of model are constants, The model is invalid!",
     source=f"{TOOLKIT}; where others are none, such an output does not come",
@@ -78,7 +75,6 @@ def constant_output(model: Model, target: Target) -> list[Answer]:
 
 @model_rule(
     feature="io:repeated-output",
-    versions="rknn",
     severity=REJECT,
     text="{found} of {count} outputs came",
     source=f"{TOOLKIT}: two outputs of one tensor are one, and those after it move up",
@@ -100,7 +96,6 @@ def repeated_output(model: Model, target: Target) -> list[Answer]:
 @rule(
     "Gemm",
     feature="form:Gemm.fed-bias",
-    versions="rknn",
     severity=REJECT,
     text="Invalid rank for input: {input} Got: 1 Expected: 2",
     source=f"{TOOLKIT}: facts/graphs.json; of rank 2, or computed, it is taken, as is that of Conv",
@@ -115,7 +110,6 @@ def fed_bias(node: NodeView, target: Target) -> Answer:
 
 @model_rule(
     feature="domain:first",
-    versions="rknn",
     severity=REJECT,
     text="No Adapter From Version $14 for Reshape",
     source=f"{TOOLKIT}: the first opset that is imported is taken for that of the model",
@@ -133,7 +127,6 @@ def foreign_import(model: Model, target: Target) -> Answer:
 
 @model_rule(
     feature="io:unused-input",
-    versions="rknn",
     severity=REJECT,
     text="The input shape {found} is wrong, expect {expected}!",
     source=f"{TOOLKIT}: facts/graphs.json; the last may be unread, and one whose shape is read",

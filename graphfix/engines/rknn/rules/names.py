@@ -12,7 +12,6 @@ from graphfix.ir.model import Model
 
 @model_rule(
     feature="model:numbered-constant",
-    versions="rknn",
     severity=WRONG,
     text="KeyError: '{name}_2sl'; list index (1) out of range",
     source=f"{TOOLKIT}: z of Add and Mul or of two Gathers with z_1; with z_2 it is right with"

@@ -28,7 +28,6 @@ _COUNTING = {
 @rule(
     tuple(_COUNTING),
     feature="op:{op}",
-    versions="rknn",
     severity=REJECT,
     text="The input {index} of {op}('{name}') need to be constant! It will cause the graph to be "
     "a dynamic graph!",
@@ -47,7 +46,6 @@ def dynamic_sizes(node: NodeView, target: Target) -> Answer:
 @rule(
     "Constant",
     feature="form:Constant.value",
-    versions="rknn",
     severity=REJECT,
     text="'{type}' object has no attribute 'HasField'",
     source=f"{TOOLKIT}: value_float, value_floats, value_int and value_ints",
@@ -60,7 +58,6 @@ def constant_without_a_tensor(node: NodeView, target: Target) -> Answer:
 @rule(
     "LayerNormalization",
     feature="op:LayerNormalization",
-    versions="rknn",
     severity=REJECT,
     text="KeyError: 'LayerNormalization'",
     source=f"{TOOLKIT}: with an epsilon that is written, and over several axes, it is taken",
@@ -80,7 +77,6 @@ def layer_normalization_of_the_last_axis(node: NodeView, target: Target) -> Answ
 @rule(
     "BatchNormalization",
     feature="const:BatchNormalization.*",
-    versions="rknn",
     severity=REJECT,
     text="unsupported operand type(s) for",
     source=f"{TOOLKIT}: facts/graphs.json; where mean and variance are both computed it ends the"
@@ -101,7 +97,6 @@ def computed_normalization(node: NodeView, target: Target) -> Answer:
 @rule(
     "Upsample",
     feature="form:Upsample.nearest",
-    versions="rknn",
     severity=WRONG,
     source=f"{TOOLKIT}: facts/graphs.json; whole scales and halves are equal, as is Resize",
 )
@@ -119,7 +114,6 @@ def upsampled_by_other_parts(node: NodeView, target: Target) -> Answer:
 @rule(
     ("Div", "Mod"),
     feature="const:{op}.B",
-    versions="rknn",
     severity=REJECT,
     source=f"{TOOLKIT}: SIGFPE, for it is tried with zeros when it is built; Mod with fmod is not",
 )
@@ -150,7 +144,6 @@ def _is_never_zero(divisor: Value) -> bool:
 @rule(
     "Where",
     feature="dtype:Where.int32",
-    versions="rknn",
     severity=REJECT,
     text="Meet unsupported tensor dtype in {op}",
     source=f"{TOOLKIT}: facts/graphs.json; it ends the process, and int8 is refused; int64 and"
@@ -170,7 +163,6 @@ def chosen_integers(node: NodeView, target: Target) -> Answer:
 @rule(
     "Where",
     feature="rank:Where.5",
-    versions="rknn",
     severity=REJECT,
     source=f"{TOOLKIT}: facts/graphs.json; it ends the process",
 )
@@ -188,7 +180,6 @@ def choice_of_many_dimensions(node: NodeView, target: Target) -> Answer:
 @rule(
     "Slice",
     feature="form:Slice.no-axes",
-    versions="rknn",
     severity=REJECT,
     text="Got invalid dimensions for input",
     source=f"{TOOLKIT}: all axes need not be written",
@@ -207,7 +198,6 @@ def unwritten_axes(node: NodeView, target: Target) -> Answer:
 @rule(
     "MatMul",
     feature="form:MatMul.with-own-transpose",
-    versions="rknn",
     severity=REJECT,
     source=f"{TOOLKIT}: it ends the process",
 )
@@ -231,7 +221,6 @@ def _before(value: Value) -> Value | None:
 
 @rule(
     feature="dtype:{op}.uint8",
-    versions="rknn",
     severity=REJECT,
     text="Not Support Dtype: {type}. please check precision!",
     source=f"{TOOLKIT}: it ends the process; QuantizeLinear becomes a type of its own",

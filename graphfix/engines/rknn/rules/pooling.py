@@ -12,7 +12,6 @@ from graphfix.ir.views import NodeView
 @rule(
     ("AveragePool", "MaxPool"),
     feature="shape:{op}.pads",
-    versions="rknn",
     severity=REJECT,
     text="Pad should be smaller than kernel",
     source=f"{TOOLKIT}: the onnxruntime 1.17 that it computes sizes with, for opsets 9 to 17",

@@ -18,7 +18,6 @@ _QUANTIZING = frozenset({"DequantizeLinear", "QuantizeLinear"})
 @rule(
     "QLinearMatMul",
     feature="op:QLinearMatMul",
-    versions="rknn",
     severity=REJECT,
     text="Missing quantization parameters for {name}, leading to ambiguity; [TypeInferenceError]"
     " Inferred elem type differs from existing elem type",
@@ -32,7 +31,6 @@ def product_of_bytes(node: NodeView, target: Target) -> Answer:
 @rule(
     "QuantizeLinear",
     feature="form:QuantizeLinear.cast",
-    versions="rknn",
     severity=WRONG,
     source=f"{TOOLKIT}: facts/graphs.json; its output is read as the values that it represents"
     ", moved by Reshape, Transpose and Identity as well",
@@ -56,7 +54,6 @@ def _is_cast(value: Value, depth: int = _DEEPEST) -> bool:
 @rule(
     "DequantizeLinear",
     feature="form:DequantizeLinear.other-scale",
-    versions="rknn",
     severity=WRONG,
     source=f"{TOOLKIT}: facts/graphs.json",
 )
@@ -71,7 +68,6 @@ def other_scale(node: NodeView, target: Target) -> Answer:
 @rule(
     "Div",
     feature="form:Div.by-quantized",
-    versions="rknn",
     severity=WRONG,
     source=f"{TOOLKIT}: of 18 quotients of 16384 numbers most are right; where the divisor is a sum"
     " that is quantized, what float16 rounds to the next step near 0 is far off",
@@ -97,7 +93,6 @@ def _differ(one: Value | None, two: Value | None) -> bool:
 @rule(
     "DequantizeLinear",
     feature="form:DequantizeLinear.of-cast",
-    versions="rknn",
     severity=REJECT,
     text="KeyError: '{input}__int8'",
     source=f"{TOOLKIT}: facts/graphs.json; integers that are fed are taken",

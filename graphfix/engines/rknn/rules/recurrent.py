@@ -18,7 +18,6 @@ _SHAPING = frozenset({"Reshape", "Squeeze"})
 @rule(
     ("GRU", "LSTM", "RNN"),
     feature="form:{op}.outputs",
-    versions="rknn",
     severity=REJECT,
     text="allocation_planner.cc:224",
     source=f"{_GRAPHS}; read together with what is computed before it, an output is right, and so"
@@ -41,7 +40,6 @@ def outputs_in_part(node: NodeView, target: Target) -> Answer:
 @rule(
     ("GRU", "LSTM", "RNN"),
     feature="form:{op}.layout",
-    versions="rknn",
     severity=REJECT,
     text="Unrecognized attribute: layout for operator {op}; layout_ == 0 was false",
     source=f"{_GRAPHS}; that of 0 is refused where Squeeze or Reshape reads the result of GRU or"
@@ -60,7 +58,6 @@ def written_layout(node: NodeView, target: Target) -> Answer:
 @rule(
     "LSTM",
     feature="form:LSTM.unset-input",
-    versions="rknn",
     severity=REJECT,
     text="LSTM: Not support batch_size(3) unaligned to 4",
     source=f"{_GRAPHS}: it ends the process; batches of 1 and 4, both states, none, and a hidden"

@@ -16,7 +16,6 @@ _OVER = [2, 3]
 @rule(
     "ReduceMean",
     feature="attr:ReduceMean.axes",
-    versions="rknn",
     severity=WRONG,
     text="Invalid rank for input: {input} Got: 4 Expected: 2",
     source=f"{TOOLKIT}: facts/graphs.json; of other ranks, over other axes, with keepdims, and with"

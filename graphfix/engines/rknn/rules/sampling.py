@@ -36,7 +36,6 @@ GRID_OF_NAN = misreads_grids_of_nan(
 @rule(
     "GridSample",
     feature="form:GridSample.computed-grid",
-    versions="rknn",
     severity=WRONG,
     source=f"{TOOLKIT}: facts/graphs.json; a grid that is computed is rounded to float16, one that"
     " is fed is not",
@@ -50,7 +49,6 @@ def rounded_grid(node: NodeView, target: Target) -> Answer:
 @rule(
     "GridSample",
     feature="form:GridSample.grid-in-pixels",
-    versions="rknn",
     severity=WRONG,
     source=f"{TOOLKIT}: facts/graphs.json; as numbers of pixels they are off by a hundredth of a"
     " pixel from 18 pixels on",

@@ -32,7 +32,6 @@ _KEEPING = {
 
 @model_rule(
     feature="io:vanishing-output",
-    versions="rknn",
     severity=REJECT,
     text="All outputs {names} of model are constants, The model is invalid!",
     source=f"{TOOLKIT}: Convs of small weights in a row, and weights that are 0 in float16; what is"

@@ -36,7 +36,6 @@ _HANDING = (ELEMENTWISE | _LEAVING) - PICTURES
 @rule(
     "Unsqueeze",
     feature="form:Unsqueeze.before-image",
-    versions="tflite",
     severity=WRONG,
     text="Depth of input (1) is not a multiple of input depth of filter",
     source=f"{_SOURCE}: axes that count from the end, and Reshape in its place, are right",
@@ -63,7 +62,6 @@ def image_of_a_line(node: NodeView, target: Target) -> Answer:
 @rule(
     "QLinearConv",
     feature="op:QLinearConv",
-    versions="tflite",
     severity=REJECT,
     text="Depth of input is not a multiple of input depth of filter; axes don't match array",
     source=_SOURCE,

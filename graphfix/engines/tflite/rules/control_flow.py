@@ -20,7 +20,6 @@ _FIRST_STATE = 2  # of the inputs of a Loop
 @rule(
     ("If", "Loop"),
     feature="scope:outer-constant",
-    versions="tflite",
     severity=REJECT,
     text="KeyError: '{name}'",
     source=f"{MEASURED}: constants that a body stores, or gives itself, are taken",
@@ -39,7 +38,6 @@ def constants_of_the_outer_graph(node: NodeView, target: Target) -> Answer:
 @rule(
     "Loop",
     feature="scope:outer-tensor",
-    versions="tflite",
     severity=REJECT,
     text="found return value of type KerasTensor, which is not a Tensor or ExtensionType",
     source=f"{MEASURED}: inputs of the graph and what nodes compute; a branch of If may",
@@ -71,7 +69,6 @@ def _is_of(value: Value, graph: Graph) -> bool:
 @rule(
     "Loop",
     feature="form:Loop.scan-outputs",
-    versions="tflite",
     severity=REJECT,
     text="Cannot convert an eager-mode TensorArray",
     source=f"{MEASURED}: final states alone are taken",
@@ -84,7 +81,6 @@ def rounds_collected(node: NodeView, target: Target) -> Answer:
 @rule(
     ("If", "Loop"),
     feature="scope:nested-loop",
-    versions="tflite",
     severity=REJECT,
     text="InaccessibleTensorError: Exception encountered when calling layer",
     source=f"{MEASURED}: facts/asked.json, control-flow-in-control-flow; an If in either is taken",
@@ -98,7 +94,6 @@ def loop_in_a_body(node: NodeView, target: Target) -> Answer:
 @rule(
     "If",
     feature="rank:If.cond",
-    versions="tflite",
     severity=WRONG,
     source=f"{MEASURED}: facts/asked.json, if-condition; ops/If.py calls switch of Keras, which is"
     " tf.cond for a scalar and tf.where otherwise",

@@ -16,7 +16,6 @@ _CONVERTING = frozenset({"Div", "Mul"}) | COMPARISONS  # constants, to the type 
 
 @model_rule(
     feature="dtype:{op}.float64",
-    versions="tflite",
     severity=REJECT,
     text="Op has type float64 that does not match type float32 of argument 'x'",
     source=f"{MEASURED}: facts/graphs.json; Mul, Div and comparisons take constants",

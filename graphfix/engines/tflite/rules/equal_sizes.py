@@ -42,7 +42,7 @@ _TRIED_TOGETHER = 2  # tensors that are joined
 _FEW = 64  # numbers that are compared
 
 
-@model_rule(feature="io:square-input", versions="tflite", severity=WRONG, source=_GRAPHS)
+@model_rule(feature="io:square-input", severity=WRONG, source=_GRAPHS)
 def input_of_equal_sizes(model: Model, target: Target) -> list[Answer]:
     """onnx2tf confuses the axes of an input whose sizes after the batch are equal."""
     if not _has_pictures(model):
@@ -55,7 +55,7 @@ def input_of_equal_sizes(model: Model, target: Target) -> list[Answer]:
     ]
 
 
-@model_rule(feature="form:{op}.equal-sizes", versions="tflite", severity=WRONG, source=_GRAPHS)
+@model_rule(feature="form:{op}.equal-sizes", severity=WRONG, source=_GRAPHS)
 def tensor_of_equal_sizes(model: Model, target: Target) -> list[Answer]:
     """onnx2tf confuses the axes of a tensor whose sizes after the first are equal."""
     if _has_pictures(model):
@@ -82,7 +82,6 @@ def tensor_of_equal_sizes(model: Model, target: Target) -> list[Answer]:
 
 @model_rule(
     feature="form:Concat.constant",
-    versions="tflite",
     severity=WRONG,
     source=f"{MEASURED}: facts/asked.json",
 )
@@ -244,7 +243,6 @@ def _is_one_element(value: Value) -> bool:
 @rule(
     "Transpose",
     feature="form:Transpose.equal-sizes",
-    versions="tflite",
     severity=WRONG,
     source=_GRAPHS,
 )

@@ -31,7 +31,6 @@ Sizes = list[int | str | None]
 @rule(
     "Concat",
     feature="form:Concat.equal-axes",
-    versions="tflite",
     severity=WRONG,
     source=f"{MEASURED}: ops/Concat.py, min_abs_err_axis; facts/asked.json, joined-*",
 )

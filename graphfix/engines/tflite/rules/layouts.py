@@ -42,7 +42,7 @@ _NOT_IN_LINE = tuple(sorted({"Expand", "ScatterElements", *_SUMS, *_IN_FULL, *CO
 _WITH_CHANNELS = 3  # the rank of what varies along channels, height and width
 
 
-@rule(_MISREADING, feature="op:{op}", versions="tflite", severity=WRONG, source=_SOURCE)
+@rule(_MISREADING, feature="op:{op}", severity=WRONG, source=_SOURCE)
 def image_by_other_axes(node: NodeView, target: Target) -> Answer:
     """onnx2tf applies {op} to an image as if its channels were not moved last."""
     image = _image_of(node)
@@ -53,7 +53,6 @@ def image_by_other_axes(node: NodeView, target: Target) -> Answer:
 @rule(
     _NOT_IN_LINE,
     feature="op:{op}",
-    versions="tflite",
     severity=REJECT,
     text="Dimensions must be equal",
     source=_SOURCE,
@@ -70,7 +69,6 @@ def image_beside_other_axes(node: NodeView, target: Target) -> Answer:
 @rule(
     tuple(sorted(_NOT_COMMUTING)),
     feature="shape:{op}.fewer-axes",
-    versions="tflite",
     severity=REJECT,
     text="Dimensions must be equal",
     source=f"{MEASURED}: facts/asked.json, elementwise-constant: as the second operand, and of as"
@@ -90,7 +88,6 @@ def constant_of_fewer_axes(node: NodeView, target: Target) -> Answer:
 @rule(
     ("Div", "Sub"),
     feature="shape:{op}.constant-of-batches",
-    versions="tflite",
     severity=WRONG,
     source=f"{MEASURED}: facts/asked.json, elementwise-constant",
 )
@@ -106,7 +103,6 @@ def constant_of_batches(node: NodeView, target: Target) -> Answer:
 @rule(
     "Sub",
     feature="shape:Sub.more-axes",
-    versions="tflite",
     severity=REJECT,
     text="Dimensions must be equal",
     source=f"{MEASURED}: facts/asked.json, elementwise-constant",
@@ -123,7 +119,6 @@ def constant_of_more_axes(node: NodeView, target: Target) -> Answer:
 @rule(
     "Transpose",
     feature="form:Transpose.equal-sizes",
-    versions="tflite",
     severity=WRONG,
     source=f"{MEASURED}: facts/asked.json, transposed-back: of other sizes, and what MatMul gives,"
     " it is equal",
@@ -143,7 +138,6 @@ def channels_put_first_of_equal_sizes(node: NodeView, target: Target) -> Answer:
 @rule(
     ("Reshape", "Transpose"),
     feature="form:{op}.equal-sizes",
-    versions="tflite",
     severity=WRONG,
     source=f"{MEASURED}: facts/asked.json, image-of-equal-sizes and turned-image-of-equal-sizes: of"
     " other sizes it is equal; ops/Conv.py finds the axes by trying, and pads before it does",

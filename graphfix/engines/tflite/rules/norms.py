@@ -14,7 +14,6 @@ _LAYERS_NORMALIZED = 17  # the opset that brings LayerNormalization
 @rule(
     ("ReduceL1", "ReduceL2"),
     feature="attr:{op}.axes",
-    versions="tflite",
     severity=REJECT,
     text="'axis' must be None, an integer, or a tuple of 2 unique integers, got {axes}",
     source=f"{MEASURED}: facts/graphs.json",
@@ -30,7 +29,6 @@ def norm_over_many_axes(node: NodeView, target: Target) -> Answer:
 @rule(
     "LayerNormalization",
     feature="op:LayerNormalization",
-    versions="tflite",
     severity=REJECT,
     text="'NoneType' object is not iterable",
     source=f"{MEASURED}: facts/asked.json, layer-norm-11: what is read after it has no shape;"

@@ -20,7 +20,6 @@ _VOLUME = 5  # the rank of what has three dimensions next to batch and channels
 
 @model_rule(
     feature="io:name",
-    versions="tflite",
     severity=REJECT,
     text="'ascii' codec can't encode character '\\xdf' in position 0",
     source=MEASURED,
@@ -37,7 +36,6 @@ def name_beyond_ascii(model: Model, target: Target) -> list[Answer]:
 @rule(
     ("GRU", "LSTM", "RNN"),
     feature="form:{op}.unset-input",
-    versions="tflite",
     severity=REJECT,
     text="'NoneType' object is not subscriptable",
     source=f"{MEASURED}: facts/asked.json, recurrent-*: with a bias, and an LSTM with the first of"
@@ -51,7 +49,6 @@ def cell_without_states(node: NodeView, target: Target) -> Answer:
 @rule(
     ("Softmax", "LogSoftmax"),
     feature="form:{op}.flattened",
-    versions="tflite",
     severity=WRONG,
     source=f"{MEASURED}: over the last axis, and from opset 13 on, they are equal",
 )
@@ -63,7 +60,6 @@ def softmax_of_flattened(node: NodeView, target: Target) -> Answer:
 @rule(
     "MatMul",
     feature="rank:MatMul.1",
-    versions="tflite",
     severity=REJECT,
     text="'tfl.batch_matmul' op failed to verify that operand 0 is 2-D or higher",
     source=f"{MEASURED}: facts/graphs.json; constants of more dimensions, and a vector that comes"
@@ -91,7 +87,6 @@ def _is_row_of_vector(value: Value) -> bool:
 @rule(
     "Attention",
     feature="op:Attention",
-    versions="tflite",
     severity=REJECT,
     source=f"{MEASURED}: facts/graphs.json; past keys, groups of heads, softcap and is_causal are"
     " taken",
@@ -104,7 +99,6 @@ def attention_behind_a_mask(node: NodeView, target: Target) -> Answer:
 @rule(
     "GatherElements",
     feature="op:GatherElements",
-    versions="tflite",
     severity=REJECT,
     text="Output tensors of a Functional model must be the output of a TensorFlow `Layer`",
     source=f"{MEASURED}: facts/graphs.json; of matrices, and by indices that are fed, it is taken",
@@ -119,7 +113,6 @@ def elements_by_constants(node: NodeView, target: Target) -> Answer:
 
 @model_rule(
     feature="io:constant-output",
-    versions="tflite",
     severity=REJECT,
     text="1 of 2 outputs came",
     source=f"{MEASURED}: such an output is left out, and what follows from sizes is one",
@@ -141,7 +134,6 @@ def _counts_elements(value: Value) -> bool:
 @rule(
     "LayerNormalization",
     feature="form:LayerNormalization.axes",
-    versions="tflite",
     severity=REJECT,
     text="Eager execution of tf.constant with unsupported shape",
     source=f"{MEASURED}: over the last axis it is taken",
@@ -154,7 +146,6 @@ def normalization_of_several_axes(node: NodeView, target: Target) -> Answer:
 @rule(
     ("Conv", "ConvTranspose"),
     feature="const:{op}.W",
-    versions="tflite",
     severity=REJECT,
     text="list index out of range; axes don't match array",
     source=MEASURED,
@@ -168,7 +159,6 @@ def computed_weights(node: NodeView, target: Target) -> Answer:
 @rule(
     "ConvTranspose",
     feature="form:ConvTranspose.bias",
-    versions="tflite",
     severity=WRONG,
     source=f"{MEASURED}: the result lacks the bias; without one, and of images, it is equal",
 )
@@ -184,7 +174,6 @@ def bias_of_a_volume(node: NodeView, target: Target) -> Answer:
 @rule(
     "DFT",
     feature="op:DFT",
-    versions="tflite",
     severity=REJECT,
     text='Exception encountered when calling layer "tf.cond"',
     source=f"{MEASURED}: facts/asked.json, dft-*",
@@ -198,7 +187,6 @@ def transform_of_part(node: NodeView, target: Target) -> Answer:
 @rule(
     ("GRU", "LSTM", "RNN"),
     feature="const:{op}.W",
-    versions="tflite",
     severity=REJECT,
     text="You are passing KerasTensor, an intermediate TF-Keras symbolic input/output",
     source=f"{MEASURED}: facts/asked.json, recurrent-fed; first states may be fed",

@@ -15,7 +15,6 @@ _ASKED = f"{MEASURED}: facts/asked.json"
 @rule(
     "AveragePool",
     feature="rank:AveragePool.5",
-    versions="tflite",
     severity=REJECT,
     text="Index out of range using input dim 5; input has only 5 dims",
     source=f"{_ASKED}, average-pool-volume; ops/AveragePool.py: average_multiplier",
@@ -57,7 +56,6 @@ def _same_pads(sizes: list[int], kernel: list[int], strides: list[int]) -> list[
 @rule(
     "LpPool",
     feature="op:LpPool",
-    versions="tflite",
     severity=WRONG,
     source=f"{_ASKED}, lp-pool and pool-auto: images with pads that are given are equal",
 )
@@ -72,7 +70,6 @@ def padded_powers(node: NodeView, target: Target) -> Answer:
 @rule(
     "GlobalLpPool",
     feature="form:GlobalLpPool.equal-sizes",
-    versions="tflite",
     severity=WRONG,
     source=f"{_ASKED}, global-pool",
 )

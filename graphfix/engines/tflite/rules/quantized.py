@@ -18,7 +18,6 @@ _TURNED = 3  # numbers of which the second can be put last
 @rule(
     "QuantizeLinear",
     feature="op:QuantizeLinear",
-    versions="tflite",
     severity=WRONG,
     source=f"{MEASURED}: facts/asked.json, quantize-numbers and quantize-there-and-back; of opsets"
     " 13 and 25 the profile says it",
@@ -32,7 +31,6 @@ def numbers_not_rounded(node: NodeView, target: Target) -> Answer:
 @rule(
     "DequantizeLinear",
     feature="op:DequantizeLinear",
-    versions="tflite",
     severity=WRONG,
     source="what is said of the QuantizeLinear before it: the two are written out together",
 )
@@ -46,7 +44,6 @@ def dequantize_what_was_not_rounded(node: NodeView, target: Target) -> Answer:
 @rule(
     "DequantizeLinear",
     feature="op:DequantizeLinear",
-    versions="tflite",
     severity=WRONG,
     source=f"{MEASURED}: facts/asked.json, dequantize-stored, matrix-of-bytes and weights-of-bytes;"
     " of what is fed or computed it is right",
@@ -70,7 +67,6 @@ def is_turned(value: Value) -> bool:
 @rule(
     ("QLinearConv", "QLinearMatMul"),
     feature="op:{op}",
-    versions="tflite",
     severity=WRONG,
     source=f"{MEASURED}: facts/asked.json, qlinear-*-read; ops/{{op}}.py gives the numbers that the"
     " bytes stand for, and few operators ask whether they are given these",

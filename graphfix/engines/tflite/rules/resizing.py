@@ -147,7 +147,6 @@ def _reads_others(axis: _Axis, node: NodeView, mode: str) -> bool:
 @rule(
     ("Resize", "Upsample"),
     feature=f"attr:{{op}}.{_MODE}",
-    versions="tflite",
     severity=WRONG,
     source=f"{_ASKED}, resize-*, upsample; ops/Resize.py: opset <= 17 is next to each mode",
 )
@@ -170,7 +169,6 @@ def resize_other_places(node: NodeView, target: Target) -> Answer:
 @rule(
     ("Resize", "Upsample"),
     feature="rank:{op}",
-    versions="tflite",
     severity=REJECT,
     text="'images' must have either 3 or 4 dimensions.",
     source=f"{_ASKED}, resize-volume, resize-ranks, upsample",
@@ -191,7 +189,6 @@ def resized_rank(node: NodeView, target: Target) -> Answer:
 @rule(
     "Resize",
     feature="attr:Resize.mode",
-    versions="tflite",
     severity=WRONG,
     source=f"{_ASKED}, resize-ranks: ops/Resize.py hands on the sizes of the axes of space alone",
 )
@@ -210,7 +207,6 @@ def resized_channels(node: NodeView, target: Target) -> Answer:
 @rule(
     "Resize",
     feature="form:Resize.axes",
-    versions="tflite",
     severity=REJECT,
     text="'size' must be a 1-D Tensor of 2 elements: new_height, new_width",
     source=f"{_ASKED}, resize-attributes: scales of some axes, and sizes of all, are taken",
@@ -227,7 +223,6 @@ def sizes_of_some_axes(node: NodeView, target: Target) -> Answer:
 @rule(
     "Resize",
     feature="attr:Resize.keep_aspect_ratio_policy",
-    versions="tflite",
     severity=WRONG,
     source=f"{_ASKED}, resize-policy",
 )

@@ -39,7 +39,6 @@ _HANDING = ELEMENTWISE | {
 @rule(
     _SCATTERS,
     feature="op:{op}",
-    versions="tflite",
     severity=WRONG,
     source=f"{_ASKED}, scatter-elements and scatter-twice: tensor_scatter_nd_update becomes a"
     " SCATTER_ND of LiteRT, which adds up; onnxruntime keeps the last",
@@ -74,7 +73,6 @@ def updates_of_one_place(node: NodeView, target: Target) -> Answer:
 @rule(
     "ScatterND",
     feature="op:ScatterND",
-    versions="tflite",
     severity=REJECT,
     text="Dimensions [0,2) of indices must match dimensions [0,2) of updates",
     source=f"{_ASKED}, scatter-joined: what Concat gives is taken to have its channels last",

@@ -14,7 +14,6 @@ _ASKED = f"{MEASURED}: facts/asked.json"
 @rule(
     "SequenceConstruct",
     feature="op:SequenceConstruct",
-    versions="tflite",
     severity=REJECT,
     source=f"{_ASKED}, sequence-of-others: the first size may differ",
 )

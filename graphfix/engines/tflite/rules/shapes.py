@@ -27,7 +27,6 @@ _LINES = 3  # the rank
 @rule(
     "Unsqueeze",
     feature="form:Unsqueeze.several-axes",
-    versions="tflite",
     severity=WRONG,
     source=f"{_ASKED}, squeeze and unsqueeze: each alone, and counted from the front, is equal",
 )
@@ -43,7 +42,6 @@ def axes_from_the_end(node: NodeView, target: Target) -> Answer:
 @rule(
     ("Sum", "Mean"),
     feature="form:{op}.broadcast",
-    versions="tflite",
     severity=REJECT,
     text="Shapes must be equal rank",
     source=f"{_ASKED}, several: tf.math.add_n; Max and Min of other shapes are taken",
@@ -59,7 +57,6 @@ def sum_of_other_shapes(node: NodeView, target: Target) -> Answer:
 @rule(
     "IsInf",
     feature="op:IsInf",
-    versions="tflite",
     severity=REJECT,
     text="Value passed to parameter 'x' has DataType bool not in list of allowed values",
     source=f"{_ASKED}, is: of both signs it is taken",
@@ -72,7 +69,6 @@ def infinity_of_one_sign(node: NodeView, target: Target) -> Answer:
 @rule(
     "EyeLike",
     feature="op:EyeLike",
-    versions="tflite",
     severity=REJECT,
     text="Keras symbolic inputs/outputs do not implement `__len__`",
     source=f"{_ASKED}, eye",
@@ -86,7 +82,6 @@ def eye_like_what_is_computed(node: NodeView, target: Target) -> Answer:
 @rule(
     "Hardmax",
     feature="op:Hardmax",
-    versions="tflite",
     severity=WRONG,
     source=f"{_ASKED}, softmax: along the last axis, and the second of three, it is equal",
 )
@@ -105,7 +100,6 @@ def hardmax_of_another_axis(node: NodeView, target: Target) -> Answer:
 @rule(
     "NonMaxSuppression",
     feature="op:NonMaxSuppression",
-    versions="tflite",
     severity=WRONG,
     source=f"{_ASKED}, nms: 2 of 6 boxes come, and 4 of zeros",
 )
@@ -116,7 +110,6 @@ def fewer_boxes(node: NodeView, target: Target) -> Answer:
 
 @model_rule(
     feature="io:scalar-input",
-    versions="tflite",
     severity=WRONG,
     source=f"{_ASKED}, scalar-input: arithmetic and Reshape are equal",
 )
@@ -127,7 +120,6 @@ def input_without_axes(model: Model, target: Target) -> list[Answer]:
 
 @model_rule(
     feature="io:scalar-input",
-    versions="tflite",
     severity=REJECT,
     text="Shape must be rank 0 but is rank 1",
     source=f"{_ASKED}, scalar-input and range: what is squeezed is taken",

@@ -21,7 +21,6 @@ _FARTHEST = 2**31 - 1  # of the ends that were asked about but the one that stan
 @rule(
     "Slice",
     feature="form:Slice.negative-steps",
-    versions="tflite",
     severity=WRONG,
     source=f"{MEASURED}: starts -1, ends -7 and steps -1 of 6; what depends on constants alone is"
     " computed before, and right",
@@ -38,7 +37,6 @@ def slice_backwards(node: NodeView, target: Target) -> Answer:
 @rule(
     "Slice",
     feature="form:Slice.axes-order",
-    versions="tflite",
     severity=WRONG,
     source=f"{_ASKED}, slice-two and slice-axes",
 )
@@ -58,7 +56,6 @@ def slice_in_another_order(node: NodeView, target: Target) -> Answer:
 @rule(
     "Slice",
     feature="form:Slice.beyond",
-    versions="tflite",
     severity=REJECT,
     text="begin[0] + size[0] cannot exceed dimension length",
     source=f"{_ASKED}, slice and slice-vector: of more dimensions, with other steps, from 0 on, and"
@@ -81,7 +78,6 @@ def slice_beyond_a_vector(node: NodeView, target: Target) -> Answer:
 @rule(
     "Slice",
     feature="dtype:Slice.bounds",
-    versions="tflite",
     severity=REJECT,
     text="Input 'updates' of 'TensorScatterUpdate' Op has type int32",
     source=f"{_ASKED}, slice-starts-computed: of vectors, and of int64, they are taken",
@@ -96,7 +92,6 @@ def bounds_of_int32(node: NodeView, target: Target) -> Answer:
 @rule(
     "Slice",
     feature="form:Slice.no-axes",
-    versions="tflite",
     severity=REJECT,
     text="'NoneType' object is not iterable",
     source=f"{_ASKED}, slice-starts-computed: of as many bounds as axes they are taken",
@@ -109,7 +104,6 @@ def axes_left_out(node: NodeView, target: Target) -> Answer:
 @rule(
     "Slice",
     feature="const:Slice.bounds",
-    versions="tflite",
     severity=WRONG,
     source=f"{_ASKED}, behind-unknown-sizes: what it does with a tensor whose sizes it does not"
     " know; sums, products by matrices, reductions and three dimensions that are turned are equal",

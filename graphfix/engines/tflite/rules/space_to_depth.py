@@ -21,7 +21,6 @@ _IMAGE, _CUT = 4, 6  # ranks
 @rule(
     "Transpose",
     feature="form:Transpose.space-to-depth",
-    versions="tflite",
     severity=WRONG,
     source=f"{MEASURED}: facts/asked.json, space-to-depth",
 )
@@ -50,7 +49,6 @@ def space_to_depth(node: NodeView, target: Target) -> Answer:
 @rule(
     ("DepthToSpace", "SpaceToDepth"),
     feature="op:{op}",
-    versions="tflite",
     severity=REJECT,
     source=f"{MEASURED}: facts/asked.json, blocks-of-no-image: with CRD, and after what is no"
     " Reshape, they are equal",

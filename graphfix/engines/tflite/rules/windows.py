@@ -20,7 +20,6 @@ _IMAGE = 4  # the rank
 @rule(
     ("AveragePool", "Conv", "MaxPool"),
     feature="attr:{op}.auto_pad",
-    versions="tflite",
     severity=WRONG,
     source=f"{MEASURED}: facts/asked.json, pad-before-*; other modes and numbers are equal. onnxsim"
     " writes pads next to auto_pad, of which ops/Conv.py and ops/MaxPool.py read the latter alone",
@@ -33,7 +32,6 @@ def pads_of_a_pad_left_out(node: NodeView, target: Target) -> Answer:
 @rule(
     "MaxPool",
     feature="form:MaxPool.padded-with-zeros",
-    versions="tflite",
     severity=WRONG,
     source=f"{MEASURED}: facts/asked.json, pad-of-numbers-before-conv; onnxsim makes pads of the"
     " pool of them, which are smaller than any number",
@@ -71,7 +69,6 @@ def _pad_before(node: NodeView) -> NodeView | None:
 @rule(
     "Conv",
     feature="attr:Conv.dilations",
-    versions="tflite",
     severity=REJECT,
     text="`strides > 1` not supported in conjunction with `dilation_rate > 1`",
     source=f"{MEASURED}: facts/asked.json, conv-strided-dilated; of images whose channels are"
@@ -90,7 +87,6 @@ def dilated_in_strides(node: NodeView, target: Target) -> Answer:
 @rule(
     "RoiAlign",
     feature="op:RoiAlign",
-    versions="tflite",
     severity=WRONG,
     source=f"{MEASURED}: facts/asked.json, roi-align*; averages of output_half_pixel are equal",
 )

@@ -52,7 +52,6 @@ _SIZED_AT_RUN = frozenset({"Expand", "Reshape"})
 
 @model_rule(
     feature="shape:declared-symbols",
-    versions="tract",
     severity=REJECT,
     text="Impossible to unify Sym({symbol}) with Val({size})",
     source=f"{_WHEEL}: set_input_fact with numbers, then into_model, a model for each way to write"
@@ -81,7 +80,6 @@ def _is_read(tensor: Variable) -> bool:
 @rule(
     "DFT",
     feature="op:DFT",
-    versions="tract",
     severity=WRONG,
     source=f"{_WHEEL}: of 8 elements it gives 8 numbers where 4 or 12 are asked for",
 )
@@ -99,7 +97,6 @@ def transform_of_a_length(node: NodeView, target: Target) -> Answer:
 @rule(
     "Gemm",
     feature="dtype:Gemm",
-    versions="tract",
     severity=REJECT,
     text="expected {shape},F16 got {shape},F32; tensor is F32, accessed as F64",
     source=f"{_WHEEL}: the bias is scaled in float32; without one it is taken",
@@ -119,7 +116,6 @@ def gemm_bias(node: NodeView, target: Target) -> Answer:
 @rule(
     tuple(_NEEDED),
     feature="const:{op}",
-    versions="tract",
     severity=REJECT,
     text="shape input is variable; Expect padding to be constant; Need axes to be a constant; "
     "Params are not const; y_scale must be a const; Neither sizes nor scales makes sense",
@@ -149,7 +145,6 @@ def parameter_known_late(node: NodeView, target: Target) -> Answer:
 @rule(
     "If",
     feature="shape:If.branches",
-    versions="tract",
     severity=REJECT,
     text="Impossible to unify closed shapes of different rank",
     source=_WHEEL,
@@ -164,7 +159,6 @@ def branches_of_unlike_shapes(node: NodeView, target: Target) -> Answer:
 @rule(
     "If",
     feature="op:If",
-    versions="tract",
     severity=REJECT,
     text="Duplicate node name: If",
     source=f"{_WHEEL}: two of them, after or next to each other",
@@ -182,7 +176,6 @@ def second_if(node: NodeView, target: Target) -> Answer:
 @rule(
     "Pad",
     feature="form:Pad.negative",
-    versions="tract",
     severity=REJECT,
     text="expected list of non-negative integers; index out of bounds",
     source=f"{_WHEEL}: from opset 11 on it panics",

@@ -45,7 +45,6 @@ _MOVES = frozenset({"Flatten", "Reshape", "Squeeze", "Transpose", "Unsqueeze"})
 @rule(
     "DequantizeLinear",
     feature="op:DequantizeLinear",
-    versions="tract",
     severity=WRONG,
     source=f"{_ASKED}, bytes-through-softmax, bytes-before-softmax and bytes-behind-softmax",
 )
@@ -65,7 +64,6 @@ def table_of_softmax(node: NodeView, target: Target) -> Answer:
 @rule(
     "DequantizeLinear",
     feature="op:DequantizeLinear",
-    versions="tract",
     severity=REJECT,
     text="declutter node #{n} DequantizeLinearF32: Trying to substitute a {shape},U8 by {shape},I8",
     source=f"{_ASKED}, bytes-of-the-other-type",
@@ -79,7 +77,6 @@ def table_of_other_bytes(node: NodeView, target: Target) -> Answer:
 @rule(
     ("DequantizeLinear", "QuantizeLinear"),
     feature="op:{op}",
-    versions="tract",
     severity=WRONG,
     source=f"{_ASKED}, quantized-quotient: the zero point is added to an int32, which wraps around",
 )

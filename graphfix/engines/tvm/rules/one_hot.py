@@ -16,7 +16,6 @@ _MOVES = frozenset({"Expand", "Gather", "Reshape", "Slice", "Squeeze", "Tile", "
 @rule(
     "OneHot",
     feature="dtype:OneHot.float32",
-    versions="tvm",
     severity=REJECT,
     text="Binary operators must have the same datatype for both operands.",
     source="measured on apache-tvm 0.27.0.post1: facts/asked.json, one-hot-types",

@@ -22,7 +22,6 @@ _WHEEL = "measured on apache-tvm 0.27.0.post1"
 @rule(
     "ConstantOfShape",
     feature="shape:ConstantOfShape.0",
-    versions="tvm",
     severity=REJECT,
     text="broadcast_to expects the input shape to have the number of ndim at least as the input "
     "tensor's. However, the given tensor has ndim 1 while the target shape has ndim 0",
@@ -36,7 +35,6 @@ def scalar_of_a_shape(node: NodeView, target: Target) -> Answer:
 @rule(
     "Resize",
     feature="const:Resize.sizes",
-    versions="tvm",
     severity=REJECT,
     text="Reshape requires the input new shape to be Shape. However, the given one is "
     "relax.TensorType",
@@ -55,7 +53,6 @@ def sizes_known_late(node: NodeView, target: Target) -> Answer:
 @rule(
     "Reshape",
     feature="shape:Reshape.behind-nms",
-    versions="tvm",
     severity=WRONG,
     source=f"{_WHEEL}: what is gathered at 5 boxes of 20 comes out with 20 rows",
 )
@@ -68,7 +65,6 @@ def reshaped_selection(node: NodeView, target: Target) -> Answer:
 @rule(
     "Expand",
     feature="shape:Expand.counted",
-    versions="tvm",
     severity=REJECT,
     text="'Var' object has no attribute 'value'",
     source=f"{_WHEEL}: to a shape that is computed it is taken",
@@ -81,7 +77,6 @@ def expanded_selection(node: NodeView, target: Target) -> Answer:
 @rule(
     "ScatterND",
     feature="op:ScatterND",
-    versions="tvm",
     severity=REJECT,
     text="ScatterND op requires the updates tensor to have the shape with constraint",
     source=f"{_WHEEL}: updates whose number follows from the indices are taken",
@@ -99,7 +94,6 @@ def updates_counted_elsewhere(node: NodeView, target: Target) -> Answer:
 @rule(
     "GridSample",
     feature="dtype:GridSample",
-    versions="tvm",
     severity=REJECT,
     text="Binary operators must have the same datatype for both operands.",
     source=f"{_WHEEL}: float32 at places in float64 is taken for float64; as an output it is right",
@@ -115,7 +109,6 @@ def sampled_at_other_floats(node: NodeView, target: Target) -> Answer:
 @rule(
     "MaxUnpool",
     feature="op:MaxUnpool",
-    versions="tvm",
     severity=WRONG,
     source=f"{_WHEEL}: pads of 0, 0, 1, 1 make [1,1,5,3] of what is [1,1,4,4]; equal where the sums"
     " of neighbours are those of the axes",
@@ -133,7 +126,6 @@ def pads_of_unpooled(node: NodeView, target: Target) -> Answer:
 @rule(
     "If",
     feature="shape:If.branches",
-    versions="tvm",
     severity=REJECT,
     text="CodeGenVM cannot emit this Relax operator directly",
     source=f"{_WHEEL}: facts/asked.json, branches; as an output of the model it is taken",
@@ -159,7 +151,6 @@ def _is_computed_with(value: Value) -> bool:
 @rule(
     "OneHot",
     feature="const:OneHot.depth",
-    versions="tvm",
     severity=REJECT,
     text="Mismatched type on argument #3 when calling: `relax.op.one_hot`. Expected `int`",
     source=f"{_WHEEL}: facts/asked.json, one-hot-depth",

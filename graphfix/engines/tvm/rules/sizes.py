@@ -33,7 +33,6 @@ def _nodes(holding: Holding) -> Iterator[tuple[NodeView, set[Held]]]:
 
 @model_rule(
     feature="shape:{op}",
-    versions="tvm",
     severity=REJECT,
     text="Node {node} cannot handle ShapeExpr inputs.",
     source=f"{_WHEEL}; shape_compatible_ops of ONNXGraphImporter",
@@ -50,7 +49,6 @@ def reads_no_sizes(model: Model, target: Target) -> list[Answer]:
 
 @model_rule(
     feature="shape:{op}",
-    versions="tvm",
     severity=REJECT,
     text="'PrimType' object has no attribute 'shape'; expected Tensor, but got ir.PrimType",
     source=f"{_WHEEL}: a model for each operator, given a size that Gather takes of a Shape",
@@ -66,7 +64,6 @@ def reads_no_number(model: Model, target: Target) -> list[Answer]:
 
 @model_rule(
     feature="dtype:{op}",
-    versions="tvm",
     severity=REJECT,
     text="Binary operators must have the same datatype for both operands.",
     source=f"{_WHEEL}: x * Pow(Cast(size), -0.5) is float32 by float64; a Cast between is taken",
@@ -84,7 +81,6 @@ def number_of_another_type(model: Model, target: Target) -> list[Answer]:
 
 @model_rule(
     feature="rank:{op}.1",
-    versions="tvm",
     severity=REJECT,
     text="can only convert an array of size 1 to a Python scalar",
     source=f"{_WHEEL}: a size + [1, 2, 3] is refused, a size + [1] comes out without its axis",
@@ -109,7 +105,6 @@ def number_with_a_vector(model: Model, target: Target) -> list[Answer]:
 
 @model_rule(
     feature="const:Reshape.shape",
-    versions="tvm",
     severity=REJECT,
     text="Reshape requires the input new shape to be Shape. However, the given one is "
     "relax.TensorType",
@@ -129,7 +124,6 @@ def shape_in_a_tensor(model: Model, target: Target) -> list[Answer]:
 
 @model_rule(
     feature="const:Range.limit",
-    versions="tvm",
     severity=REJECT,
     text="CodeGenVM cannot emit this Relax operator directly",
     source=f"{_WHEEL}: the length of a Range whose bounds are computed is a name, which is not "
@@ -145,7 +139,6 @@ def computed_range(model: Model, target: Target) -> list[Answer]:
 
 @model_rule(
     feature="const:OneHot.depth",
-    versions="tvm",
     severity=REJECT,
     text="Only constant depth currently supported.",
     source=f"{_WHEEL}: facts/asked.json, one-hot-sizes",

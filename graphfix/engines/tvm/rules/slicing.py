@@ -22,7 +22,6 @@ _KEEPS = frozenset({
 @rule(
     "Reshape",
     feature="shape:Reshape.inferred",
-    versions="tvm",
     severity=REJECT,
     text="Reshape expects the input tensor to have known shape when there is some dimension length "
     "to infer. However, the given input has no shape.",
@@ -36,7 +35,6 @@ def size_inferred_behind_a_slice(node: NodeView, target: Target) -> Answer:
 @rule(
     ("Concat", *sorted(ELEMENTWISE)),
     feature="shape:{op}.sliced",
-    versions="tvm",
     severity=REJECT,
     text="CodeGenVM cannot emit this Relax operator directly.",
     source="measured on apache-tvm 0.27.0.post1: facts/asked.json, sliced-meets",
