@@ -74,8 +74,8 @@ def explain_log(
     """
     reading = read_log(text, target)
     findings: tuple[Finding, ...] = ()
-    if model is not None and reading.target:
-        findings = check_file(CheckRequest(model, target=reading.target)).findings
+    if model is not None and reading.speaker:
+        findings = check_file(CheckRequest(model, target=reading.speaker)).findings
     answers = tuple(_answer(m, reading, findings, name, model is not None) for m in reading.matches)
     nearest = tuple(_answer(m, reading, findings, name, model is not None) for m in reading.nearest)
     if not reading.target and not any(answer.match.message.rank for answer in answers):
@@ -88,20 +88,21 @@ def _answer(
     match: Match, reading: Reading, findings: Sequence[Finding], name: str, seen: bool
 ) -> Answer:
     found = _of(match, findings)
+    target = reading.speaker
     passes = tuple(dict.fromkeys(p for f in found for p in f.removed_by))
     if not seen and match.message.rank:  # what is general says where, not what
         passes = _removers(match)
     command = ""
-    if passes and reading.target:
-        command = shell_line(["graphfix", "run", name, "--target", reading.target])
+    if passes and target:
+        command = shell_line(["graphfix", "run", name, "--target", target])
     cause = found[0].message if found else _filled(match.message.cause, match)
     advice = match.message.advice
-    if not seen and not passes and not advice and reading.target:
-        words = ["graphfix", "check", name, "--target", reading.target]
+    if not seen and not passes and not advice and target:
+        words = ["graphfix", "check", name, "--target", target]
         advice = f"`{shell_line(words)}` says what is at that node"
     if seen and not found and not advice and match.message.rule:
-        where = reading.target or "any target"
-        advice = f"no rule for {where} finds this in MODEL, which may not be the file of the log"
+        where = target or "any target"
+        advice = f"no rule for {where} finds this in {name}, which may not be the file of the log"
     return Answer(match, cause, tuple(f.node for f in found), passes, command, advice)
 
 

@@ -78,12 +78,18 @@ class Reading:
         target: The target that fits it best; empty where no engine is known.
         matches: What is known of it, what is to be cured first at the front.
         nearest: Messages that are near it, where none was found.
+        versioned: Whether the log or the user says which version it is of; where neither does,
+            the target is the usual one of its family.
+        speaker: The target that the log itself names or fits; the same as `target`, unless the
+            user gave one of another engine of which the log shows no sign.
     """
 
     family: str
     target: str
     matches: tuple[Match, ...]
     nearest: tuple[Match, ...]
+    versioned: bool = True
+    speaker: str = ""
 
 
 def read_log(text: str, target: str = "") -> Reading:
@@ -97,14 +103,17 @@ def read_log(text: str, target: str = "") -> Reading:
         UsageError: There is no such target.
     """
     text = "\n".join(line[:_LINE] for line in text[-_MOST:].splitlines())
+    own = _family(text)
+    speaker, versioned = _target(own, text) if own else ("", True)
+    family, name = own, speaker
     if target:
         resolved, _ = resolve_briefly(target)
-        family, name = resolved.family, resolved.name
-    else:
-        family = _family(text)
-        name = _target(family, text) if family else ""
+        family, name, versioned = resolved.family, resolved.name, True
+        if _families(text).get(family, 1):  # of an engine without signs nothing can be said
+            speaker = name
     found = _found(text, family, name)
-    return Reading(family, name, tuple(found), () if found else tuple(_nearest(text, family)))
+    nearest = () if found else tuple(_nearest(text, family))
+    return Reading(family, name, tuple(found), nearest, versioned, speaker or name)
 
 
 def _families(text: str) -> dict[str, int]:
@@ -122,8 +131,8 @@ def _family(text: str) -> str:
     return best if best and counts[best] else ""
 
 
-def _target(family: str, text: str) -> str:
-    """Return the target of a family that a log names by its version; else the usual one."""
+def _target(family: str, text: str) -> tuple[str, bool]:
+    """Return the target of a family that a log names by its version, and True; or the usual one."""
     pattern = next((s.version for s in sources() if s.family == family), None)
     names = [name for name in target_names() if name.startswith(family)]
     for found in pattern.finditer(text) if pattern is not None else ():
@@ -133,10 +142,11 @@ def _target(family: str, text: str) -> str:
             version = f"{version[:cut]}.{int(version[cut : cut + len(version) // 3])}"
         name = family + ("-" if names and "-" in names[0] else "") + version
         try:
-            return resolve_briefly(name)[0].name
+            return resolve_briefly(name)[0].name, True
         except GraphfixError:
             continue
-    return resolve_briefly(next(e.example for e in engines() if e.family == family))[0].name
+    usual = next(e.example for e in engines() if e.family == family)
+    return resolve_briefly(usual)[0].name, False
 
 
 def _found(text: str, family: str, target: str) -> list[Match]:

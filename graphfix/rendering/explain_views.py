@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from graphfix.explanation.answers import Answer, Explained
+from graphfix.explanation.diagnosis import Reading
 from graphfix.rendering.as_json import SCHEMA, Json, plain
 from graphfix.rendering.grouping import node_label
-from graphfix.rendering.style import PLAIN, Style, capped, count, join, labelled, printable
+from graphfix.rendering.short_lines import one_line
+from graphfix.rendering.style import PLAIN, Style, capped, count, join, labelled, printable, wrap
 from graphfix.rendering.wording import Word
 
 _NODES_SHOWN = 5
@@ -16,19 +18,21 @@ def explain_text(found: Explained, *, style: Style = PLAIN) -> str:
     """Return what a log says, for people."""
     reading = found.reading
     whose = (
-        f"the log of {reading.target}" if reading.target else "this log (its engine is not known)"
+        f"the log of {reading.speaker}" if reading.speaker else "this log (its engine is not known)"
     )
+    about = _whose(reading)
     if not found.answers:
         word = style.paint(Word.NOT_DONE, "yellow", "bold")
-        lines = [f"{word}: no message of {whose} is recognised"]
+        lines = [f"{word}: no message of {whose} is recognised", *about]
         if found.nearest:
             lines += ["", style.paint("The most similar messages that are known", "bold")]
             for answer in found.nearest:
                 lines += ["", *_lines(answer, style)]
-        lines += ["", "Next: make the smallest model that still fails, and ask about that:"]
-        return join([*lines, f"  {found.reduce}"])
+        first = "" if reading.target else "say whose log it is with --target NAME, or "
+        text = f"Next: {first}make the smallest model that still fails, and ask about that:"
+        return join([*lines, "", *wrap(text), f"  {found.reduce}"])
     word = style.paint(Word.PROBLEMS, "red", "bold")
-    lines = [f"{word}: {count(len(found.answers), 'message')} recognised in {whose}"]
+    lines = [f"{word}: {count(len(found.answers), 'message')} recognised in {whose}", *about]
     for answer in found.answers:
         lines += ["", *_lines(answer, style)]
     if not any(answer.command for answer in found.answers):
@@ -37,13 +41,30 @@ def explain_text(found: Explained, *, style: Style = PLAIN) -> str:
     return join(lines)
 
 
+def _whose(reading: Reading) -> list[str]:
+    """Say what is not sure of the target: that the log is of another one, or of which version."""
+    if reading.speaker != reading.target:
+        text = (
+            f"the log reads as one of {reading.speaker}, and shows nothing of {reading.target}, "
+            f"which --target names: give --target {reading.speaker}, or leave --target out"
+        )
+    elif not reading.versioned:
+        text = (
+            f"the log does not say which version it is of; it is taken for {reading.target}, and "
+            "--target NAME says otherwise"
+        )
+    else:
+        text = ""
+    return labelled("note", text, indent=2)
+
+
 def _lines(answer: Answer, style: Style) -> list[str]:
     match = answer.match
     head = match.message.rule or "a message of the engine"
     after = " (follows from another)" if match.message.late else ""
     lines = [style.paint(f"  {head}{after}", "bold")]
     if match.said:
-        lines += labelled("log", f"line {match.line}: {printable(match.said[:_LINE])}")
+        lines += labelled("log", f"line {match.line}: {one_line(match.said, width=_LINE)}")
     nodes = [node_label(node) for node in answer.nodes if node_label(node)]
     if nodes or match.node:
         named = printable(" ".join(filter(None, (match.op, match.node))))

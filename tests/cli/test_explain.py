@@ -74,7 +74,7 @@ def test_a_model_without_the_problem(tmp_path: Path, capsys: Capture) -> None:
     (answer,) = reported(capsys)["answers"]
     assert answer["nodes"] == []
     assert answer["command"] is None
-    assert "finds this in MODEL" in answer["advice"]
+    assert f"no rule for trt8.4 finds this in {path}, which may not" in answer["advice"]
 
 
 def test_what_names_only_a_node_leads_to_check(tmp_path: Path, capsys: Capture) -> None:
@@ -99,6 +99,37 @@ def test_a_general_message_of_no_known_engine_is_not_known(tmp_path: Path, capsy
     said = capsys.readouterr().out
     assert said.startswith("NOT DONE: no message of this log (its engine is not known) is ")
     assert "ended in native code" in said
+
+
+def test_a_log_of_another_engine_than_the_target(tmp_path: Path, capsys: Capture) -> None:
+    assert main(["explain", written(tmp_path, MOD), "--target", "ort-1.18"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("PROBLEMS: 1 message recognised in the log of trt8.4\n")
+    note = " ".join(said.split("\n\n")[0].split())
+    assert note.endswith(
+        "the log reads as one of trt8.4, and shows nothing of ort-1.18, which --target names: "
+        "give --target trt8.4, or leave --target out"
+    )
+    assert "    cure      graphfix run MODEL.onnx --target trt8.4\n" in said
+
+
+def test_a_log_that_says_no_version(tmp_path: Path, capsys: Capture) -> None:
+    log = written(tmp_path, MOD.replace("[TRT] TensorRT version: 8.4.1\n", ""))
+    assert main(["explain", log]) == 0
+    assert "the log does not say which version it is of" in capsys.readouterr().out
+    assert main(["explain", log, "--target", "trt8.4"]) == 0
+    assert "  note " not in capsys.readouterr().out
+
+
+def test_a_long_line_is_cut_after_a_word(tmp_path: Path, capsys: Capture) -> None:
+    words = " ".join(["considerably"] * 20)
+    log = written(tmp_path, f"[TRT] No importer registered for op: DCNv2 {words}")
+    assert main(["explain", log, "--target", "trt8.4"]) == 0
+    said = capsys.readouterr().out
+    assert {w for w in said.split() if w.startswith("consider")} == {
+        "considerably",
+        "considerably...",
+    }
 
 
 def test_standard_input(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
