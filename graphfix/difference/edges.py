@@ -90,8 +90,19 @@ def _edges(kind: str, olds: list[str], news: list[str], pair: Tensors) -> list[F
         one = olds[place] if place < len(olds) else ""
         two = news[place] if place < len(news) else ""
         if not pair.same(one, two):
-            found.append(FieldChange("node", f"{kind} {place}", one or None, two or None))
+            found.append(FieldChange("node", f"{kind} {place}", *origins(pair, one, two)))
     return found
+
+
+def origins(pair: Tensors, one: str, two: str) -> tuple[str | None, str | None]:
+    """Return the names of two tensors that differ, None for none.
+
+    Where the names are the same, what each tensor comes from is what differs, and follows it.
+    """
+    if one != two:
+        return one or None, two or None
+    old, new = pair.before.origin(one), pair.after.origin(two)
+    return f"{one} (from {old})", f"{two} (from {'another ' if old == new else ''}{new})"
 
 
 def _outputs(olds: list[str], news: list[str]) -> list[FieldChange]:

@@ -15,7 +15,7 @@ from graphfix.difference.difference import (
     Statistics,
     WeightChange,
 )
-from graphfix.difference.edges import node_changes
+from graphfix.difference.edges import node_changes, origins
 from graphfix.difference.matching import Frame, Matching
 from graphfix.difference.metadata import changes, texts
 from graphfix.difference.scopes import Scope, Stored, type_text
@@ -164,7 +164,8 @@ class ScopePair:
         for i, j in self._outputs.items():
             one, two = self.before.outputs[i], self.after.outputs[j]
             if not self.same(one, two):
-                found.interface.append(FieldChange(self.before.name, f"output {i}", one, two))
+                names = origins(self, one, two)
+                found.interface.append(FieldChange(self.before.name, f"output {i}", *names))
 
     def _compare_nodes(self, old: int, new: int, found: Found) -> None:
         one, two = self.before.nodes[old], self.after.nodes[new]

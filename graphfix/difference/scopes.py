@@ -163,6 +163,16 @@ class Scope(Struct):
             self.name,
         )
 
+    def origin(self, name: str) -> str:
+        """Return where a tensor comes from: ``Neg 'n' #0``, ``an input``, ``a stored tensor``."""
+        if name in self.makers:
+            node = self.nodes[self.makers[name][0]]
+            known = f" {node.name!r}" if node.name else ""
+            return f"{node.op_type}{known} #{self.makers[name][0]}"
+        if name in self.inputs:
+            return "an input"
+        return "a stored tensor" if name in self.stored else "the graph around"
+
     def _body_name(self, index: int, attribute: str) -> str:
         node = self.nodes[index]
         return f"{self.name}/{node.name or node.op_type}.{attribute}"

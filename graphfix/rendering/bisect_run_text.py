@@ -1,4 +1,4 @@
-"""The text view of the first site of a run that breaks the outputs."""
+"""The text view of the first repair of a run that breaks the outputs."""
 
 from __future__ import annotations
 
@@ -18,19 +18,29 @@ def bisect_run_text(model: str, found: RunBisection, *, style: Style = PLAIN) ->
     """Return where a run breaks the outputs, for people."""
     target = f" for {found.target}" if found.target else ""
     word = compared_word(found.status)
-    head = f"{word}: {printable(basename(model))}, repaired{target}: {found.status}"
+    name = printable(basename(model))
+    if not found.sites and found.status is Verdict.EQUAL:
+        text = f"{word}: nothing is repaired in {name}{target}, so there is nothing to compare"
+        return style.paint(text, "bold", "green")
+    head = f"{word}: {name}, repaired{target}: {found.status}"
     lines = [style.paint(head, "bold", _COLOURS.get(found.status, "yellow"))]
     lines += labelled("reason", printable(found.verification.reason), indent=2)
-    lines += labelled("sites", _sites(found), indent=2)
+    lines += labelled("repairs", _repairs(found), indent=2)
     if found.first is None:
         if found.status is Verdict.MISMATCH:
-            text = "the outputs differ before any site is made: no pass is at fault"
+            text = "the outputs differ before any repair is made: no pass is at fault"
             lines += labelled("blame", text, indent=2)
         elif found.status is not Verdict.EQUAL:
-            text = "nothing is shown of the whole; `graphfix run --verify sites` proves each site"
+            text = (
+                "nothing is shown of the whole; `graphfix run --verify sites` compares each repair"
+            )
             lines += labelled("blame", text, indent=2)
         return join(lines)
-    lines += ["", style.paint("First site that breaks the outputs", "bold"), *_blamed(found.first)]
+    lines += [
+        "",
+        style.paint("First repair that breaks the outputs", "bold"),
+        *_blamed(found.first),
+    ]
     lines += labelled("without", _outputs(found.right))
     lines += labelled("with", _outputs(found.wrong))
     if found.together:
@@ -43,9 +53,10 @@ def bisect_run_text(model: str, found: RunBisection, *, style: Style = PLAIN) ->
     return join(lines)
 
 
-def _sites(found: RunBisection) -> str:
-    text = f"{count(found.sites, 'site')}, {count(found.comparisons, 'comparison')}"
-    return f"{text}; wrong from site {found.place} on" if found.place else text
+def _repairs(found: RunBisection) -> str:
+    times = "once" if found.comparisons == 1 else f"{found.comparisons} times"
+    text = f"{count(found.sites, 'place')} in all; the outputs were compared {times}"
+    return f"{text} and are wrong from place {found.place} on" if found.place else text
 
 
 def _place(blamed: Blamed) -> str:
@@ -65,7 +76,7 @@ def _blamed(blamed: Blamed) -> list[str]:
 
 def _proof(proof: Certificate | None) -> str:
     if proof is None:
-        return "no certificate: nothing was cut out"
+        return "not compared alone: nothing was cut out"
     text = f"{proof.status} on {count(proof.samples, 'sample')}"
     return f"{text}: {printable(proof.reason)}" if proof.reason else text
 

@@ -75,4 +75,7 @@ def _error(found: Divergence) -> str:
     layer = found.layer
     if layer.max_abs is None or layer.max_rel is None:
         return layer.reason
-    return f"max abs {layer.max_abs:.3g}, max rel {layer.max_rel:.3g}: {layer.reason}"
+    largest = f"{layer.max_abs:.3g}"
+    known = largest in layer.reason  # its sentence has the figure
+    sizes = [*([] if known else [f"max abs {largest}"]), f"max rel {layer.max_rel:.3g}"]
+    return f"{layer.reason} ({', '.join(sizes)})" if layer.reason else ", ".join(sizes)

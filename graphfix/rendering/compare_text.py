@@ -43,10 +43,17 @@ def _layers(found: Comparison, style: Style) -> list[str]:
         return []
     lines = ["", style.paint("Tensors inside", "bold")]
     wrong = [layer for layer in found.layers if layer.status is not Verdict.EQUAL]
-    text = f"{count(len(found.layers), 'tensor')} compared, {len(wrong)} differ"
+    on = f" (on {count(found.layers_samples, 'sample')})" if found.layers_samples else ""
+    text = f"{count(len(found.layers), 'tensor')} compared, {len(wrong)} differ{on}"
     if found.only_before or found.only_after:
         text += f"; {found.only_before} only in the first, {found.only_after} only in the second"
     lines += wrap(text, "  ")
+    if found.layers_samples > found.verification.samples > 0:
+        text = (
+            f"the outputs above are of {count(found.verification.samples, 'sample')}: comparing "
+            "them ends early where they differ"
+        )
+        lines += wrap(text, "  ")
     if found.first is None:
         return lines
     first = found.first

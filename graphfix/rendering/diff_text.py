@@ -73,7 +73,7 @@ def _renamed(found: Difference) -> list[str]:
 
 
 def _quoted(text: str | None) -> str:
-    return "none" if text is None else printable(text)
+    return "none" if text is None else printable(text) or "empty"
 
 
 def field_lines(changes: Iterable[FieldChange]) -> list[list[str]]:

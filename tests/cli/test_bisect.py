@@ -180,10 +180,10 @@ def test_a_run_in_text_and_json(tmp_path: Path, capsys: Capture) -> None:
     out = capsys.readouterr().out
     lines = out.splitlines()
     assert lines[0] == "DIFFERENT: tower.onnx, repaired: mismatch"
-    assert lines[lines.index("First site that breaks the outputs") + 1] == "  relu-to-max"
+    assert lines[lines.index("First repair that breaks the outputs") + 1] == "  relu-to-max"
     assert "    node      Relu 'r4' (main, #7)" in lines
     assert "    proof     mismatch on " in out
-    assert "wrong from site 4 on" in out
+    assert "are wrong from place 4 on" in " ".join(out.split())
     assert "    without   equal" in lines
     assert max(map(len, lines)) <= 80
     assert main([*words, "--json"]) == 1
@@ -204,6 +204,14 @@ def test_a_right_run(tmp_path: Path, capsys: Capture) -> None:
     found = json.loads(capsys.readouterr().out)
     validate(found)
     assert (found["target"], found["status"], found["first"]) == ("trt7.2", "equal", None)
+
+
+def test_a_run_without_repairs_is_not_called_repaired(tmp_path: Path, capsys: Capture) -> None:
+    model = written(tmp_path / "chain.onnx", chain())
+    assert main(["bisect", model, "--target", "trt8"]) == 0
+    assert capsys.readouterr().out == (
+        "OK: nothing is repaired in chain.onnx for trt8.6, so there is nothing to compare\n"
+    )
 
 
 def test_bad_words_and_files(tmp_path: Path, capsys: Capture) -> None:

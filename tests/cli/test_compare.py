@@ -120,11 +120,24 @@ def test_text(tmp_path: Path, capsys: Capture) -> None:
     assert main(["compare", one, two, "--layers"]) == 1
     out = capsys.readouterr().out
     assert "a.onnx against b.onnx: mismatch" in out
-    assert "12 tensors compared, 6 differ" in out
+    assert "12 tensors compared, 6 differ (on 5 samples)" in out
+    assert "  the outputs above are of " in out
     assert "  m3, made by MatMul 'm3' (main, #6)" in out
     assert max(map(len, out.splitlines())) <= 80
     assert main(["compare", one, one]) == 0
     assert "a.onnx against a.onnx: equal" in capsys.readouterr().out
+
+
+def test_one_output_has_one_figure() -> None:
+    """What is said of an output is said of the sample whose figure the table has."""
+    for found in [graphfix.compare(tower(), faulty_tower(n), layers=True) for n in (0, 3)]:
+        (output,) = found.verification.outputs
+        assert output.max_abs is not None
+        assert f"differ by up to {output.max_abs:.3g}," in found.verification.reason
+        for layer in found.layers:
+            if layer.status is Verdict.MISMATCH:
+                assert layer.max_abs is not None
+                assert f"differ by up to {layer.max_abs:.3g}," in layer.reason
 
 
 def test_json_and_plot(tmp_path: Path, capsys: Capture) -> None:

@@ -107,6 +107,21 @@ def test_an_added_node_in_the_middle() -> None:
     assert [(c.before.op, c.fields[0].field) for c in found.nodes] == [("Tanh", "input 0")]
 
 
+def test_what_differs_under_the_same_name_says_from_where_it_is() -> None:
+    other = chain()
+    del other.graph.node[2]
+    kept = other.graph.node[1]
+    assert kept.output[0] == "b"
+    kept.output[0] = "y"
+    found = diff(chain(), other)
+    (output,) = found.interface
+    assert (output.field, output.old, output.new) == (
+        "output 0",
+        "y (from Tanh #2)",
+        "y (from MatMul #1)",
+    )
+
+
 def test_a_removed_block() -> None:
     other = tower()
     del other.graph.node[4:6]

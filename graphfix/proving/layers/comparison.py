@@ -41,6 +41,8 @@ class Comparison(Struct, frozen=True):
         only_before: How many tensors only the first model has (0 unless layers were asked for).
         only_after: How many tensors only the second has.
         notes: How inputs and outputs with other names were paired.
+        layers_samples: On how many samples the tensors inside were compared: all that there are,
+            where the outputs are done with at the first that differs.
     """
 
     verification: Verification
@@ -49,6 +51,7 @@ class Comparison(Struct, frozen=True):
     only_before: int = 0
     only_after: int = 0
     notes: tuple[str, ...] = ()
+    layers_samples: int = 0
 
     @property
     def first(self) -> Layer | None:

@@ -48,7 +48,7 @@ def side_by_side(task: preparing.Task, *, layers: bool) -> Comparison:
     found = probes.compare()
     if isinstance(found, str):
         return structs.replace(result, layers_reason=found)
-    return structs.replace(result, layers=found)
+    return structs.replace(result, layers=found, layers_samples=probes.samples)
 
 
 def _copied(task: preparing.Task, before: ModelProto, after: ModelProto) -> preparing.Task:
@@ -82,7 +82,11 @@ def _pairs(
 
 
 class _Probes:
-    """Both models with every common tensor as an output."""
+    """Both models with every common tensor as an output.
+
+    Attributes:
+        samples: On how many samples they were compared.
+    """
 
     def __init__(
         self,
@@ -96,6 +100,7 @@ class _Probes:
         self._before = before
         self._after = after
         self._names = names
+        self.samples = 0
         self._nodes: dict[str, tuple[int, NodeRef]] = {}
         for depth, index in enumerate(scope.order):
             for name in scope.nodes[index].output:
@@ -150,6 +155,7 @@ class _Probes:
                 return f"rounding errors alone change what differs: {judge.unstable_reason}"
             error = ready.samples.last_error
             return f"the model does not run on any input: {error.message if error else 'no sample'}"
+        self.samples = max(self.samples, judged)
         return tuple(self._layer(name, judge) for name in names if name in judge.worst)
 
     def _layer(self, name: str, judge: Judge) -> Layer:

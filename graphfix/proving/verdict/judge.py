@@ -24,7 +24,7 @@ class Judge:
     """Collects what differs.
 
     Attributes:
-        broken: Outputs that differ, with what is wrong.
+        broken: Outputs that differ, with what is wrong where they differ most.
         structural: Whether one differs by more than numbers.
         worst: Largest absolute and relative difference per output.
         unstable: How many samples were set aside, because rounding explains their difference
@@ -50,6 +50,7 @@ class Judge:
         self._arithmetic = arithmetic
         self._tolerated: dict[str, dict[str, float]] = {}
         self.broken: dict[str, str] = {}
+        self._worst_broken: dict[str, tuple[bool, float]] = {}
         self.structural = False
         self.worst: dict[str, tuple[float | None, float | None]] = {}
         self.unstable = 0
@@ -95,7 +96,12 @@ class Judge:
                     max(relative, difference.max_rel or 0.0),
                 )
         for name, difference in wrong.items():
-            self.broken.setdefault(name, difference.reason)
+            # The sentence is that of the sample that `worst` has, lest two figures be read.
+            known = self._worst_broken.get(name)
+            rank = (difference.structural, difference.max_abs or 0.0)
+            if known is None or rank > known:
+                self._worst_broken[name] = rank
+                self.broken[name] = difference.reason
             self.structural = self.structural or difference.structural
         if measured is not None:
             self._remember(measured)
