@@ -220,7 +220,7 @@ class Certificate:
         max_rel: Largest relative difference; None when not measured.
         samples: How many input sets were compared.
         reason: Why, for anything but equal; by what, where both sides are the same as they are
-            and nothing had to be run.
+            and nothing had to be run; what was changed in both so that they could be compared.
         own: How many of the samples were values that the model itself computed there.
         sizes: The sizes of the first inputs; empty where none has axes, and where nothing was run.
         shorter: Whether all samples had shorter axes than the model has there, along which what

@@ -16,6 +16,7 @@ import onnx
 from onnx import ModelProto
 from onnx.helper import tensor_dtype_to_np_dtype
 
+from graphfix.analysis.accuracy_level import at_level_0
 from graphfix.analysis.saturation import unsaturated
 from graphfix.authoring.accounting import is_foreign
 from graphfix.authoring.catalogue import ANY, Catalogue
@@ -326,7 +327,7 @@ def outputs_of(
 @lru_cache(maxsize=16)
 def _session(model: bytes) -> Any:
     """Open a model once that is run on input after input."""
-    return open_session(unsaturated(ModelProto.FromString(model)).SerializeToString())
+    return open_session(at_level_0(unsaturated(ModelProto.FromString(model))).SerializeToString())
 
 
 @lru_cache(maxsize=16)

@@ -43,6 +43,7 @@ from ._typing import need_float
 _QKV, _MLP = "com.microsoft::MatMulNBitsQkv", "com.microsoft::MatMulNBitsMlp"
 _LORA = "com.microsoft::MatMulNBitsQLoRA"
 _EPSILON = 1e-5
+_LEVEL = ("accuracy_level",)  # how kernels may round an operand, which no formula does
 _WRITTEN = (EMITS, "MatMul Sigmoid")
 
 
@@ -136,6 +137,7 @@ def evaluate_lora(inputs: list[Array | None], attributes: dict[str, Any]) -> tup
 @rewrite(_QKV, emits=_WRITTEN, infer=infer, evaluate=evaluate_qkv)
 def fused_nbits_to_matmul(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Normalise and multiply by three matrices, see the module."""
+    node.waive(_LEVEL)
     normal, total = _normalized(node, build)
     results = [
         _multiplied(node, build, normal, (place, place + 1), name, place + 2)
@@ -147,6 +149,7 @@ def fused_nbits_to_matmul(node: NodeView, build: Builder) -> tuple[Value | None,
 @rewrite(_MLP, emits=_WRITTEN, infer=infer, evaluate=evaluate_mlp)
 def nbits_mlp_to_matmul(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Take MatMulNBitsMlp apart: two products of one operand, one gating the other."""
+    node.waive(_LEVEL)
     if str(node.attr("activation", "")) != "silu":
         raise Refuse(f"the activation must be silu; it is {node.attr('activation', '')}")
     normal, total = _normalized(node, build)
@@ -159,6 +162,7 @@ def nbits_mlp_to_matmul(node: NodeView, build: Builder) -> tuple[Value | None, .
 @rewrite(_LORA, emits=_WRITTEN, infer=infer, evaluate=evaluate_lora)
 def nbits_qlora_to_matmul(node: NodeView, build: Builder) -> Value:
     """Take MatMulNBitsQLoRA apart: the base and an adapter of two small matrices."""
+    node.waive(_LEVEL)
     x = node.need(0)
     need_float(x)
     rank = node.need(3).dim(0)

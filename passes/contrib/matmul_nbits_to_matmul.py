@@ -10,8 +10,8 @@ After: y = MatMul (x, float weights [K, N])
 When it refuses: Weights, scales or zero points are computed at run time, packed beforehand for one
     processor, of another width, or of sizes that do not fit; the dtype is not known.
 Accuracy: Exact up to the order of summation; the file grows by what packing saved (8 times for 4
-    bits and float32). float16 is multiplied in float32. Approximate where accuracy_level is 4:
-    onnxruntime rounds the other operand to 8 bits then, and this does not.
+    bits and float32). float16 is multiplied in float32. Where accuracy_level is 4,
+    onnxruntime rounds the other operand to 8 bits; the formula does not, and is what is compared.
 References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.MatMulNBits,
     com.microsoft.MatMulBnb4; onnxruntime/contrib_ops/cpu/quantization/matmul_nbits.cc,
     dequantize_blockwise_bnb4.h
@@ -22,7 +22,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from graphfix.authoring import (
-    APPROXIMATE,
     Array,
     Builder,
     InferredType,
@@ -37,7 +36,6 @@ from ._means import like, wide
 from ._typing import need_float
 
 _NBITS, _BNB4 = "com.microsoft::MatMulNBits", "com.microsoft::MatMulBnb4"
-_BYTES = 4  # accuracy_level: the other operand is rounded to int8
 # Values of FP4 and NF4 by their number: dequantize_blockwise_bnb4.h.
 _FP4 = [0.0, 0.0625, 8.0, 12.0, 4.0, 6.0, 2.0, 3.0]
 _TABLES: tuple[Array, Array] = (
@@ -75,9 +73,7 @@ def matmul_nbits_to_matmul(node: NodeView, build: Builder) -> Value:
         raise Refuse("the weights must be as the schema says; they are packed for one processor")
     sizes = (int(node.attr("N")), int(node.attr("K")), int(node.attr("block_size")))
     weights = read_weights(node, build, (1, 2, 3, 4), sizes, int(node.attr("bits", 4)))
-    if int(node.attr("accuracy_level", 0)) == _BYTES:
-        note = "onnxruntime rounds the other operand to 8 bits (accuracy_level is 4); this does not"
-        build.declare(APPROXIMATE, note)
+    node.waive(("accuracy_level",))  # how kernels may round the other operand; no formula does
     return _product(node, build, weights, node.input(5))
 
 

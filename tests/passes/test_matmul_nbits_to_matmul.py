@@ -27,10 +27,10 @@ def test_weights_that_come_late_are_refused() -> None:
     assert_form_refused(Form("MatMulNBits", "", inputs, attributes=how), reason)
 
 
-def test_rounding_of_the_other_operand_is_stated() -> None:
+def test_rounding_of_the_other_operand_is_no_part_of_the_meaning() -> None:
     how = {"K": 16, "N": 1, "bits": 4, "block_size": 16, "accuracy_level": 4}
     data = const(np.full((1, 1, 8), 0x98, np.uint8))
     inputs = [np.ones((2, 16), np.float32), data, const([1], np.float32)]
     done = run_pass(PASS, Form("MatMulNBits", "", inputs, attributes=how).model())
     (site,) = done.with_status(Status.APPLIED)[0].sites
-    assert site.accuracy is Accuracy.APPROXIMATE
+    assert site.accuracy is Accuracy.EXACT

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import onnx
 
+from graphfix.analysis.accuracy_level import at_level_0
 from graphfix.analysis.saturation import unsaturated
 from graphfix.errors import EngineFailed
 from graphfix.ir.protos import all_graphs, copied
@@ -73,7 +74,7 @@ class OrtEngine:
         """
         ort: Any = importlib.import_module("onnxruntime")
         self.name = f"onnxruntime {'.'.join(ort.__version__.split('.')[:2])}"
-        wrapped = _with_casts(_without_body_shapes(unsaturated(model)))
+        wrapped = _with_casts(_without_body_shapes(at_level_0(unsaturated(model))))
         self._renamed_inputs = wrapped.inputs
         self._renamed_outputs = wrapped.outputs
         try:

@@ -16,6 +16,7 @@ from types import NoneType
 from msgspec import Struct, field
 from onnx import ModelProto
 
+from graphfix.analysis.accuracy_level import level_changed
 from graphfix.authoring.evidence import Evidence
 from graphfix.errors import EngineFailed
 from graphfix.ir.submodels import Functions
@@ -107,14 +108,22 @@ class _Wanted(Struct, frozen=True):
     Attributes:
         case: The case that proves it, or one of the same content.
         made_up: Whether big weights became inputs.
+        level: What is to be said of operands that were not rounded; empty where none was to be.
     """
 
     case: _Case
     made_up: bool
+    level: str
 
     @classmethod
     def of(cls, found: Cut, accuracy: Accuracy) -> _Wanted:
-        return cls(_Case.of(found, accuracy), found.made_up)
+        level = level_changed((found.before, found.after))
+        return cls(_Case.of(found, accuracy), found.made_up, level)
+
+    def says(self, proof: Certificate) -> Certificate:
+        """Return its proof with what was changed for it."""
+        reason = "; ".join(filter(None, (proof.reason, self.level)))
+        return replace(proof, reason=reason) if self.level else proof
 
 
 def _unrun(reason: str) -> Certificate:
@@ -193,6 +202,10 @@ class Prover(Struct):
             self._run([w.case for w in wanted if isinstance(w, _Wanted)], look)
             proofs = [w if isinstance(w, Certificate) else self._of(w) for w in wanted]
             self._confirm(sites, functions, wanted, proofs, look)
+        proofs = [
+            w.says(proof) if isinstance(w, _Wanted) else proof
+            for w, proof in zip(wanted, proofs, strict=True)
+        ]
         self._spent += time.monotonic() - start
         return proofs
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from msgspec import structs
 
+from graphfix.analysis.accuracy_level import level_changed
 from graphfix.engines.engine import Engine as TargetEngine
 from graphfix.engines.interface import Meant
 from graphfix.errors import EngineFailed, NoDevice
@@ -285,7 +286,9 @@ class _Comparison:
             text += ", tolerance from the original's own noise"
         if self._other_kernels:
             text += self._leeway()
-        return "; ".join([text, *self._interface.notes])
+        models = (self._task.before.proto, self._task.after.proto)
+        level = level_changed(models[:1] if self._other_kernels else models)
+        return "; ".join([text, *filter(None, [level]), *self._interface.notes])
 
     def _leeway(self) -> str:
         """Return by how much the floats of an engine may differ, and why."""
