@@ -2,7 +2,7 @@
 
 As in MLIR, where analyses are kept with an operation and dropped when it changes: an analysis is a
 plain function, asked as often as one likes, and what it found is thrown away by the first edit (see
-`graphfix.ir.edit_clock`), so that no one says what an edit leaves true.
+`graphfix.ir.attributes`), so that no one says what an edit leaves true.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import wraps
 from itertools import count
 from typing import Any, TypeVar, cast
 
-from graphfix.ir.edit_clock import CLOCK
+from graphfix.ir.attributes import CLOCK
 from graphfix.ir.graph import Graph, Node, Tensor
 from graphfix.ir.views import NodeView, Value
 

@@ -5,7 +5,7 @@ A few operators of onnx read the type of their input without asking whether ther
 batch_dims. Where that would end the process, such a node is hidden from inference until what it
 reads has a type.
 
-Tensors of subgraphs are distinguished that share a name: see `graphfix.ir.names_apart`.
+Tensors of subgraphs are distinguished that share a name: see `graphfix.ir.protos`.
 
 STFT without `onesided` is 1 of it (its page and schema), which inference takes for 0
 (defs/math/defs.cc, onnx 1.23): it is shown the node with the default written out.
@@ -28,8 +28,16 @@ from msgspec import Struct
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto
 
 from graphfix.analysis.piecewise_inference import has_many_subgraphs, infer_in_pieces
-from graphfix.ir.names_apart import may_have_subgraphs, put_apart, restored
-from graphfix.ir.protos import all_graphs, all_nodes, copied, nodes_of_model, subgraphs_of
+from graphfix.ir.protos import (
+    all_graphs,
+    all_nodes,
+    copied,
+    may_have_subgraphs,
+    nodes_of_model,
+    put_apart,
+    restored,
+    subgraphs_of,
+)
 
 _LARGE = 1 << 20  # bytes of a model from which on its memory is worth a look
 _HIDDEN = "graphfix.hidden/"

@@ -16,8 +16,15 @@ from onnx import ModelProto, NodeProto, TensorProto, TypeProto, ValueInfoProto, 
 from graphfix.difference.scopes import Scope, Stored
 from graphfix.edits.parts import needed, part, read_by
 from graphfix.edits.step import Subject
-from graphfix.ir.protos import all_nodes, copied, normal_domain
-from graphfix.ir.submodels import Functions, add_outputs, called_functions, functions_of
+from graphfix.ir.protos import (
+    Functions,
+    add_outputs,
+    all_nodes,
+    called_functions,
+    copied,
+    functions_of,
+    normal_domain,
+)
 from graphfix.operators.table import MAY_DRAW
 from graphfix.proving.sites.identical import constant_key, form_key, tensor_key
 from graphfix.reduction.tensor_types import is_full

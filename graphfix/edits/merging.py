@@ -13,11 +13,17 @@ from graphfix.edits.addressing import graphs_of, places, roots, tensors_of
 from graphfix.edits.declared_sizes import dims_of, set_size
 from graphfix.errors import UsageError
 from graphfix.ir.model import Model
-from graphfix.ir.protos import all_graphs, all_nodes, copied, normal_domain
+from graphfix.ir.protos import (
+    all_graphs,
+    all_nodes,
+    copied,
+    function_key,
+    functions_of,
+    normal_domain,
+)
 from graphfix.ir.storage.reading import walk_tensors
 from graphfix.ir.storage.saving import take_in
 from graphfix.ir.storage.weights import is_external
-from graphfix.ir.submodels import function_key, functions_of
 from graphfix.pipeline.reproducers.recorded_run import finish_with
 from graphfix.pipeline.run_options import RunOptions
 

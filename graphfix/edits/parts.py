@@ -11,8 +11,7 @@ from graphfix.difference.scopes import Scope
 from graphfix.edits.renaming import prefix_all
 from graphfix.edits.step import Subject
 from graphfix.errors import UsageError
-from graphfix.ir.protos import copied, names_read
-from graphfix.ir.submodels import function_key, with_graph
+from graphfix.ir.protos import copied, function_key, names_read, with_graph
 from graphfix.reduction.tensor_types import declaration, is_full
 
 

@@ -28,8 +28,8 @@ from graphfix.engines.rule import (
     read_graphs,
 )
 from graphfix.engines.targets import load_target
-from graphfix.ir.collector import paused_collector
 from graphfix.ir.graph import Graph, Node
+from graphfix.ir.importing import paused_collector
 from graphfix.ir.model import Model
 from graphfix.ir.schemas import form_of, newest_opset
 from graphfix.ir.views import NodeView

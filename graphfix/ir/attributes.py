@@ -1,15 +1,89 @@
-"""The attributes of a node: decoded when read, written back untouched when not replaced."""
+"""What the parts of a graph are made of: attributes, types, and the clock that counts edits.
+
+Attributes are decoded when read, and written back untouched when not replaced.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, MutableMapping
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import Struct
-from onnx import AttributeProto
+from onnx import AttributeProto, TypeProto
 
-from graphfix.ir.edit_clock import CLOCK
 from graphfix.ir.schemas import Form
+
+
+class EditClock:
+    """Counts the edits of all graphs of a process; it only ever goes forward.
+
+    One clock serves all graphs, because a tensor does not know which graph it is of: an edit of one
+    graph makes what is kept of another old too, which costs time and never an answer.
+
+    Attributes:
+        count: The number of edits so far.
+    """
+
+    __slots__ = ("count",)
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self.count = 0
+
+
+CLOCK = EditClock()
+
+
+def set_and_count(self: object, name: str, value: object) -> None:
+    """Set a field of a part of a graph, and count that as an edit: a ``__setattr__``."""
+    CLOCK.count += 1
+    object.__setattr__(self, name, value)
+
+
+def watch_edits(made: object, edited: type) -> None:
+    """Let each field that is set from now on count as an edit.
+
+    To count while an object is made would cost more than to make it.
+
+    Args:
+        made: A new object.
+        edited: Its class with `set_and_count`, and nothing else that is its own.
+    """
+    object.__setattr__(made, "__class__", edited)
+
+
+Shape = tuple["int | str | None", ...]
+Kept = dict[Any, Any]  # answers by question; see `graphfix.analysis.memo`
+
+
+def shape_of_type(proto: TypeProto) -> tuple[int, Shape | None]:
+    """Return (element type, shape) of a tensor type; (0, None) for any other kind."""
+    if not proto.HasField("tensor_type"):
+        return 0, None
+    tensor = proto.tensor_type
+    if not tensor.HasField("shape"):
+        return tensor.elem_type, None
+    dims: list[int | str | None] = []
+    for dim in tensor.shape.dim:
+        if dim.HasField("dim_value"):
+            dims.append(dim.dim_value)
+        else:
+            dims.append(dim.dim_param or None)
+    return tensor.elem_type, tuple(dims)
+
+
+_Item = TypeVar("_Item")
+
+
+def remove_by_identity(items: list[_Item], item: _Item) -> None:
+    """Take one occurrence of an item out of a list of items that are equal to themselves alone."""
+    # Nodes mostly go in order or from the end; a constant may have thousands of consumers.
+    if items[-1] is item:
+        items.pop()
+    elif items[0] is item:
+        del items[0]
+    else:
+        items.remove(item)
 
 
 class AttributeRef(Struct, frozen=True):

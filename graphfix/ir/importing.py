@@ -9,7 +9,9 @@ initializer").
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import gc
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 
 from msgspec import Struct, field
 from onnx import (
@@ -23,7 +25,6 @@ from onnx import (
 
 from graphfix.errors import InvalidModel
 from graphfix.ir.attributes import Attributes
-from graphfix.ir.collector import paused_collector
 from graphfix.ir.graph import (
     Constant,
     Function,
@@ -54,6 +55,22 @@ class _Scope(Struct):
                 return tensor
             scope = scope.outer
         return None
+
+
+@contextmanager
+def paused_collector() -> Generator[None]:
+    """Let the collector wait, where it is on: what is made meanwhile is held or freed by itself.
+
+    It would look again and again at all parts of a graph that grows, which all stay.
+    """
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 @paused_collector()

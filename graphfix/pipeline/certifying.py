@@ -11,7 +11,7 @@ from msgspec import structs
 from graphfix.authoring.declaring import PREPARE
 from graphfix.authoring.evidence import Evidence
 from graphfix.authoring.workspace import SiteKey, site_key
-from graphfix.ir.submodels import FunctionKey, function_key, functions_of
+from graphfix.ir.protos import FunctionKey, function_key, functions_of
 from graphfix.pipeline.blame import MOST_RUNS, Attempt, Blame, Suspect
 from graphfix.pipeline.faults import Kind, Specimen
 from graphfix.pipeline.journal import Applied

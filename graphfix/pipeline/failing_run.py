@@ -12,8 +12,7 @@ from onnx import ModelProto, NodeProto
 from graphfix.authoring.registry import shipped_passes
 from graphfix.errors import GraphfixError
 from graphfix.ir.model import Model
-from graphfix.ir.protos import called, copied, names_read
-from graphfix.ir.submodels import with_outputs
+from graphfix.ir.protos import called, copied, names_read, with_outputs
 from graphfix.pipeline.evaluators import evaluators_for
 from graphfix.pipeline.verifying import on_disk
 from graphfix.proving.models import run_model

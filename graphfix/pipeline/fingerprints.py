@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from graphfix.authoring.editing import Editor
-from graphfix.ir.edit_clock import CLOCK
+from graphfix.ir.attributes import CLOCK
 from graphfix.ir.graph import Constant, Graph, Node, Shape, Tensor
 from graphfix.ir.model import Model
 

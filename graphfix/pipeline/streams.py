@@ -8,8 +8,7 @@ from pathlib import Path
 
 from graphfix.errors import InvalidModel, UsageError
 from graphfix.ir.model import Model
-from graphfix.ir.storage.reading import MAX_BYTES, parse_model, walk_tensors
-from graphfix.ir.storage.text_form import is_text
+from graphfix.ir.storage.reading import MAX_BYTES, is_text, parse_model, walk_tensors
 from graphfix.ir.storage.weights import is_external
 from graphfix.pipeline.model_files import check_acyclic, save
 

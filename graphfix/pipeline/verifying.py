@@ -16,9 +16,8 @@ from graphfix.engines.engine import engine_of, every_engine
 from graphfix.engines.profile import Target
 from graphfix.errors import UsageError
 from graphfix.ir.model import Model
-from graphfix.ir.storage.reading import walk_tensors
+from graphfix.ir.storage.reading import HEAD, is_text, walk_tensors
 from graphfix.ir.storage.saving import PROTO_LIMIT, data_file, inline_bytes, outline
-from graphfix.ir.storage.text_form import HEAD, is_text
 from graphfix.ir.storage.weights import is_external
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.settings import Settings

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from onnx import GraphProto, ModelProto, NodeProto, ValueInfoProto
 
 from graphfix.difference.scopes import Scope
-from graphfix.ir.submodels import with_graph
+from graphfix.ir.protos import with_graph
 from graphfix.reduction.tensor_types import Types, declaration
 
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from onnx import GraphProto, ModelProto
 
 from graphfix.difference.scopes import Scope, subgraphs_of
-from graphfix.ir.submodels import with_graph
+from graphfix.ir.protos import with_graph
 from graphfix.reduction.oracle import Oracle
 from graphfix.reduction.search import shortened
 from graphfix.reduction.tensor_types import Types, declaration

@@ -11,7 +11,7 @@ from graphfix.difference.renaming import rename_tensors
 from graphfix.difference.scopes import Scope, inlined, subgraphs_of
 from graphfix.errors import GraphfixError, PassBug
 from graphfix.ir.model import Model
-from graphfix.ir.submodels import with_graph
+from graphfix.ir.protos import with_graph
 from graphfix.pipeline.documented_errors import documented
 from graphfix.pipeline.finishing import finish
 from graphfix.pipeline.run_options import RunOptions

@@ -12,7 +12,7 @@ from graphfix.analysis.inference import type_of
 from graphfix.authoring.registry import shipped_passes
 from graphfix.errors import GraphfixError
 from graphfix.ir.model import Model
-from graphfix.ir.submodels import with_outputs
+from graphfix.ir.protos import with_outputs
 from graphfix.pipeline.evaluators import evaluators_for
 from graphfix.pipeline.model_types import infer_types
 from graphfix.pipeline.verifying import on_disk

@@ -13,7 +13,7 @@ from graphfix.authoring.registry import shipped_passes
 from graphfix.authoring.workspace import Workspace
 from graphfix.ir.model import Model
 from graphfix.ir.refusing import Refuse
-from graphfix.ir.storage.stored_values import Weights
+from graphfix.ir.storage.weights import Weights
 from graphfix.ir.views import NodeView
 from graphfix.pipeline.model_files import load
 from graphfix.pipeline.model_types import infer_types

@@ -14,8 +14,7 @@ from graphfix.analysis.inference import infer_model
 from graphfix.analysis.shape_inference import infer_shapes
 from graphfix.ir.graph import Graph
 from graphfix.ir.model import Model
-from graphfix.ir.names_apart import put_apart, restored
-from graphfix.ir.protos import all_graphs
+from graphfix.ir.protos import all_graphs, put_apart, restored
 from graphfix.testing import assert_valid, outputs_of
 
 HEAD = '<ir_version: 8, opset_import: ["" : 18{more}]>\n'

@@ -13,7 +13,7 @@ from onnx import GraphProto, ModelProto, numpy_helper
 from graphfix.analysis.accuracy_level import at_level_0
 from graphfix.analysis.saturation import unsaturated
 from graphfix.errors import EngineFailed
-from graphfix.ir.submodels import with_graph
+from graphfix.ir.protos import with_graph
 from graphfix.worker.limits import Limits
 from graphfix.worker.service import OutOfTime, ask
 from graphfix.worker.sessions import open_session

@@ -15,7 +15,7 @@ from graphfix.edits.engine import Edited, How, ModelLike, edit
 from graphfix.edits.parts import composed, needed, part, read_by
 from graphfix.edits.step import Equal, Step, Subject
 from graphfix.errors import UsageError
-from graphfix.ir.submodels import add_outputs
+from graphfix.ir.protos import add_outputs
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,8 @@ from graphfix.edits.engine import Edited, How, ModelLike, edit
 from graphfix.edits.parts import declared, unread, without_outputs
 from graphfix.edits.step import Equal, Step, Subject
 from graphfix.errors import UsageError
-from graphfix.ir.protos import copied
+from graphfix.ir.protos import add_outputs, copied
 from graphfix.ir.storage.weights import type_name
-from graphfix.ir.submodels import add_outputs
 
 GIVEN = ("graphfix.edits", "Given")
 

@@ -27,8 +27,7 @@ from graphfix.edits.precision_plan import FLOATS, RANGES, Plan, element_types, p
 from graphfix.edits.step import Claim, Shown, Step, Subject
 from graphfix.errors import EngineFailed, UsageError
 from graphfix.ir.inlining import inline
-from graphfix.ir.protos import called, copied, normal_domain
-from graphfix.ir.submodels import called_functions, functions_of
+from graphfix.ir.protos import called, called_functions, copied, functions_of, normal_domain
 from graphfix.pipeline.output_differences import Outputs
 from graphfix.report import Verdict, Verification
 

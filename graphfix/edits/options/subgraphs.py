@@ -15,8 +15,7 @@ from graphfix.edits.engine import Edited, How, ModelLike, edit
 from graphfix.edits.parts import declared
 from graphfix.edits.step import Equal, Step, Subject
 from graphfix.errors import UsageError
-from graphfix.ir.protos import all_graphs, copied
-from graphfix.ir.submodels import with_graph
+from graphfix.ir.protos import all_graphs, copied, with_graph
 from graphfix.reduction.tensor_types import declaration, is_full
 
 _INSIDE = "graphfix/inside"  # before the names of tensors of the node that it is compared in

@@ -10,7 +10,7 @@ from pathlib import Path
 from onnx import ModelProto
 
 from graphfix.errors import GraphfixError
-from graphfix.ir.submodels import functions_of
+from graphfix.ir.protos import functions_of
 from graphfix.opset.stepping import OPSET
 from graphfix.pipeline.faults import Faults, Kind, Specimen
 from graphfix.pipeline.reproducers.anonymising import anonymised

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from onnx import ModelProto
 
 from graphfix.errors import GraphfixError, PassBug
-from graphfix.ir.submodels import functions_of
+from graphfix.ir.protos import functions_of
 from graphfix.pipeline.certifying import note_claims
 from graphfix.pipeline.evaluators import evaluators_for
 from graphfix.pipeline.faults import Kind

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from graphfix.authoring.evidence import Evidence
 from graphfix.errors import EngineFailed
-from graphfix.ir.submodels import Functions
+from graphfix.ir.protos import Functions
 from graphfix.proving.runners.evaluators import OpKey, listed
 from graphfix.proving.sites.cases import (
     CertificationRequest,

@@ -11,10 +11,10 @@ from graphfix.analysis.inference import infer_proto
 from graphfix.authoring.evidence import Evidence, TensorFacts
 from graphfix.ir.exporting import make_info
 from graphfix.ir.graph import Variable
+from graphfix.ir.protos import Functions
 from graphfix.ir.storage.reading import walk_tensors
 from graphfix.ir.storage.saving import take_in
 from graphfix.ir.storage.weights import external_span, is_external
-from graphfix.ir.submodels import Functions
 from graphfix.proving.sites.cutting import READ_AT_MOST, CannotCut, Side, assembled, constant_tensor
 
 # A model with more bytes than this, weights included, is not copied.

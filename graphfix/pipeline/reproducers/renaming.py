@@ -11,8 +11,7 @@ from msgspec import Struct, field
 from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorShapeProto, ValueInfoProto
 
 from graphfix.difference.renaming import rename_tensors
-from graphfix.ir.protos import subgraphs_of
-from graphfix.ir.submodels import FunctionKey, function_key
+from graphfix.ir.protos import FunctionKey, function_key, subgraphs_of
 
 LOCAL = "local"
 _TEXTS = (

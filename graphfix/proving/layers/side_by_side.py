@@ -12,7 +12,7 @@ from graphfix.difference.contents import Contents
 from graphfix.difference.engine import pair_graphs
 from graphfix.difference.scopes import Scope, inlined
 from graphfix.errors import EngineFailed
-from graphfix.ir.submodels import with_outputs
+from graphfix.ir.protos import with_outputs
 from graphfix.proving.inputs.weights import without_weights
 from graphfix.proving.layers.aligning import align_interface, rename
 from graphfix.proving.layers.comparison import Comparison, Layer

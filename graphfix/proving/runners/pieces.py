@@ -18,9 +18,16 @@ from msgspec import Struct, field
 from graphfix.analysis.shape_inference import infer_shapes
 from graphfix.difference.scopes import inlined
 from graphfix.errors import EngineFailed
-from graphfix.ir.protos import all_nodes, constant_of_node, copied, names_read, normal_domain
+from graphfix.ir.protos import (
+    add_outputs,
+    all_nodes,
+    constant_of_node,
+    copied,
+    names_read,
+    normal_domain,
+    with_graph,
+)
 from graphfix.ir.schemas import form_of, minimal_ir
-from graphfix.ir.submodels import add_outputs, with_graph
 from graphfix.proving.runners.engine import Engine, MissingOperator
 from graphfix.proving.runners.evaluators import Evaluators, OpKey, key_of
 from graphfix.proving.runners.ort_engine import OrtEngine, is_foreign, registered

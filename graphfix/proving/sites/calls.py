@@ -8,8 +8,7 @@ from msgspec.structs import replace
 from onnx import AttributeProto, FunctionProto, ModelProto, NodeProto
 
 from graphfix.authoring.evidence import Evidence
-from graphfix.ir.protos import all_nodes, subgraphs_of
-from graphfix.ir.submodels import FunctionKey, function_key, functions_of
+from graphfix.ir.protos import FunctionKey, all_nodes, function_key, functions_of, subgraphs_of
 
 Given = Mapping[str, AttributeProto]
 

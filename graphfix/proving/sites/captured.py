@@ -14,7 +14,7 @@ import onnx
 from msgspec import Struct, field
 
 from graphfix.errors import GraphfixError
-from graphfix.ir.submodels import with_outputs
+from graphfix.ir.protos import with_outputs
 from graphfix.proving.inputs.maker import FeedMaker, required_inputs
 from graphfix.proving.inputs.room import Room
 from graphfix.proving.runners import memory

@@ -16,9 +16,8 @@ from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto
 from graphfix.authoring.evidence import Evidence, TensorFacts
 from graphfix.errors import GraphfixError
 from graphfix.ir.graph import Weights
-from graphfix.ir.protos import all_nodes, names_read, normal_domain
+from graphfix.ir.protos import Functions, all_nodes, called_functions, names_read, normal_domain
 from graphfix.ir.schemas import minimal_ir
-from graphfix.ir.submodels import Functions, called_functions
 from graphfix.operators.table import RANDOM
 
 # Initializers up to this size are part of a site; bigger ones become inputs with made values.

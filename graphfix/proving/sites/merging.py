@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import onnx
 
 from graphfix.errors import EngineFailed
-from graphfix.ir.submodels import with_graph
+from graphfix.ir.protos import with_graph
 from graphfix.proving.runners.evaluators import Evaluators
 from graphfix.proving.runners.ort_engine import OrtEngine
 from graphfix.proving.sites.site_proof import Case

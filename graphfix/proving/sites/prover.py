@@ -19,7 +19,7 @@ from onnx import ModelProto
 from graphfix.analysis.accuracy_level import level_changed
 from graphfix.authoring.evidence import Evidence
 from graphfix.errors import EngineFailed
-from graphfix.ir.submodels import Functions
+from graphfix.ir.protos import Functions
 from graphfix.proving.runners.evaluators import OpKey, listed
 from graphfix.proving.sites.captured import CaptureRequest, WholeModel
 from graphfix.proving.sites.cases import (

@@ -14,8 +14,7 @@ import numpy as np
 import onnx
 
 from graphfix.errors import EngineFailed
-from graphfix.ir.protos import copied, names_read, normal_domain
-from graphfix.ir.submodels import add_outputs
+from graphfix.ir.protos import add_outputs, copied, names_read, normal_domain
 from graphfix.operators.table import MOVES_FIRST
 from graphfix.proving.inputs.uses import int_attribute
 from graphfix.proving.runners.engine import Engine

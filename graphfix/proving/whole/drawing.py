@@ -14,8 +14,7 @@ import onnx
 from msgspec import Struct, field
 
 from graphfix.errors import EngineFailed
-from graphfix.ir.protos import copied, subgraphs_of
-from graphfix.ir.submodels import add_outputs, with_graph
+from graphfix.ir.protos import add_outputs, copied, subgraphs_of, with_graph
 from graphfix.proving.runners.engine import Engine
 from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.runners.pieces import type_of_value

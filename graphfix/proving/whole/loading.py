@@ -8,7 +8,7 @@ from pathlib import Path
 from onnx import ModelProto
 
 from graphfix.errors import InvalidModel
-from graphfix.ir.storage.text_form import is_text, parse_text
+from graphfix.ir.storage.reading import is_text, parse_text
 from graphfix.proving.runners.evaluators import Evaluators
 from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.runners.memory import COPIES, weight_bytes

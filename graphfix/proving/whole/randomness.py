@@ -8,8 +8,7 @@ import onnx
 from msgspec import Struct
 
 from graphfix.analysis.shape_inference import REFUSALS, infer_shapes
-from graphfix.ir.protos import all_nodes, copied
-from graphfix.ir.submodels import add_outputs
+from graphfix.ir.protos import add_outputs, all_nodes, copied
 from graphfix.operators.table import DRAWS_BY_DATA, RANDOM
 from graphfix.proving.inputs.uses import attribute_of
 

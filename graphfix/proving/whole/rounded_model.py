@@ -16,8 +16,7 @@ from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper
 
 from graphfix.analysis.shape_inference import REFUSALS, infer_shapes
 from graphfix.errors import EngineFailed
-from graphfix.ir.protos import all_nodes, copied, normal_domain, subgraphs_of
-from graphfix.ir.submodels import add_outputs
+from graphfix.ir.protos import add_outputs, all_nodes, copied, normal_domain, subgraphs_of
 from graphfix.proving.inputs.maker import FeedMaker
 from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.values.kinds import Array, Feed, Value, is_floating

@@ -12,9 +12,8 @@ from onnx import parser
 import graphfix
 from graphfix.cli import main
 from graphfix.errors import InvalidModel
-from graphfix.ir.storage import text_form
-from graphfix.ir.storage.reading import parse_model, read_model
-from graphfix.ir.storage.text_form import is_text
+from graphfix.ir.storage import reading
+from graphfix.ir.storage.reading import is_text, parse_model, read_model
 from graphfix.proving.models import run_model
 
 MODEL = parser.parse_model(
@@ -67,7 +66,7 @@ def test_bytes_that_are_no_text() -> None:
 
 
 def test_a_long_text_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_form, "_MOST_BYTES", 20)
+    monkeypatch.setattr(reading, "_MOST_BYTES", 20)
     with pytest.raises(InvalidModel, match="text form of a model, of 22 bytes"):
         parse_model(b"ir_version: 3\ngraph {}", "here")
 

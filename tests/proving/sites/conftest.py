@@ -12,7 +12,7 @@ from graphfix.authoring.declaring import Pass
 from graphfix.authoring.evidence import Evidence
 from graphfix.authoring.registry import get_pass, shipped_passes
 from graphfix.ir.model import Model
-from graphfix.ir.submodels import functions_of
+from graphfix.ir.protos import functions_of
 from graphfix.pipeline.model_files import load
 from graphfix.pipeline.run import Run
 from graphfix.pipeline.running import execute
