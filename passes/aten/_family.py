@@ -9,6 +9,7 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import (
+    APPROXIMATE,
     Array,
     Builder,
     InferredType,
@@ -17,6 +18,7 @@ from graphfix.authoring import (
     Refuse,
     Value,
     named_in,
+    operator_of,
     overload_chosen,
     overloads_of_arrays,
 )
@@ -98,16 +100,24 @@ class Family:
         several: Sequence[Any] = cast("Any", result if isinstance(result, tuple) else (result,))
         return tuple(np.asarray(one) for one in several)
 
-    def replaced(self, module: str, **how: Any) -> Pass:
+    def replaced(self, module: str, *, opset: int = 0, why: str = "", **how: Any) -> Pass:
         """Return the pass that replaces the calls of this family, called after its module.
 
         Args:
             module: The name of the module.
+            opset: The oldest opset that it writes.
+            why: What that one has, such as ", which has Where".
             how: As for `rewrite`: what it emits, its accuracy, claims.
         """
 
         def write(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-            return self.write(node, build)
+            if build.opset < opset:
+                raise Refuse(f"the opset must be at least {opset}{why}; it is {build.opset}")
+            written = self.write(node, build)
+            note = self.of(*operator_of(node)).note
+            if note:
+                build.declare(APPROXIMATE, note)
+            return written
 
         write.__name__, write.__module__ = module.rpartition(".")[2], module
         return replacing(self.names, infer=self.infer, evaluate=self.evaluate, **how)(write)

@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value, operator_of
+from graphfix.authoring import Builder, Refuse, Value
 
-from ._arguments import ArrayCall, Call, replacing
+from ._arguments import ArrayCall, Call
 from ._arithmetic import Arithmetic, Write, held, is_float, one, plain, truncated, two
 from ._family import Family
 
@@ -285,18 +285,10 @@ _TABLE = {
 FAMILY = Family({name: row.function() for name, row in _TABLE.items()})
 
 
-@replacing(
-    FAMILY.names,
+aten_arithmetic = FAMILY.replaced(
+    __name__,
     emits=(
         "Abs Add And Atan Cast Ceil Div Equal Erf Exp Floor Identity IsNaN Less Log Max Mod Mul "
         "Neg Or Pow Reciprocal Round Sign Sub Where Xor"
     ),
-    evaluate=FAMILY.evaluate,
 )
-def aten_arithmetic(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Write it with operators of ONNX, see the module."""
-    found = FAMILY.write(node, build)
-    note = FAMILY.of(*operator_of(node)).note
-    if note:
-        build.declare(APPROXIMATE, note)
-    return found

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, along, counted
+from graphfix.authoring import Array, Builder, Refuse, Value, along, counted
 
-from ._arguments import ArrayCall, Call, replacing
+from ._arguments import ArrayCall, Call
 from ._arithmetic import held, larger
 from ._family import Family, Function, ranked
 from ._losses import MEAN, joined, joined_array, joined_as
@@ -210,16 +210,11 @@ FAMILY = Family({
 })  # fmt: skip
 
 
-@replacing(
-    FAMILY.names,
+aten_class_loss = FAMILY.replaced(
+    __name__,
     emits=(
         "Add And Cast Div Equal Exp Gather Identity Less Log LogSoftmax Max Mul Neg Not Range "
         "ReduceMax ReduceMean ReduceProd ReduceSum Reshape Shape Slice Squeeze Sub Unsqueeze Where"
     ),
-    evaluate=FAMILY.evaluate,
+    opset=11,
 )
-def aten_class_loss(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Pick and add, see the module."""
-    if build.opset < 11:
-        raise Refuse(f"the opset must be at least 11; it is {build.opset}")
-    return FAMILY.write(node, build)

@@ -22,9 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, need_type
+from graphfix.authoring import Array, Builder, Refuse, Value, need_type
 
-from ._arguments import ArrayCall, Call, replacing
+from ._arguments import ArrayCall, Call
 from ._axes import FLOATS
 from ._family import Family, Function, ranked
 
@@ -187,9 +187,8 @@ FAMILY = Family({
 })  # fmt: skip
 
 
-@replacing(FAMILY.names, emits="Conv ConvTranspose", evaluate=FAMILY.evaluate)
-def aten_convolution(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Convolve as ONNX does, see the module."""
-    if build.opset < 11:
-        raise Refuse(f"the opset must be at least 11; it is {build.opset}")
-    return FAMILY.write(node, build)
+aten_convolution = FAMILY.replaced(
+    __name__,
+    emits="Conv ConvTranspose",
+    opset=11,
+)

@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, counted
+from graphfix.authoring import Builder, Refuse, Value, counted
 
-from ._arguments import ArrayCall, Call, replacing
+from ._arguments import ArrayCall, Call
 from ._arithmetic import held, larger, smaller
 from ._family import Family, Function, ranked
 from ._losses import Loss, float_dtype, float_operands, joined, joined_array
@@ -211,17 +211,13 @@ FAMILY = Family({
 })  # fmt: skip
 
 
-@replacing(
-    FAMILY.names,
+aten_distance = FAMILY.replaced(
+    __name__,
     emits=(
         "Abs Add Cast Div Equal Gather Identity Less Max Min Mul NonZero Pow Range ReduceL1 "
         "ReduceL2 ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum Shape Slice Sqrt Squeeze Sub "
         "Unsqueeze Where"
     ),
-    evaluate=FAMILY.evaluate,
+    opset=12,
+    why=", which compares floats",
 )
-def aten_distance(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Write the distances out, see the module."""
-    if build.opset < 12:
-        raise Refuse(f"the opset must be at least 12, which compares floats; it is {build.opset}")
-    return FAMILY.write(node, build)

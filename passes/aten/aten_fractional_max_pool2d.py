@@ -27,9 +27,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, NodeView, Refuse, Value
+from graphfix.authoring import Array, Builder, Refuse, Value
 
-from ._arguments import ArrayCall, Call, replacing
+from ._arguments import ArrayCall, Call
 from ._family import Family, Function, ranked
 
 _MOST_ELEMENTS = 128
@@ -146,13 +146,8 @@ def _model(call: ArrayCall) -> Any:
 FAMILY = Family({"fractional_max_pool2d": Function(_SCHEMA, _write, _model)})
 
 
-@replacing(
-    FAMILY.names,
+aten_fractional_max_pool2d = FAMILY.replaced(
+    __name__,
     emits="Add Cast Equal GatherElements Greater Mul Not Or Slice Sub Unsqueeze Where",
-    evaluate=FAMILY.evaluate,
+    opset=11,
 )
-def aten_fractional_max_pool2d(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Gather what windows read, see the module."""
-    if build.opset < 11:
-        raise Refuse(f"the opset must be at least 11; it is {build.opset}")
-    return FAMILY.write(node, build)

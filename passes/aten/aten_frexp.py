@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import EXACT, Builder, NodeView, Refuse, Value
+from graphfix.authoring import Builder, Refuse, Value
 
-from ._arguments import ArrayCall, Call, replacing
+from ._arguments import ArrayCall, Call
 from ._exponents import taken_apart
 from ._family import Family, Function
 
@@ -61,13 +61,8 @@ def _model(call: ArrayCall) -> Any:
 FAMILY = Family({"frexp": Function(("self",), _frexp, _model)})
 
 
-@replacing(
-    FAMILY.names,
+aten_frexp = FAMILY.replaced(
+    __name__,
     emits="Abs Add And Cast Less Mul Neg Where",
-    evaluate=FAMILY.evaluate,
     claims="nan inf",
 )
-def aten_frexp(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Halve and double, see the module."""
-    build.declare(EXACT, "")
-    return FAMILY.write(node, build)

@@ -25,9 +25,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import EXACT, Array, Builder, NodeView, Refuse, Value
+from graphfix.authoring import Array, Builder, Refuse, Value
 
-from ._arguments import Call, replacing
+from ._arguments import Call
 from ._arithmetic import two
 from ._family import Family
 
@@ -101,12 +101,4 @@ FAMILY = Family(
 )
 
 
-@replacing(
-    FAMILY.names,
-    emits="Abs Add Cast Div Identity Less Loop Mul Sub Where",
-    evaluate=FAMILY.evaluate,
-)
-def aten_gcd(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Take remainders, see the module."""
-    build.declare(EXACT, "")
-    return FAMILY.write(node, build)
+aten_gcd = FAMILY.replaced(__name__, emits="Abs Add Cast Div Identity Less Loop Mul Sub Where")

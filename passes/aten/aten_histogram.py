@@ -28,14 +28,13 @@ from graphfix.authoring import (
     FAR,
     Array,
     Builder,
-    NodeView,
     Refuse,
     Value,
     counted,
     size_of,
 )
 
-from ._arguments import ArrayCall, Call, replacing
+from ._arguments import ArrayCall, Call
 from ._family import Family, Function, ranked
 from ._spacing import evenly
 
@@ -165,16 +164,11 @@ FAMILY = Family({
 })  # fmt: skip
 
 
-@replacing(
-    FAMILY.names,
+aten_histogram = FAMILY.replaced(
+    __name__,
     emits=(
         "Add And Div Equal Gather Greater Identity Less Mul Or Range ReduceMax ReduceMin ReduceSum "
         "Reshape Shape Slice Squeeze Sub Unsqueeze Where"
     ),
-    evaluate=FAMILY.evaluate,
+    opset=11,
 )
-def aten_histogram(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Compare with the edges, see the module."""
-    if build.opset < 11:
-        raise Refuse(f"the opset must be at least 11; it is {build.opset}")
-    return FAMILY.write(node, build)

@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Refuse, Value
+from graphfix.authoring import APPROXIMATE, Array, Builder, Refuse, Value
 
-from ._arguments import ArrayCall, Call, replacing
+from ._arguments import ArrayCall, Call
 from ._family import Family, Function, like
 from ._pivoting import COMPUTED, square_matrices, unit_matrix
 
@@ -93,17 +93,11 @@ _EXPONENTIAL = Function(("self",), _exponential, _model, infer=like())
 FAMILY = Family({"linalg_matrix_exp": _EXPONENTIAL, "matrix_exp": _EXPONENTIAL})
 
 
-@replacing(
-    FAMILY.names,
+aten_linalg_matrix_exp = FAMILY.replaced(
+    __name__,
     emits=(
         "Abs Add Cast Equal Gather Less MatMul Mul Range ReduceMax ReduceSum Shape Unsqueeze Where"
     ),
     accuracy=APPROXIMATE,
-    infer=FAMILY.infer,
-    evaluate=FAMILY.evaluate,
+    opset=11,
 )
-def aten_linalg_matrix_exp(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Halve, sum, and square, see the module."""
-    if build.opset < 11:
-        raise Refuse(f"the opset must be at least 11; it is {build.opset}")
-    return FAMILY.write(node, build)

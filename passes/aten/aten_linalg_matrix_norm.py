@@ -26,9 +26,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Refuse, Value
+from graphfix.authoring import APPROXIMATE, Array, Builder, Refuse, Value
 
-from ._arguments import ArrayCall, Call, replacing
+from ._arguments import ArrayCall, Call
 from ._family import Family, Function, ranked
 from ._pivoting import COMPUTED, turned, unit_matrix
 from ._reductions import over
@@ -137,16 +137,11 @@ _SCHEMA = ("self", "ord", "dim", "keepdim", "dtype")
 FAMILY = Family({"linalg_matrix_norm": Function(_SCHEMA, _norm, _model)})
 
 
-@replacing(
-    FAMILY.names,
+aten_linalg_matrix_norm = FAMILY.replaced(
+    __name__,
     emits=(
         "Abs Add Cast Div Equal Gather MatMul Max Mul Range ReduceL2 ReduceMax ReduceMin ReduceSum "
         "Shape Sqrt Squeeze Sub Transpose Unsqueeze"
     ),
-    evaluate=FAMILY.evaluate,
+    opset=11,
 )
-def aten_linalg_matrix_norm(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Add up, or iterate, see the module."""
-    if build.opset < 11:
-        raise Refuse(f"the opset must be at least 11; it is {build.opset}")
-    return FAMILY.write(node, build)

@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Builder, NodeView, Option, Refuse, Value
+from graphfix.authoring import Builder, Option, Refuse, Value
 
-from ._arguments import ArrayCall, Call, replacing
+from ._arguments import ArrayCall, Call
 from ._eliminating import EMITS, eliminated, solution
 from ._family import Family, Function, ranked
 
@@ -98,18 +98,14 @@ FAMILY = Family(
 )
 
 
-@replacing(
-    FAMILY.names,
+aten_linalg_tensorsolve = FAMILY.replaced(
+    __name__,
     emits=f"{EMITS} Flatten Transpose",
     options={
         "max_unrolled": Option(
             int, 8, "Largest matrix that is eliminated without a Loop, about 19 nodes a row."
         )
     },
-    evaluate=FAMILY.evaluate,
+    opset=9,
+    why=", which flattens any axis",
 )
-def aten_linalg_tensorsolve(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Solve by elimination, see the module."""
-    if build.opset < 9:
-        raise Refuse(f"the opset must be at least 9, which flattens any axis; it is {build.opset}")
-    return FAMILY.write(node, build)

@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value
+from graphfix.authoring import Builder, Value
 
-from ._arguments import ArrayCall, Call, replacing
+from ._arguments import ArrayCall, Call
 from ._arithmetic import held, larger
 from ._family import Family
 from ._losses import Loss
@@ -182,16 +182,12 @@ FAMILY = Family({
 })  # fmt: skip
 
 
-@replacing(
-    FAMILY.names,
+aten_loss = FAMILY.replaced(
+    __name__,
     emits=(
         "Add Cast Equal Exp Gather Identity Less Log Max Mul Neg ReduceMean ReduceProd "
         "ReduceSum Shape Softplus Sub Where"
     ),
-    evaluate=FAMILY.evaluate,
+    opset=12,
+    why=", which compares floats",
 )
-def aten_loss(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Write the loss element by element, see the module."""
-    if build.opset < 12:
-        raise Refuse(f"the opset must be at least 12, which compares floats; it is {build.opset}")
-    return FAMILY.write(node, build)

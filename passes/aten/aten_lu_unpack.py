@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, NodeView, Refuse, Value
+from graphfix.authoring import Array, Builder, Refuse, Value
 
-from ._arguments import ArrayCall, Call, replacing
+from ._arguments import ArrayCall, Call
 from ._family import Family, Function, ranked
 from ._lu import halves, permutation, row_order
 
@@ -100,13 +100,8 @@ def _model(call: ArrayCall) -> Any:
 FAMILY = Family({"lu_unpack": Function(_SCHEMA, _write, _model)})
 
 
-@replacing(
-    FAMILY.names,
+aten_lu_unpack = FAMILY.replaced(
+    __name__,
     emits="Add Cast Equal ReduceSum Slice Sub Unsqueeze Where",
-    evaluate=FAMILY.evaluate,
+    opset=11,
 )
-def aten_lu_unpack(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Cut the halves out and carry out the exchanges, see the module."""
-    if build.opset < 11:
-        raise Refuse(f"the opset must be at least 11; it is {build.opset}")
-    return FAMILY.write(node, build)

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, counted, in_quarters
+from graphfix.authoring import Builder, Refuse, Value, counted, in_quarters
 
-from ._arguments import ArrayCall, Call, replacing
+from ._arguments import ArrayCall, Call
 from ._arithmetic import held, is_float
 from ._family import Family, Function, ranked
 from ._reductions import over
@@ -88,16 +88,12 @@ FAMILY = Family({
 })  # fmt: skip
 
 
-@replacing(
-    FAMILY.names,
+aten_matrix = FAMILY.replaced(
+    __name__,
     emits=(
         "Add Cast Concat Div Equal Expand Gather Identity Mul Range ReduceSum Shape Slice Squeeze "
         "Sub Unsqueeze Where"
     ),
-    evaluate=FAMILY.evaluate,
+    opset=9,
+    why=", which has Where",
 )
-def aten_matrix(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Pick the diagonal, or write the powers out, see the module."""
-    if build.opset < 9:
-        raise Refuse(f"the opset must be at least 9, which has Where; it is {build.opset}")
-    return FAMILY.write(node, build)

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value
+from graphfix.authoring import APPROXIMATE, Builder, Refuse, Value
 
-from ._arguments import ArrayCall, Call, replacing
+from ._arguments import ArrayCall, Call
 from ._family import Family, Function
 from ._gamma import lgamma, lgamma_of
 from ._special import floats_of, in_floats, like_self
@@ -62,14 +62,8 @@ _SUM = Function(("self", "p"), _write, _model, NOTE, infer=like_self)
 FAMILY = Family({"mvlgamma": _SUM, "special_multigammaln": _SUM})
 
 
-@replacing(
-    FAMILY.names,
+aten_mvlgamma = FAMILY.replaced(
+    __name__,
     emits="Abs Add Cast Clip Div Floor Less Log Mul Sin Sub Where",
     accuracy=APPROXIMATE,
-    infer=FAMILY.infer,
-    evaluate=FAMILY.evaluate,
 )
-def aten_mvlgamma(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Add logarithms, see the module."""
-    build.declare(APPROXIMATE, NOTE)
-    return FAMILY.write(node, build)

@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import EXACT, Builder, NodeView, Refuse, Value
+from graphfix.authoring import Builder, Refuse, Value
 
-from ._arguments import Call, replacing
+from ._arguments import Call
 from ._arithmetic import two
 from ._exponents import taken_apart
 from ._family import Family
@@ -68,13 +68,8 @@ FAMILY = Family({
 })  # fmt: skip
 
 
-@replacing(
-    FAMILY.names,
+aten_nextafter = FAMILY.replaced(
+    __name__,
     emits="Abs Add And Cast Less Max Mul Neg Not Or Sub Where",
-    evaluate=FAMILY.evaluate,
     claims="nan inf",
 )
-def aten_nextafter(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Add a distance, see the module."""
-    build.declare(EXACT, "")
-    return FAMILY.write(node, build)

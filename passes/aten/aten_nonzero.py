@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import FAR, Builder, InferredType, NodeView, Refuse, Value
+from graphfix.authoring import FAR, Builder, InferredType, Refuse, Value
 
-from ._arguments import ArrayCall, Call, replacing
+from ._arguments import ArrayCall, Call
 from ._family import Family, Function, ranked
 
 _INT64 = TensorProto.INT64
@@ -144,17 +144,11 @@ FAMILY = Family({
 })  # fmt: skip
 
 
-@replacing(
-    FAMILY.names,
+aten_nonzero = FAMILY.replaced(
+    __name__,
     emits=(
         "Cast Compress Concat CumSum Equal Expand NonZero Not Or Reshape Shape Slice Sub Transpose "
         "Unsqueeze"
     ),
-    infer=FAMILY.infer,
-    evaluate=FAMILY.evaluate,
+    opset=11,
 )
-def aten_nonzero(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Take what counts, see the module."""
-    if build.opset < 11:
-        raise Refuse(f"the opset must be at least 11; it is {build.opset}")
-    return FAMILY.write(node, build)

@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import APPROXIMATE, Array, Builder, InferredType, NodeView, Refuse, Value
+from graphfix.authoring import APPROXIMATE, Array, Builder, InferredType, Refuse, Value
 
-from ._arguments import ArrayCall, Call, replacing
+from ._arguments import ArrayCall, Call
 from ._family import Family, Function, broadcast
 from ._promoting import common_dtype, of_one_type
 
@@ -198,14 +198,8 @@ FAMILY = Family(
 )
 
 
-@replacing(
-    FAMILY.names,
+aten_orthogonal_polynomial = FAMILY.replaced(
+    __name__,
     emits="Add Cast Concat Div Identity Less Loop Mul ReduceMax Reshape Sub Where",
     accuracy=APPROXIMATE,
-    infer=FAMILY.infer,
-    evaluate=FAMILY.evaluate,
 )
-def aten_orthogonal_polynomial(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Step from degree to degree, see the module."""
-    build.declare(APPROXIMATE, NOTE)
-    return FAMILY.write(node, build)

@@ -26,7 +26,6 @@ from graphfix.authoring import (
     FAR,
     Array,
     Builder,
-    NodeView,
     Refuse,
     Value,
     along,
@@ -34,7 +33,7 @@ from graphfix.authoring import (
     size_of,
 )
 
-from ._arguments import ArrayCall, Call, replacing
+from ._arguments import ArrayCall, Call
 from ._arithmetic import is_float, larger
 from ._axes import batched
 from ._family import Family, Function, ranked
@@ -339,16 +338,11 @@ FAMILY = Family({
 })  # fmt: skip
 
 
-@replacing(
-    FAMILY.names,
+aten_pool = FAMILY.replaced(
+    __name__,
     emits=(
         "Add AveragePool Cast Div Expand Gather Greater Less Max MaxPool Min Mul Pad Range Reshape "
         "Shape Slice Squeeze Sub Unsqueeze Where"
     ),
-    evaluate=FAMILY.evaluate,
+    opset=11,
 )
-def aten_pool(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Pool as ONNX does, see the module."""
-    if build.opset < 11:
-        raise Refuse(f"the opset must be at least 11; it is {build.opset}")
-    return FAMILY.write(node, build)

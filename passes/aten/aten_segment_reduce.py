@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value
+from graphfix.authoring import Builder, Refuse, Value
 
-from ._arguments import ArrayCall, Call, replacing
+from ._arguments import ArrayCall, Call
 from ._bags import EMITS, members, spread
 from ._family import Family, Function, ranked
 
@@ -99,13 +99,8 @@ _SCHEMA = ("data", "reduce", "lengths", "indices", "offsets", "axis", "unsafe", 
 FAMILY = Family({"segment_reduce": Function(_SCHEMA, _reduced, _model)})
 
 
-@replacing(
-    FAMILY.names,
+aten_segment_reduce = FAMILY.replaced(
+    __name__,
     emits=(f"{EMITS} Add Cast CumSum Div Max Min Mul ReduceMax ReduceMin ReduceProd ReduceSum Sub"),
-    evaluate=FAMILY.evaluate,
+    opset=11,
 )
-def aten_segment_reduce(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Pick the rows of each segment and reduce them, see the module."""
-    if build.opset < 11:
-        raise Refuse(f"the opset must be at least 11; it is {build.opset}")
-    return FAMILY.write(node, build)

@@ -26,9 +26,9 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Refuse, Value
+from graphfix.authoring import APPROXIMATE, Array, Builder, Refuse, Value
 
-from ._arguments import ArrayCall, Call, replacing
+from ._arguments import ArrayCall, Call
 from ._arithmetic import two
 from ._emitting import clipped
 from ._family import Family, Function
@@ -153,17 +153,11 @@ FAMILY = Family({
 })  # fmt: skip
 
 
-@replacing(
-    FAMILY.names,
+aten_zeta = FAMILY.replaced(
+    __name__,
     emits="Add Cast Clip Floor Less Mul Neg Pow Reciprocal Sub Where",
     accuracy=APPROXIMATE,
-    infer=FAMILY.infer,
-    evaluate=FAMILY.evaluate,
     claims="nan",
+    opset=9,
+    why=", which has Where",
 )
-def aten_zeta(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-    """Add powers and what is left, see the module."""
-    if build.opset < 9:
-        raise Refuse(f"the opset must be at least 9, which has Where; it is {build.opset}")
-    build.declare(APPROXIMATE, NOTE)
-    return FAMILY.write(node, build)
