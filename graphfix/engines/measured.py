@@ -8,6 +8,7 @@ first input (``rank``), to values by the attribute, or to nothing where it is th
 from __future__ import annotations
 
 import json
+import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -25,34 +26,38 @@ OLDEST = 7  # the oldest opset that was asked for
 Kinds = Mapping[str, Sequence[str]]
 
 
+def judged_in(facts: Path) -> dict[str, Any]:
+    """Return what ``judged.toml`` says beyond what was measured: texts are names between blanks."""
+    known = tomllib.loads((facts / "judged.toml").read_text(encoding="utf-8"))
+    return {
+        key: tuple(said.split()) if isinstance(said, str) else said for key, said in known.items()
+    }
+
+
 def measured_profiles(
-    facts: Path,
-    family: str,
-    title: str,
-    *,
-    newest: int,
-    judged: Collection[str],
-    untaken: Collection[str],
-    contrib: Sequence[str] = (),
+    facts: Path, family: str, title: str, *, newest: int
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the name and the table of a profile for each release that was measured, oldest first.
 
     Args:
-        facts: What `benchmarks.engines.facts` has written.
+        facts: The folder: ``kernels.json``, which `benchmarks.engines.facts` has written, and
+            ``judged.toml``: ``ruled``, the operators that rules of the family judge instead,
+            ``untaken``, those that are not taken, though too few of their forms were asked about,
+            and ``contrib``, those of com.microsoft that are taken.
         family: The family.
         title: What it is called for people.
         newest: The newest opset of the models; the engine does not look at the number.
-        judged: Operators that rules of the family judge instead.
-        untaken: Operators that are not taken, though too few of their forms were asked about.
-        contrib: Operators of com.microsoft that are taken.
     """
-    store = json.loads(facts.read_text(encoding="utf-8"))
+    store = json.loads((facts / "kernels.json").read_text(encoding="utf-8"))
+    judged = judged_in(facts)
     for release in store["names"]:
         said = unpacked(store, release)
         name = f"{family}{release}"
-        refused, wrong = (consistent(said.get(kind, {}), judged) for kind in ("refused", "wrong"))
+        refused, wrong = (
+            consistent(said.get(kind, {}), judged["ruled"]) for kind in ("refused", "wrong")
+        )
         rows = operator_rows(refused, wrong, newest)
-        rows |= {op: {"supported": False} for op in untaken if op in rows}
+        rows |= {op: {"supported": False} for op in judged["untaken"] if op in rows}
         yield (
             name,
             profile_table(
@@ -62,7 +67,7 @@ def measured_profiles(
                 newest,
                 title=f"{title} {release}",
                 source="measured: models of one operator each, run in the wheel",
-                contrib=contrib,
+                contrib=judged.get("contrib", ()),
             ),
         )
 

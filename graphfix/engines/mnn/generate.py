@@ -3,7 +3,8 @@
     python -m graphfix.engines.mnn.generate
 
 Facts: ``facts/kernels.json``, written by ``python -m benchmarks.engines.facts`` from the rows of
-``python -m benchmarks.engines.kernels --engine mnn3.6``.
+``python -m benchmarks.engines.kernels --engine mnn3.6``, and
+``facts/judged.toml``.
 """
 
 from __future__ import annotations
@@ -15,55 +16,13 @@ from typing import Any
 from graphfix.engines.measured import measured_profiles
 from graphfix.engines.versions import write_profiles
 
-FACTS = Path(__file__).parent / "facts" / "kernels.json"
-# What these do depends on attributes, parameters and indices that were drawn; rules judge them.
-_RULED = (
-    "AveragePool",
-    "Conv",
-    "Cast",
-    "ConvTranspose",
-    "Dropout",
-    "GRU",
-    "Gather",
-    "GatherElements",
-    "GatherND",
-    "LSTM",
-    "Less",
-    "LogSoftmax",
-    "LpPool",
-    "Max",
-    "MaxPool",
-    "Min",
-    "NonMaxSuppression",
-    "OneHot",
-    "Pad",
-    "RNN",
-    "Resize",
-    "RoiAlign",
-    "ScatterElements",
-    "ScatterND",
-    "Shape",
-    "Slice",
-    "Split",
-    "Tile",
-)
-# Asked about in few forms or none: no model and no node test of ONNX with these is taken.
-_UNTAKEN = (
-    "Bernoulli",
-    "CausalConvWithState",
-    "DeformConv",
-    "LinearAttention",
-    "OptionalGetElement",
-    "OptionalHasElement",
-    "Scan",
-    "SwiGLU",
-)
+FACTS = Path(__file__).parent / "facts"
 _NEWEST = 26  # of the models that were asked for; the number of an opset is not looked at
 
 
 def profiles() -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the names and the tables of the profiles, oldest first."""
-    return measured_profiles(FACTS, "mnn", "MNN", newest=_NEWEST, judged=_RULED, untaken=_UNTAKEN)
+    return measured_profiles(FACTS, "mnn", "MNN", newest=_NEWEST)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from typing import Any
 
 from graphfix.engines.measured import (
     Kinds,
+    judged_in,
     of_all_forms,
     operator_rows,
     profile_table,
@@ -29,66 +30,6 @@ from graphfix.engines.versions import unpacked, write_profiles
 FACTS = Path(__file__).parent / "facts"
 _NAME = "qnn2"
 _NEWEST = 26  # the newest opset that was asked for
-# Refused where nothing follows, alone and not within Gelu, between bytes, or with a single operand.
-_TAKEN = ("DequantizeLinear", "Dropout", "Erf", "Max", "QuantizeLinear")
-# Numbers that were drawn lie next to those of float16 by chance, one index was negative, and Log
-# was asked about numbers below 0: the HTP has no NaN.
-_UNSURE = ("Ceil", "Log", "Mish", "OneHot", "Softplus")
-# Asked about in few forms or none, by hand or by node tests of ONNX, of which it took none.
-_UNTAKEN = (
-    "Bernoulli",
-    "BlackmanWindow",
-    "CausalConvWithState",
-    "CenterCropPad",
-    "DeformConv",
-    "FlexAttention",
-    "GlobalLpPool",
-    "HammingWindow",
-    "HannWindow",
-    "ImageDecoder",
-    "LinearAttention",
-    "Loop",
-    "MaxRoiPool",
-    "MelWeightMatrix",
-    "Multinomial",
-    "Optional",
-    "OptionalGetElement",
-    "OptionalHasElement",
-    "QLinearConv",
-    "QLinearMatMul",
-    "RNN",
-    "RandomNormal",
-    "RandomNormalLike",
-    "RandomUniform",
-    "RandomUniformLike",
-    "ReduceL1",
-    "ReduceSumSquare",
-    "RegexFullMatch",
-    "ReverseSequence",
-    "RotaryEmbedding",
-    "Scan",
-    "Scatter",
-    "SequenceAt",
-    "SequenceConstruct",
-    "SequenceEmpty",
-    "SequenceErase",
-    "SequenceInsert",
-    "SequenceLength",
-    "SequenceMap",
-    "Shrink",
-    "Sinh",
-    "Size",
-    "SoftmaxCrossEntropyLoss",
-    "Softsign",
-    "SplitToSequence",
-    "StringConcat",
-    "StringNormalizer",
-    "StringSplit",
-    "TensorScatter",
-    "TfIdfVectorizer",
-    "Trilu",
-    "Unique",
-)
 # Taken between other nodes, though not at the ends of a graph, or within Gelu: rules judge these.
 _JUDGED_TYPES = {"GatherND": ("int64",), "Transpose": ("int64",)}
 # MaxPool was asked with it where a window would begin after the input; else it is taken.
@@ -103,14 +44,11 @@ _ENDS = (
 _TYPED = re.compile(r"\((\w+)\[[\d,]*\] [xy]\)")
 _READ = ("equal", "wrong")
 _NAMES = {"float": "float32", "double": "float64"}
-_NOTES = (
-    "Measured in the simulation of the HTP of a Snapdragon X Elite, in float16, with inputs of"
-    " fixed sizes and no node left to the CPU: onnxruntime itself would leave some there.",
-)
 
 
 def profile() -> dict[str, Any]:
     """Return the table of the profile."""
+    judged = judged_in(FACTS)
     known = unpacked(_facts("kernels"), "2")
     plain = _facts("plain")[_NAME]["types"]
     types = {
@@ -119,11 +57,11 @@ def profile() -> dict[str, Any]:
     }
     refused = of_all_forms(_without_attributes(known.get("refused", {})), _NEWEST)
     ops = operator_rows(
-        without(with_types(refused, types, _NEWEST), _TAKEN),
-        without(of_all_forms(known.get("wrong", {}), _NEWEST), _UNSURE),
+        without(with_types(refused, types, _NEWEST), judged["taken"]),
+        without(of_all_forms(known.get("wrong", {}), _NEWEST), judged["unsure"]),
         _NEWEST,
     )
-    ops |= {op: {"supported": False} for op in _UNTAKEN if op in ops}
+    ops |= {op: {"supported": False} for op in judged["untaken"] if op in ops}
     return profile_table(
         "qnn",
         "2",
@@ -135,7 +73,7 @@ def profile() -> dict[str, Any]:
         static_shapes=True,
         io_dtypes=sorted(_bound()),
         constants=FACTS / "constants.json",
-        notes=list(_NOTES),
+        notes=judged["notes"],
     )
 
 

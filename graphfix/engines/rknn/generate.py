@@ -14,70 +14,27 @@ import json
 from pathlib import Path
 from typing import Any
 
-from graphfix.engines.measured import of_all_forms, operator_rows, profile_table, without
+from graphfix.engines.measured import judged_in, of_all_forms, operator_rows, profile_table, without
 from graphfix.engines.versions import unpacked, write_profiles
 
 FACTS = Path(__file__).parent / "facts"
 _NAME = "rknn2.3"
 _NEWEST = 19  # it refuses newer ones
-# Measured with nothing but constants, or with axes and slopes that were drawn: rules judge them.
-_RULED = (
-    "ConstantOfShape",
-    "LayerNormalization",
-    "NonMaxSuppression",
-    "NonZero",
-    "Range",
-    "ReduceLogSum",
-    "ReduceSumSquare",
-    "Shape",
-    "Unique",
-)
-# Not asked about, for the models have inputs or outputs that it does not bind, and lacked by
-# airockchip/rknn-toolkit2@59a913d doc/RKNNToolKit2_OP_Support-2.3.2.md; If was asked about by hand.
-_UNTAKEN = (
-    "Bernoulli",
-    "BitShift",
-    "DeformConv",
-    "DynamicQuantizeLinear",
-    "If",
-    "Loop",
-    "Multinomial",
-    "Optional",
-    "OptionalGetElement",
-    "OptionalHasElement",
-    "RandomNormal",
-    "RandomNormalLike",
-    "RandomUniform",
-    "RandomUniformLike",
-    "Scan",
-    "SequenceConstruct",
-    "SequenceEmpty",
-    "SequenceErase",
-    "SequenceInsert",
-    "SequenceLength",
-    "SequenceMap",
-    "SplitToSequence",
-    "StringNormalizer",
-    "TfIdfVectorizer",
-)
 # As graphfix.engines.rknn.rules.interface has it of others; outputs may be of others, too.
 _BOUND = ("bool", "float16", "float32", "int32", "int64", "int8")
-_NOTES = (
-    "Measured in the simulator, built for the RK3588 in float16, with inputs of fixed sizes.",
-    "What the NPU lacks is left to the CPU of the board, which the simulator plays as well.",
-)
 
 
 def profile() -> dict[str, Any]:
     """Return the table of the profile."""
+    judged = judged_in(FACTS)
     store = json.loads((FACTS / "kernels.json").read_text(encoding="utf-8"))
     known = unpacked(store, "2.3")
     ops = operator_rows(
-        without(of_all_forms(known.get("refused", {}), _NEWEST), _RULED),
-        without(of_all_forms(known.get("wrong", {}), _NEWEST), _RULED),
+        without(of_all_forms(known.get("refused", {}), _NEWEST), judged["ruled"]),
+        without(of_all_forms(known.get("wrong", {}), _NEWEST), judged["ruled"]),
         _NEWEST,
     )
-    ops |= {op: {"supported": False} for op in _UNTAKEN}
+    ops |= {op: {"supported": False} for op in judged["untaken"]}
     return profile_table(
         "rknn",
         "2.3",
@@ -89,7 +46,7 @@ def profile() -> dict[str, Any]:
         static_shapes=True,
         io_dtypes=list(_BOUND),
         constants=FACTS / "constants.json",
-        notes=list(_NOTES),
+        notes=judged["notes"],
     )
 
 

@@ -4,9 +4,9 @@
 
 Facts: ``facts/operators.json`` (docs/operators.md of onnx-tensorrt and the importers that its code
 registers, by version), ``facts/releases.toml`` (what release notes say of the versions between),
-``facts/plugins.toml`` and, for TensorRT for RTX, ``facts/rtx.json``, which says what its own parser
-imports (``benchmarks/tensorrt/rtx_operators.py``). A file that is named adds versions to the first,
-or takes the place of what it says of them: version -> ``parser_ref``,
+``facts/plugins.toml``, ``facts/notes.toml`` and, for TensorRT for RTX, ``facts/rtx.json``, which
+says what its own parser imports (``benchmarks/tensorrt/rtx_operators.py``). A file that is named
+adds versions to the first, or takes the place of what it says of them: version -> ``parser_ref``,
 ``max_opset``, ``min_opset``, ``registered_importers`` and, by operator, ``ops``, as the table and
 the code have them.
 """
@@ -86,71 +86,6 @@ _CONVERTED: tuple[tuple[str, str, str], ...] = (
     ("..trt8", "int64", "int32"),
     ("trt8.0..", "float64", "float32"),
 )
-_NOTES: tuple[tuple[str, str], ...] = (
-    (
-        "trt5.1, trt6",
-        "Implicit batch: the first dimension of every input is stripped, nothing may act on it,"
-        " and at most three more are taken.",
-    ),
-    (
-        "trt6-fulldims",
-        "The branch of the parser for TensorRT 6 with explicit batch, built by users.",
-    ),
-    (
-        "..trt7.0",
-        "The parser looks no plugin up: an operator without importer is refused, whatever plugin"
-        " library is loaded.",
-    ),
-    (
-        "trt7.2",
-        "Made of 7.2.1, the parser that NVIDIA's release/7.2 pins. Later builds (7.2.2 and 7.2.3,"
-        " containers 21.02 to 21.06) add some or all of Celu, CumSum, EyeLike,"
-        " GatherElements, GreaterOrEqual, LessOrEqual, LpNormalization, LpPool and"
-        " ReverseSequence; 21.03 and later state opset 13 instead of 11. 7.2.1 registers no"
-        " importer that they lack, so this is the careful choice.",
-    ),
-    ("..trt7", "The table states no element types per operator."),
-    (
-        "trt5.1, trt6",
-        "int64 is turned into int32; weights with a value outside its range are not taken.",
-    ),
-    (
-        "trt6-fulldims..trt8",
-        "int64 is turned into int32, values outside its range are clamped; int64 inputs and outputs"
-        " become int32.",
-    ),
-    (
-        "trt8.0..",
-        "float64 is turned into float32, values outside its range are clamped; float64 inputs and"
-        " outputs become float32.",
-    ),
-    ("trt8.5..", "uint8 is for inputs and outputs of the graph only."),
-    (
-        "trt8",
-        "Operators are looked up by name alone: a node of another domain that bears the name of an"
-        " ONNX operator is taken for it.",
-    ),
-    (
-        "trt9..",
-        "Local functions are looked up by operator name, before the parser's own importers.",
-    ),
-    ("trt9..", "int8 and narrower types other than bool are there through quantisation only."),
-    (
-        "trt10.0..",
-        "The stated lowest opset is 9; the parser's code only warns, and only below 7.",
-    ),
-    (
-        "trt10.14..",
-        "Only the operator table was read, not the code: TensorRT's own TRT_ operators are not"
-        " listed.",
-    ),
-    ("trt11", "CropAndResizeDynamic is there as plugin_version 2 only."),
-    (
-        "trt-rtx",
-        "Element types and restrictions of operators are those of the table of the TensorRT that it"
-        " is like.",
-    ),
-)
 
 
 def profiles() -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -170,6 +105,12 @@ def profiles() -> Iterator[tuple[str, Mapping[str, Any]]]:
             if (first := since.get((_named(name).family, op))) is not None:
                 row["since"] = first
         yield name, _profile(name, entry, rows[name])
+
+
+def _notes() -> list[tuple[str, str]]:
+    """Return what the profiles of a range of versions say."""
+    known = tomllib.loads((FACTS / "notes.toml").read_text(encoding="utf-8"))
+    return [(versions, text) for versions, text in known["notes"]]
 
 
 def _entry(store: Store, reported: Mapping[str, Row], version: str) -> dict[str, Any]:
@@ -233,7 +174,7 @@ def _profile(name: str, facts: Mapping[str, Any], rows: Mapping[str, Row]) -> Ma
         "plugins": plugins,
         "plugins_source": tag and f"NVIDIA/TensorRT {tag}: plugin/",
         "io_dtypes": [t for spec, more in _IO if in_range(target, spec) for t in more],
-        "notes": [note for spec, note in _NOTES if in_range(target, spec)]
+        "notes": [note for spec, note in _notes() if in_range(target, spec)]
         + _disagreements(facts, rows),
         "opset": opset,
         "dtype_aliases": {a: b for spec, a, b in _CONVERTED if in_range(target, spec)},

@@ -13,69 +13,26 @@ import json
 from pathlib import Path
 from typing import Any
 
-from graphfix.engines.measured import operator_rows, profile_table, whole_forms
+from graphfix.engines.measured import judged_in, operator_rows, profile_table, whole_forms
 from graphfix.engines.versions import unpacked, write_profiles
 
 FACTS = Path(__file__).parent / "facts"
 _NAME = "tflite1.29"
 _NEWEST = 26  # the newest opset that was asked for
-# What these do depends on attributes and parameters that were drawn, which rules judge.
-_RULED = (
-    "ArgMax",
-    "Attention",
-    "Clip",
-    "ConvTranspose",
-    "Einsum",
-    "GRU",
-    "Gather",
-    "GridSample",
-    "GroupNormalization",
-    "InstanceNormalization",
-    "LSTM",
-    "LayerNormalization",
-    "LogSoftmax",
-    "MaxPool",
-    "Mod",
-    "Pad",
-    "RNN",
-    "Resize",
-    "ScatterElements",
-    "ScatterND",
-    "Softmax",
-)
-# Refused in most of the models that were asked for, or wrong.
-_UNTAKEN = (
-    "Acos",
-    "Acosh",
-    "Asin",
-    "Asinh",
-    "Atanh",
-    "CenterCropPad",
-    "Compress",
-    "ConcatFromSequence",
-    "MaxUnpool",
-    "STFT",
-    "Scan",
-    "SequenceEmpty",
-    "SequenceInsert",
-)
-_NOTES = (
-    "Measured on up to four models of each form, converted by onnx2tf for inputs of fixed sizes"
-    " and run in LiteRT without TensorFlow's own operators (Flex).",
-)
 
 
 def profile() -> dict[str, Any]:
     """Return the table of the profile."""
+    judged = judged_in(FACTS)
     store = json.loads((FACTS / "kernels.json").read_text(encoding="utf-8"))
     known = unpacked(store, "1.29")
     ops = operator_rows(
-        whole_forms(known.get("refused", {}), _RULED),
-        whole_forms(known.get("wrong", {}), _RULED),
+        whole_forms(known.get("refused", {}), judged["ruled"]),
+        whole_forms(known.get("wrong", {}), judged["ruled"]),
         _NEWEST,
     )
     imported = set(json.loads((FACTS / "importer.json").read_text(encoding="utf-8")))
-    ops |= {op: {"supported": False} for op in ops if op not in imported or op in _UNTAKEN}
+    ops |= {op: {"supported": False} for op in ops if op not in imported or op in judged["untaken"]}
     return profile_table(
         "tflite",
         "1.29",
@@ -83,7 +40,7 @@ def profile() -> dict[str, Any]:
         _NEWEST,
         title="TFLite by onnx2tf 1.29",
         source="measured on onnx2tf 1.29.24 with ai-edge-litert 2.1.0",
-        notes=list(_NOTES),
+        notes=judged["notes"],
     )
 
 

@@ -3,7 +3,8 @@
     python -m graphfix.engines.tract.generate
 
 Facts: ``facts/kernels.json``, written by ``python -m benchmarks.engines.facts`` from the rows of
-``python -m benchmarks.engines.kernels --engine tract0.23``.
+``python -m benchmarks.engines.kernels --engine tract0.23``, and
+``facts/judged.toml``.
 """
 
 from __future__ import annotations
@@ -15,49 +16,13 @@ from typing import Any
 from graphfix.engines.measured import measured_profiles
 from graphfix.engines.versions import write_profiles
 
-FACTS = Path(__file__).parent / "facts" / "kernels.json"
-# Of com.microsoft; measured by a model for each.
-_CONTRIB = (
-    "BiasGelu",
-    "FastGelu",
-    "Gelu",
-    "QuickGelu",
-    "SkipLayerNormalization",
-    "SkipSimplifiedLayerNormalization",
-)
-# What these do depends on attributes, parameters and indices that were drawn; rules judge them.
-_RULED = ("GatherND", "MatMulInteger", "NonZero", "OneHot", "Pad", "Range")
-# Asked about in few forms or none: no model and no node test of ONNX with these is taken.
-_UNTAKEN = (
-    "Bernoulli",
-    "CausalConvWithState",
-    "DeformConv",
-    "LinearAttention",
-    "Loop",
-    "OptionalGetElement",
-    "OptionalHasElement",
-    "RandomNormalLike",
-    "RandomUniformLike",
-    "RoiAlign",
-    "SequenceInsert",
-    "SplitToSequence",
-    "SwiGLU",
-    "Upsample",
-)
+FACTS = Path(__file__).parent / "facts"
 _NEWEST = 26  # of the models that were asked for; the number of an opset is not looked at
 
 
 def profiles() -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the names and the tables of the profiles, oldest first."""
-    return measured_profiles(
-        FACTS,
-        "tract",
-        "tract",
-        newest=_NEWEST,
-        judged=_RULED,
-        untaken=_UNTAKEN,
-        contrib=_CONTRIB,
-    )
+    return measured_profiles(FACTS, "tract", "tract", newest=_NEWEST)
 
 
 if __name__ == "__main__":
