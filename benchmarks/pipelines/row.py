@@ -66,6 +66,7 @@ def run_file(
     patience: float,
     *,
     alone: bool = False,
+    out: Path | None = None,
 ) -> Row:
     """Run the command line on one file.
 
@@ -77,10 +78,12 @@ def run_file(
         patience: Seconds by the clock after which it is killed.
         alone: Whether this process has no other children, after `adopt_orphans`: what the command
             leaves running is then waited for, and counted.
+        out: Where the result is to be kept.
+        out: Where the result is to be kept.
     """
     with tempfile.TemporaryDirectory(prefix="pipelines-") as scratch:
-        out = Path(scratch) / "out.onnx"
-        words = ["run", str(path), "--target", target, "-o", str(out), "--json", *options]
+        written = str(out or Path(scratch) / "out.onnx")
+        words = ["run", str(path), "--target", target, "-o", written, "--json", *options]
         said, error = Path(scratch) / "said", Path(scratch) / "error"
         start = time.monotonic()
         with said.open("wb") as stdout, error.open("wb") as stderr:

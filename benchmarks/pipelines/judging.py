@@ -1,0 +1,193 @@
+"""Hold what graphfix wrote to the original in onnxruntime: no module of graphfix is used.
+
+Called by `forked` with the original, the result, and the file for the answer, in JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from importlib import import_module
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+draws: Any = import_module("draws")
+
+PRELOADED = ("onnx", "onnxruntime")
+# How far outputs may be apart, as a share of the largest value: rounding of float32, of float16,
+# one step of 8 bits in the middle of a network. More is let through only where onnxruntime's own
+# optimizations move an output of the original by a quarter of it, and never more than `_MOST`.
+_FLOAT, _HALF, _STEPS, _MOST = 1e-3, 2e-2, 3e-2, 0.1
+_NOISE = 4.0
+_QUANTIZED = ("integer", "quant", "qlinear", "bits")
+_COUNT = 3
+# Of outputs that are 0 everywhere.
+_TINY = 1e-5
+
+
+def flat(values: Iterable[Any]) -> list[Any]:
+    """Return arrays, of sequences and maps too."""
+    found: list[Any] = []
+    for value in values:
+        kind = str(value.__class__.__name__)
+        if kind == "dict":
+            found.extend(np.asarray(part) for part in (list(value), list(value.values())))
+        elif kind in ("list", "tuple"):
+            found.extend(flat(value) or [np.zeros(0)])
+        else:
+            found.append(np.asarray(value))
+    return found
+
+
+def apart(left: Any, right: Any) -> float:
+    """Return how far two arrays are apart.
+
+    Args:
+        left: What it should be.
+        right: What it is.
+
+    Returns:
+        For floats, and integers of 8 bits, the largest difference as a share of the largest value;
+        for others the share of elements that differ. Infinity for other shapes, types or places of
+        what is not finite.
+    """
+    if left.shape != right.shape or left.dtype != right.dtype:
+        return float("inf")
+    if left.size == 0:
+        return 0.0
+    if left.dtype.kind in "fV" or str(left.dtype) in ("int8", "uint8"):
+        a: Any = left.astype(np.float64)
+        b: Any = right.astype(np.float64)
+        finite: Any = np.isfinite(a)
+        if not np.array_equal(a[~finite], b[~finite], equal_nan=True) or np.any(
+            ~np.isfinite(b[finite])
+        ):
+            return float("inf")
+        most = 255.0 if left.dtype.kind in "iu" else _most(a[finite], _TINY)
+        difference: Any = a[finite] - b[finite]
+        return _most(difference, 0.0) / most
+    return int(np.count_nonzero(left != right)) / int(left.size)
+
+
+def _most(values: Any, least: float) -> float:
+    return float(np.max(np.abs(values), initial=least))
+
+
+def bound(operators: Iterable[str], types: Iterable[int]) -> float:
+    """Return how far outputs may be apart, from the operators and element types of the original."""
+    if any(part in op.lower() for op in operators for part in _QUANTIZED):
+        return _STEPS
+    return _HALF if {10, 16} & set(types) else _FLOAT  # float16, bfloat16 of TensorProto
+
+
+def compared(worst: Sequence[float], noise: Sequence[float], base: float) -> tuple[str, float]:
+    """Return the status and the worst difference, as a share of what is let through.
+
+    Args:
+        worst: Of each output, how far the result is apart.
+        noise: Of each output, how far the original is from itself without optimizations.
+        base: What is let through anyway.
+    """
+    shares = [
+        found / min(max(base, _NOISE * own), max(base, _MOST))
+        for found, own in zip(worst, noise, strict=True)
+    ]
+    most = max(shares, default=0.0)
+    return ("equal" if most <= 1 else "different"), most
+
+
+def _described(path: str) -> tuple[set[str], set[int], bytes]:
+    """Return operators, element types, and the file with 4-bit products of full precision."""
+    onnx: Any = import_module("onnx")
+    model = onnx.load(path)
+    operators: set[str] = set()
+    types = {one.data_type for one in model.graph.initializer}
+    graphs = [model.graph, *model.functions]
+    while graphs:
+        graph = graphs.pop()
+        for node in graph.node:
+            operators.add(node.op_type)
+            for one in node.attribute:
+                graphs.extend([one.g] if one.type == onnx.AttributeProto.GRAPH else [])
+                if one.name == "to" and node.op_type == "Cast":
+                    types.add(one.i)
+                # Its formula is meant, not onnxruntime's rounding of activations to 8 bits.
+                if one.name == "accuracy_level":
+                    one.i = 0
+    return operators, types, model.SerializeToString()
+
+
+def _started(source: str, described: bytes | None) -> tuple[Any, Any]:
+    """Return sessions with and without optimizations; the same one where only one can be had."""
+    what: Any = described if described is not None else source
+    plain = None
+    try:
+        plain = draws.session_of(what, optimized=False)
+    except Exception:  # onnxruntime's own: it has some kernels for what its optimizers write alone
+        best = draws.session_of(what)
+        return best, best
+    try:
+        return draws.session_of(what), plain
+    except Exception:  # some files load only without
+        return plain, plain
+
+
+def judged(original: str, result: str) -> dict[str, Any]:
+    """Return what is known of an original, and of a result where its path is not empty."""
+    answer: dict[str, Any] = {"runs": False, "status": "-", "share": 0.0, "reason": ""}
+    try:
+        operators, types, described = _described(original)
+        best, plain = _started(original, described)
+        sizes = draws.running_sizes(best)
+    except Exception as error:  # whatever onnx and onnxruntime raise: the file is no reference
+        return {**answer, "reason": _short(error)}
+    answer |= {"runs": True, "sizes": sizes}
+    if not result:
+        return answer
+    try:
+        fixed, _ = _started(result, None)
+    except Exception as error:
+        return {**answer, "status": "does not load", "reason": _short(error)}
+    inputs = best.get_inputs()
+    if [one.name for one in inputs] != [one.name for one in fixed.get_inputs()]:
+        return {**answer, "status": "other inputs"}
+    worst: list[float] = []
+    noise: list[float] = []
+    names = [one.name for one in best.get_outputs()]
+    all_sizes = [sizes, *(more for more in draws.SIZES if more != sizes)][:2]
+    for more in all_sizes:
+        for feed in islice(draws.feeds(inputs, more, _COUNT, 7), _COUNT):
+            try:
+                wanted = best.run(names, feed)
+                own = plain.run(names, feed)
+            except Exception:  # at the other sizes the original need not run
+                break
+            try:
+                found = fixed.run(names, feed)
+            except Exception as error:
+                return {**answer, "status": "does not run", "reason": _short(error)}
+            left, right = flat(wanted), flat(found)
+            if len(left) != len(right):
+                return {**answer, "status": "different", "reason": "other outputs"}
+            worst += [apart(a, b) for a, b in zip(left, right, strict=True)]
+            noise += [apart(a, b) for a, b in zip(left, flat(own), strict=True)]
+    status, share = compared(worst, noise, bound(operators, types))
+    return {**answer, "status": status, "share": round(share, 4)}
+
+
+def _short(error: BaseException) -> str:
+    return " ".join(str(error).split())[:160]
+
+
+def main() -> None:
+    """Judge what the command line names."""
+    Path(sys.argv[3]).write_text(json.dumps(judged(sys.argv[1], sys.argv[2])), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""Repair files of exporters and tools for targets, and judge the results in onnxruntime alone.
+
+    python -m benchmarks.pipelines.measure FOLDER --target T [T ...] [--rows ROWS.tsv]
+        [--share P] [--kind K ...] [--exporter E ...] [--half H] [--seconds S] [-o PAGE.md]
+
+FOLDER is what `benchmarks.pipelines.generate` wrote. ROWS takes a row for each file and target; a
+further run continues after them. Files are taken in the order of a hash of their names, so that
+what is done is a sample of all; P is the share to do. After S seconds no file is begun, and the
+page is of what is done (3). Ends with 1 where a run ended with 5 or by a signal.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks import RESULTS
+from benchmarks.ended import FAULT
+from benchmarks.pipelines.callers import Caller
+from benchmarks.pipelines.catalogue import HERE, drawn, half, parted
+from benchmarks.pipelines.measured import HEADER, Measured, page, read_rows, row_line
+from benchmarks.pipelines.row import run_file
+
+_UNFINISHED = 3
+_JUDGE_SECONDS, _JUDGE_GIB = 120.0, 8.0
+_DONE = 0
+
+
+def measured(path: Path, name: str, target: str, patience: float, judge: Caller) -> Measured:
+    """Repair a file and judge what was written."""
+    kind, exporter, architecture = parted(name)
+    with tempfile.TemporaryDirectory(prefix="measured-") as scratch:
+        out, answer = Path(scratch) / "out.onnx", Path(scratch) / "answer.json"
+        row = run_file(path, name, target, (), patience, out=out)
+        result = str(out) if row.code == _DONE and out.is_file() else ""
+        why = judge.call([str(path), result, str(answer)])
+        said: dict[str, Any] = json.loads(answer.read_bytes()) if answer.is_file() else {}
+    status = str(said.get("status", "not judged"))
+    reason = row.reason or str(said.get("reason", why))
+    return Measured(
+        target=target,
+        kind=kind,
+        exporter=exporter,
+        file=Path(name).stem,
+        half=half(architecture),
+        runs=bool(said.get("runs", False)),
+        code=row.code,
+        verification=row.verification or "-",
+        judged=status,
+        share=float(said.get("share", 0.0)),
+        seconds=row.cpu,
+        reason=reason,
+    )
+
+
+def main(words: Sequence[str]) -> int:
+    """Run the benchmark; return its exit code."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--target", nargs="+", required=True)
+    parser.add_argument("--rows", type=Path, default=RESULTS / "pipelines.tsv")
+    parser.add_argument("--share", type=float, default=1.0)
+    parser.add_argument("--kind", nargs="*")
+    parser.add_argument("--exporter", nargs="*")
+    parser.add_argument("--half", choices=("seen", "unseen"))
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after these")
+    parser.add_argument("--patience", type=float, default=300.0, help="seconds for one file")
+    parser.add_argument("-o", "--output", type=Path, default=RESULTS / "pipelines.md")
+    given = parser.parse_args(words)
+    until = time.monotonic() + given.seconds
+    root: Path = given.folder.resolve()
+    names = sorted(
+        (path.relative_to(root).as_posix() for path in root.glob("*/*/*.onnx")), key=drawn
+    )
+    rows = read_rows(given.rows)
+    done = {row.key for row in rows}
+    stopped = False
+    with Caller(Path(sys.executable), HERE / "judging.py", _JUDGE_SECONDS, _JUDGE_GIB) as judge:
+        for name in names:
+            kind, exporter, architecture = parted(name)
+            if drawn(name) > given.share or (given.half and half(architecture) != given.half):
+                continue
+            if kind not in (given.kind or [kind]) or exporter not in (given.exporter or [exporter]):
+                continue
+            for target in given.target:
+                if (target, name.removesuffix(".onnx")) in done:
+                    continue
+                stopped = stopped or time.monotonic() > until
+                if stopped:
+                    break
+                row = measured(root / name, name, target, given.patience, judge)
+                rows.append(row)
+                _append(given.rows, row)
+                shown = row.reason if row.half == "seen" else "(of the unseen half)"
+                print(
+                    f"{row.code} {row.judged} {row.seconds:.1f} s {target} {name} {shown}",
+                    flush=True,
+                )
+    given.output.write_text(page(rows), encoding="utf-8")
+    faults = [row for row in rows if row.code == FAULT or row.code < 0]
+    for row in faults:
+        print(
+            f"{row.target} {row.kind}/{row.exporter}/{row.file}: exit {row.code}", file=sys.stderr
+        )
+    return _UNFINISHED if stopped else int(bool(faults))
+
+
+def _append(path: Path, row: Measured) -> None:
+    fresh = not path.is_file()
+    with path.open("a", encoding="utf-8") as stream:
+        stream.write(f"{HEADER}\n" if fresh else "")
+        stream.write(f"{row_line(row)}\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,177 @@
+"""The judge of the benchmark on exporters and tools, its rows and its page."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from onnx import parser
+
+from benchmarks.pipelines import judging, measure
+from benchmarks.pipelines.callers import Caller
+from benchmarks.pipelines.catalogue import HERE
+from benchmarks.pipelines.draws import drawn, feeds, running_sizes, session_of, size_of
+from benchmarks.pipelines.measured import (
+    Measured,
+    page,
+    rate,
+    read_rows,
+    reason_class,
+    row_line,
+)
+
+HEAD = '<ir_version: 8, opset_import: ["" : 17]> g '
+SIZES = (2, 6, 4, 32, 5)
+GOOD = Measured("trt8", "qdq", "optimum", "bert", "seen", True, 0, "equal", "equal", 0.5, 2.0, "")
+
+
+def saved(path: Path, text: str) -> str:
+    path.write_bytes(parser.parse_model(HEAD + text).SerializeToString())
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("symbol", "place", "rank", "size"),
+    [
+        (7, 0, 2, 7),
+        ("batch_size", 0, 2, 2),
+        ("past_sequence_length + sequence_length", 1, 2, 10),
+        ("past_sequence_length+1", 2, 4, 5),
+        ("num_channels", 1, 4, 3),
+        ("height", 2, 4, 32),
+        ("sequence_length", 1, 2, 6),
+        (None, 0, 3, 2),
+        ("s77", 1, 3, 5),
+    ],
+)
+def test_sizes_follow_names(symbol: object, place: int, rank: int, size: int) -> None:
+    assert size_of(symbol, place, rank, SIZES) == size
+
+
+def test_values_follow_names_and_types() -> None:
+    rng = np.random.default_rng(0)
+    assert drawn("attention_mask", "tensor(int64)", (2, 3), rng).tolist() == [[1, 1, 1]] * 2
+    assert drawn("position_ids", "tensor(int64)", (2, 3), rng).tolist() == [[0, 1, 2]] * 2
+    assert drawn("token_type_ids", "tensor(int64)", (1, 2), rng).tolist() == [[0, 0]]
+    image = drawn("pixel_values", "tensor(float)", (1, 3, 8, 8), rng)
+    assert image.dtype == np.float32
+    assert 0 <= image.min() < image.max() <= 1
+    assert drawn("x", "tensor(float)", (50,), rng).min() < 0
+    with pytest.raises(KeyError):
+        drawn("x", "tensor(complex64)", (1,), rng)
+
+
+def test_sizes_that_run_are_found(tmp_path: Path) -> None:
+    path = saved(
+        tmp_path / "m.onnx",
+        "(float[n, k] x) => (float[n, r] y) <float[8, 1] w = {1, 1, 1, 1, 1, 1, 1, 1}>"
+        "{ y = MatMul (x, w) }",
+    )
+    session = session_of(path)
+    sizes = running_sizes(session)
+    assert sizes[4] == 8
+    (feed,) = feeds(session.get_inputs(), sizes, 1, 0)
+    assert feed["x"].shape == (sizes[0], 8)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "found"),
+    [
+        ([1.0, -4.0], [1.0, -3.0], 0.25),
+        ([1.0, np.nan], [1.0, np.nan], 0.0),
+        ([1.0, np.inf], [1.0, np.nan], np.inf),
+        ([1.0, 2.0], [1.0, np.nan], np.inf),
+        ([1.0, 2.0], [[1.0, 2.0]], np.inf),
+        ([0.0], [1e-6], 0.1),
+        ([], [], 0.0),
+    ],
+)
+def test_floats_are_apart_by_the_largest_value(left: object, right: object, found: float) -> None:
+    assert judging.apart(np.array(left), np.array(right)) == pytest.approx(found)
+
+
+def test_integers_are_apart_by_their_share_and_bytes_by_steps() -> None:
+    a = np.array([1, 2, 3, 4])
+    assert judging.apart(a, np.array([1, 2, 3, 5])) == 0.25
+    assert judging.apart(a, a.astype(np.int32)) == np.inf
+    assert judging.apart(a.astype(np.uint8), (a + 1).astype(np.uint8)) == pytest.approx(1 / 255)
+
+
+def test_what_is_let_through() -> None:
+    assert judging.bound(["Add"], [1]) == 1e-3
+    assert judging.bound(["Add"], [1, 10]) == 2e-2
+    assert judging.bound(["DequantizeLinear", "Add"], [1]) == 3e-2
+    assert judging.compared([5e-4], [0.0], 1e-3) == ("equal", 0.5)
+    assert judging.compared([2e-3], [0.0], 1e-3)[0] == "different"
+    # Where onnxruntime differs from itself by as much, the result may.
+    assert judging.compared([2e-3], [1e-3], 1e-3)[0] == "equal"
+    assert judging.compared([0.2], [1.0], 1e-3)[0] == "different"
+    assert judging.compared([np.inf], [np.inf], 1e-3)[0] == "different"
+
+
+def test_results_are_judged(tmp_path: Path) -> None:
+    first = saved(tmp_path / "a.onnx", "(float[n] x) => (float[n] y) { y = Neg (x) }")
+    same = saved(
+        tmp_path / "b.onnx", "(float[n] x) => (float[n] y) <float z = {0}> { y = Sub (z, x) }"
+    )
+    wrong = saved(tmp_path / "c.onnx", "(float[n] x) => (float[n] y) { y = Abs (x) }")
+    other = saved(tmp_path / "d.onnx", "(float[n] z) => (float[n] y) { y = Neg (z) }")
+    fixed = saved(tmp_path / "e.onnx", "(float[3] x) => (float[3] y) { y = Neg (x) }")
+    bad = saved(tmp_path / "f.onnx", "(float[n] x) => (float[n] y) { y = NoSuch (x) }")
+    found = {path: judging.judged(first, path) for path in (same, wrong, other, fixed, bad)}
+    assert all(answer["runs"] for answer in found.values())
+    statuses = ["equal", "different", "other inputs", "does not run", "does not load"]
+    assert [answer["status"] for answer in found.values()] == statuses
+    assert not judging.judged(bad, same)["runs"]
+
+
+def test_rows_come_back_and_are_counted(tmp_path: Path) -> None:
+    wrong = msgspec.structs.replace(
+        GOOD, half="unseen", code=1, judged="-", reason="left: op:Mod of 'a'\n at 12.5 ms"
+    )
+    broken = msgspec.structs.replace(GOOD, runs=False, code=3, judged="-", file="t5")
+    path = tmp_path / "rows.tsv"
+    path.write_text("\n".join(["header", *map(row_line, (GOOD, wrong, broken))]) + "\n", "utf-8")
+    first, second, third = read_rows(path)
+    assert (first, third) == (GOOD, broken)
+    assert second.reason == "left: op:Mod of 'a' at 12.5 ms"
+    assert reason_class(second) == "exit 1, left: op:Mod of ... at N ms"
+    assert rate([GOOD, wrong, broken]) == "1 of 2 (50%)"
+    assert rate([broken]) == "-"
+    text = page([GOOD, wrong, broken])
+    assert "| qdq | 1 of 1 (100%) | 0 of 1 (0%) |" in text
+    assert "op:Mod" not in text  # of the unseen half
+    seen = msgspec.structs.replace(second, half="seen")
+    assert "| trt8 | 1 | exit 1, left: op:Mod of ... at N ms |" in page([GOOD, seen])
+
+
+def test_a_folder_is_measured_and_what_is_done_is_not_done_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "files"
+    for kind in ("exported", "float16"):
+        (folder / kind / "own").mkdir(parents=True)
+    saved(folder / "exported/own/m.onnx", "(float[2] x) => (float[2] y) { y = Abs (x) }")
+    rows, out = tmp_path / "rows.tsv", tmp_path / "page.md"
+    words = [str(folder), "--target", "trt8", "--rows", str(rows), "-o", str(out)]
+    assert measure.main(words) == 0
+    (row,) = read_rows(rows)
+    assert (row.target, row.kind, row.exporter, row.file) == ("trt8", "exported", "own", "m")
+    assert (row.runs, row.code, row.judged, row.good) == (True, 0, "equal", True)
+    assert "| exported |" in out.read_text("utf-8")
+    capsys.readouterr()
+    assert measure.main(words) == 0
+    assert capsys.readouterr().out == ""
+    assert len(read_rows(rows)) == 1
+
+
+def test_the_judge_is_called_in_a_process_of_its_own(tmp_path: Path) -> None:
+    path = saved(tmp_path / "a.onnx", "(float[n] x) => (float[n] y) { y = Neg (x) }")
+    answer = tmp_path / "answer.json"
+    with Caller(Path(sys.executable), HERE / "judging.py", 60.0, 4.0) as judge:
+        assert judge.call([path, path, str(answer)]) == ""
+    assert json.loads(answer.read_bytes())["status"] == "equal"
