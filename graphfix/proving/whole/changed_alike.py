@@ -17,9 +17,11 @@ from graphfix.errors import EngineFailed
 from graphfix.proving.inputs.uses import consumers
 from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.values.kinds import Array, Feed, Value, is_wide_float
+from graphfix.proving.verdict import power
 from graphfix.proving.verdict.constants import Change, Constant, changed
 from graphfix.proving.verdict.numbers import compare
 from graphfix.proving.verdict.observed import uninformative_reason
+from graphfix.proving.whole.lowered_thresholds import lowered
 
 _MOST_ELEMENTS = 2**20
 _MOST_CONSTANTS = 4
@@ -74,6 +76,35 @@ def agreeing(pair: Pair, silent: Mapping[str, bool], seconds: float) -> set[str]
     }
 
 
+def noticed_past_thresholds(pair: Pair) -> bool:
+    """Say whether both models agree with thresholds moved alike, and a change of 5% shows then.
+
+    Args:
+        pair: The models, in whose outputs no change showed as they are.
+    """
+    thresholds = lowered(pair.before, pair.after, pair.feeds[0][0])
+    other = None if thresholds is None else changed(pair.after, thresholds)
+    if thresholds is None or other is None:
+        return False
+    try:
+        values = list(_values(pair, thresholds))
+        if any(_differ(before, after) for before, after in values):
+            return False
+        expected = [before for before, _ in values]
+        feeds = [feed for _, feed in pair.feeds[:_SAMPLES]]
+        return bool(
+            power.notices(
+                other, other.open(), feeds, lambda n, got: _differ(expected[n], pair.read(got))
+            )
+        )
+    except EngineFailed:
+        return False
+
+
+def _differ(before: Mapping[str, Value], after: Mapping[str, Value]) -> bool:
+    return any(not compare(value, after.get(name)).equal for name, value in before.items())
+
+
 def _values(
     pair: Pair, change: Change | None
 ) -> Iterator[tuple[dict[str, Value], dict[str, Value]]]:
@@ -87,7 +118,10 @@ def _values(
 
 
 def _changes(pair: Pair) -> Iterator[Change]:
-    """Yield changes of one constant that both models have, those near the outputs first."""
+    """Yield changes of constants that both models have: thresholds, then those near the outputs."""
+    thresholds = lowered(pair.before, pair.after, pair.feeds[0][0])
+    if thresholds is not None:
+        yield thresholds
     shared = _floats(pair.before) & _floats(pair.after)
     graph = pair.before.proto.graph
     places = {node.output[0]: n for n, node in enumerate(graph.node) if node.output}

@@ -23,7 +23,7 @@ from graphfix.proving.verdict import power
 from graphfix.proving.verdict.inside import Inside
 from graphfix.proving.verdict.judge import Judge
 from graphfix.proving.verdict.numbers import cap_of
-from graphfix.proving.whole.changed_alike import Pair
+from graphfix.proving.whole.changed_alike import Pair, noticed_past_thresholds
 from graphfix.proving.whole.drawing import judged_draws
 from graphfix.proving.whole.further_samples import Further
 from graphfix.proving.whole.informative import InformativeOutputs
@@ -108,6 +108,7 @@ class _Comparison:
         self._further: list[dict[str, Value]] = []
         self._small: tuple[Corner | None] | None = None
         self._outputs = InformativeOutputs(task.before)
+        self._past_thresholds = False
 
     def verdict(self) -> Verification:
         wanted = self._task.options.samples
@@ -282,6 +283,8 @@ class _Comparison:
             text += f" and {' and '.join(more)}"
         if self._outputs.moved:
             text += f", {', '.join(sorted(self._outputs.moved))} with weights changed alike in both"
+        if self._past_thresholds:
+            text += ", with thresholds moved alike in both"
         if self._judge.noise_used:
             text += ", tolerance from the original's own noise"
         if self._other_kernels:
@@ -316,16 +319,16 @@ class _Comparison:
             )
         silent = self._outputs.silent([*self._values, *self._further])
         if silent and self._may_change_constants():
-            pairs = [(feed, self._interface.fed(feed)) for feed in self._feeds]
-            pair = Pair(self._task.before, self._task.after, pairs, self._interface.read)
-            silent = self._outputs.unmoved(silent, pair, _ALIKE * self._task.options.timeout)
+            silent = self._outputs.unmoved(
+                silent, self._pair(), _ALIKE * self._task.options.timeout
+            )
         if silent:
             text = "; ".join(f"output {name} {reason}" for name, reason in silent.items())
             return self._result(Verdict.INCONCLUSIVE, text, frozenset(silent))
         if not self._outputs.dependent:
             text = "no output depends on an input: compared exactly"
             return self._result(Verdict.EQUAL, text)
-        if not self._would_notice():
+        if not self._would_notice() and not self._would_notice_past_thresholds():
             reason = "no change of a constant or an input by 5% shows in an output"
             return self._result(Verdict.INCONCLUSIVE, reason)
         if self._chance is None:
@@ -345,6 +348,17 @@ class _Comparison:
             return True
         feeds = [self._interface.fed(feed) for feed in self._feeds]
         return bool(power.notices(self._task.after, self._after, feeds, self._differs))
+
+    def _would_notice_past_thresholds(self) -> bool:
+        """Say whether it shows where thresholds, moved alike in both models, are passed."""
+        if not self._may_change_constants():
+            return False
+        self._past_thresholds = noticed_past_thresholds(self._pair())
+        return self._past_thresholds
+
+    def _pair(self) -> Pair:
+        feeds = [(feed, self._interface.fed(feed)) for feed in self._feeds]
+        return Pair(self._task.before, self._task.after, feeds, self._interface.read)
 
     def _differs(self, sample: int, got: dict[str, Value]) -> bool:
         return self._judge.differs(self._values[sample], self._interface.read(got))
