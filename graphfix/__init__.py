@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from graphfix.pipeline.results import Result
     from graphfix.pipeline.two_models import bisect, compare, diff
     from graphfix.reduction.engine import reduce
-    from graphfix.report import APPROXIMATE, EXACT, LOSSY, Certificate, Finding, Report
+    from graphfix.report import APPROXIMATE, EXACT, LOSSY, MENDED, Certificate, Finding, Report
 
 _HOMES = {
     "Model": "graphfix.ir.model",
@@ -51,6 +51,7 @@ _HOMES = {
     "EXACT": "graphfix.report",
     "APPROXIMATE": "graphfix.report",
     "LOSSY": "graphfix.report",
+    "MENDED": "graphfix.report",
     "Certificate": "graphfix.report",
     "Finding": "graphfix.report",
     "Report": "graphfix.report",
@@ -65,6 +66,7 @@ __all__ = [
     "APPROXIMATE",
     "EXACT",
     "LOSSY",
+    "MENDED",
     "Certificate",
     "Finding",
     "GraphfixError",

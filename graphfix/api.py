@@ -93,6 +93,7 @@ def run(
     assume_ops: Sequence[str] = (),
     op_types: OpTypes = None,
     allow_lossy: bool = False,
+    allow_mended: bool = False,
     allow_io_change: bool = False,
     partial: bool = False,
     verify: str = "auto",
@@ -121,6 +122,7 @@ def run(
         op_types: What operators without schema give, ``{"acme::MyNorm": "like:0"}``, or a file;
             see `graphfix.pipeline.op_types`.
         allow_lossy: Consent to lossy sites.
+        allow_mended: Consent to how places are read that have no meaning under ONNX.
         allow_io_change: Consent to changes of inputs and outputs.
         partial: Apply big decompositions although findings are left.
         verify: ``auto`` (each site and the whole model), ``sites``, ``full`` (the whole model
@@ -157,6 +159,7 @@ def run(
         assume_ops=assume_ops,
         op_types=op_types,
         allow_lossy=allow_lossy,
+        allow_mended=allow_mended,
         allow_io_change=allow_io_change,
         partial=partial,
         verify=verify,

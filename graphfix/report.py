@@ -24,11 +24,13 @@ class Accuracy(StrEnum):
     EXACT = "exact"
     APPROXIMATE = "approximate"
     LOSSY = "lossy"
+    MENDED = "mended"  # what it replaces has no meaning under ONNX, and is given one
 
 
 EXACT = Accuracy.EXACT
 APPROXIMATE = Accuracy.APPROXIMATE
 LOSSY = Accuracy.LOSSY
+MENDED = Accuracy.MENDED
 
 
 class Status(StrEnum):
@@ -290,6 +292,12 @@ def every_site_equal(outcomes: Iterable[Outcome]) -> bool:
     return bool(proofs) and all(proof.status is Verdict.EQUAL for proof in proofs)
 
 
+def mended_sites(outcomes: Iterable[Outcome]) -> tuple[Site, ...]:
+    """Return the places of a file that had no meaning under ONNX, with how they were read."""
+    applied = (o for o in outcomes if o.status is Status.APPLIED)
+    return tuple(s for o in applied for s in o.sites if s.accuracy is MENDED)
+
+
 @dataclass(frozen=True, slots=True)
 class OutputDifference:
     """How far one output of the model moved; None where it was not measured."""
@@ -405,6 +413,8 @@ class Report:
         reproducers: Folders that show again what passes did wrong.
         open_inputs: The inputs whose sizes the file leaves open, with what it says of them.
         engine: Whether the target's engine itself was run; None without a target.
+        reading: How the file as it was read compared with the file as it came; None where nothing
+            was mended.
     """
 
     version: str
@@ -421,3 +431,4 @@ class Report:
     reproducers: tuple[Reproduced, ...] = ()
     open_inputs: tuple[tuple[str, tuple[int | str | None, ...]], ...] = ()
     engine: EngineAsked | None = None
+    reading: Verification | None = None

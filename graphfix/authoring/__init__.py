@@ -141,5 +141,6 @@ from graphfix.operators.written_buffers import GRADIENT_ACCUMULATOR as GRADIENT_
 from graphfix.report import APPROXIMATE as APPROXIMATE
 from graphfix.report import EXACT as EXACT
 from graphfix.report import LOSSY as LOSSY
+from graphfix.report import MENDED as MENDED
 from graphfix.report import Accuracy as Accuracy
 from graphfix.report import NodeRef as NodeRef

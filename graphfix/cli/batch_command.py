@@ -102,6 +102,7 @@ def _names(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...])
     help="The engine has this operator, as a plugin; repeat for more.",
 )
 @click.option("--allow-lossy/--no-allow-lossy", help="Allow repairs that change the outputs.")
+@click.option("--allow-mended/--no-allow-mended", help="Accept how a broken file was read.")
 @click.option(
     "--allow-io-change/--no-allow-io-change",
     help="Allow inputs and outputs to change type or shape.",
@@ -224,6 +225,7 @@ def _options(
     shapes: Mapping[str, tuple[int, ...]],
     assume_ops: tuple[str, ...],
     allow_lossy: bool,
+    allow_mended: bool,
     allow_io_change: bool,
     timeout: float | None,
     max_memory: str | None,
@@ -240,6 +242,7 @@ def _options(
         if value is not None:
             words += [f"--{name}", str(value)]
     words += ["--allow-lossy"] * allow_lossy + ["--allow-io-change"] * allow_io_change
+    words += ["--allow-mended"] * allow_mended
     return tuple(words)
 
 

@@ -17,7 +17,9 @@ _GROUPS = {
         "--explain --layers --plot --reach --nodes --around --op-table --macs --constants-baked "
         "--where-from --netron --no-open"
     ),
-    "What is allowed": "--allow-lossy --allow-io-change --allow-invalid --partial --strict",
+    "What is allowed": (
+        "--allow-lossy --allow-mended --allow-io-change --allow-invalid --partial --strict"
+    ),
     "Operators that ONNX does not know": "--assume-op --op-type --op-alias",
     "How it is verified": (
         "--verify --compute-capability --inputs --input --range --seed --certificates --no-cache"

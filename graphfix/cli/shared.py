@@ -218,6 +218,10 @@ def selection_options(function: Function) -> Function:
             help="Allow inputs and outputs to change type or shape.",
         ),
         click.option(
+            "--allow-mended/--no-allow-mended",
+            help="Accept how a file was read that has no meaning under ONNX.",
+        ),
+        click.option(
             "--allow-lossy/--no-allow-lossy", help="Allow repairs that change the outputs."
         ),
         click.option(

@@ -62,6 +62,7 @@ class RunTable(Struct, rename="kebab", forbid_unknown_fields=True):
         default_factory=dict[str, tuple[Annotated[int, Meta(ge=1)], ...]]
     )
     allow_lossy: bool = False
+    allow_mended: bool = False
     allow_io_change: bool = False
     partial: bool = False
 

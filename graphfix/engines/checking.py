@@ -330,6 +330,11 @@ def file_findings(complaints: Iterable[Complaint], target: Target | None) -> tup
     return tuple(_of_file(each, target) for each in complaints)
 
 
+def features_of(complaints: Iterable[Complaint]) -> frozenset[str]:
+    """Return what blocks every engine of what is wrong with a file, as features."""
+    return frozenset(each.feature for each in file_findings(complaints, None) if each.blocks)
+
+
 def _of_file(complaint: Complaint, target: Target | None) -> Finding:
     known = file_rules()[complaint.kind]
     ids = {known.id} if complaint.node is None else {known.id, f"{known.id}:{complaint.node.op}"}

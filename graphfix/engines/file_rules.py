@@ -98,6 +98,9 @@ OPSET_NUMBER = file_rule("opset-number", "The file imports an unknown opset.")
 STORED_DATA = file_rule(
     "stored-data", "A stored tensor has more or less data than its type and shape require."
 )
+STORED_TYPE = file_rule(
+    "stored-type", "An initializer is listed as an input of another element type."
+)
 NEGATIVE_SIZE = file_rule("negative-size", "A stored tensor has a negative size.")
 INVALID_MODEL = file_rule("invalid-model", "The ONNX checker refuses the file.")
 DATA_TWICE = file_rule(

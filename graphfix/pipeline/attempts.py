@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from graphfix.engines.checking import features_of
 from graphfix.errors import PassBug
 from graphfix.ir.model import Model
 from graphfix.pipeline.blame import MOST_RUNS, Attempt, Blame, Stage, Suspect, settled
@@ -33,7 +34,7 @@ def first_attempt(
         PassBug: Leaving out the pass that raised it is not possible.
     """
     again = attempts(before, hooks)
-    attempt = settled(_tried(model, settings, hooks), _raising(before, hooks))
+    attempt = settled(_tried(before, model, settings, hooks), _raising(before, hooks))
     attempt = settled(attempt, Stage(again, unfinished_rewrites))
     attempt = settled(attempt, Stage(again, outgrown))
     return settled(attempt, Stage(again, worsened(before)))
@@ -46,11 +47,12 @@ def attempts(before: Original, hooks: Sequence[Hook]) -> Callable[[Settings], At
 
 
 def _raising(before: Original, hooks: Sequence[Hook]) -> Stage:
-    return Stage(lambda settings: _tried(before.again(), settings, hooks), _raised)
+    return Stage(lambda settings: _tried(before, before.again(), settings, hooks), _raised)
 
 
-def _tried(model: Model, settings: Settings, hooks: Sequence[Hook]) -> Attempt:
-    run = Run(model, settings, hooks)
+def _tried(before: Original, model: Model, settings: Settings, hooks: Sequence[Hook]) -> Attempt:
+    faults = features_of(before.validity.complaints)
+    run = Run(model, settings, hooks, known_faults=faults)
     try:
         execute(run)
     except PassBug as bug:  # what the pass did to the model cannot be undone

@@ -38,6 +38,8 @@ class Attempt(Struct, frozen=True):
         verification: How the result as a whole compared.
         fault: Why the result is not valid; empty where it is.
         file_findings: What blocks it of the result as a file.
+        reading: How the file as it was read compared with the file as it came; None where nothing
+            was mended.
     """
 
     run: Run
@@ -49,6 +51,13 @@ class Attempt(Struct, frozen=True):
     verification: Verification = _NOT_YET
     fault: str = ""
     file_findings: tuple[Finding, ...] = ()
+    reading: Verification | None = None
+
+    @property
+    def misread(self) -> bool:
+        """Whether nothing shows that the file was read as was said."""
+        shown = (Verdict.EQUAL, Verdict.OFF)
+        return self.reading is not None and self.reading.status not in shown
 
     @property
     def broken(self) -> bool:

@@ -8,7 +8,13 @@ from graphfix.authoring.declaring import INTERFACE, TARGETED, Pass
 from graphfix.authoring.editing import Editor
 from graphfix.pipeline.journal import Journal
 from graphfix.pipeline.legaliser import Legaliser
-from graphfix.pipeline.removers import ALLOW_LOSSY, can_remove, consents_wanting, opsets_of
+from graphfix.pipeline.removers import (
+    ALLOW_LOSSY,
+    ALLOW_MENDED,
+    can_remove,
+    consents_wanting,
+    opsets_of,
+)
 from graphfix.pipeline.settings import Settings
 from graphfix.report import EXACT, LOSSY, Finding, NodeRef
 
@@ -17,7 +23,9 @@ LOSSY_UNASKED = f"lossy, and needs {ALLOW_LOSSY}"
 
 def consent_wanting(declared: Pass, settings: Settings) -> str:
     """Say which consent of the user a graph pass needs and has not; empty where none is."""
-    needs = [o for o in consents_wanting(declared, settings) if o.startswith("--allow-")]
+    options = consents_wanting(declared, settings)
+    # What is mended is shown, so that the user can judge how it was read.
+    needs = [o for o in options if o.startswith("--allow-") and o != ALLOW_MENDED]
     return f"needs {' and '.join(needs)}" if needs else ""
 
 

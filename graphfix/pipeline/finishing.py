@@ -35,6 +35,7 @@ from graphfix.proving.sites.certificate_cache import CertificateCache
 from graphfix.proving.sites.prover import Memory, Prover
 from graphfix.proving.whole.smaller_images import long_sides
 from graphfix.report import (
+    MENDED,
     Outcome,
     Report,
     Status,
@@ -108,6 +109,7 @@ def finish(
         open_inputs=_open_inputs(run.model),
         io_changes=run.io_changes,
         verification=attempt.verification,
+        reading=attempt.reading,
         engine=judged.engine,
         seconds={name: round(spent, 4) for name, spent in run.seconds.items()},
         notes=given.notes,
@@ -187,6 +189,8 @@ def exit_code(attempt: Attempt, settings: Settings, sites_equal: bool) -> int:
         return 4
     left = [f for f in attempt.findings_after if f.blocks]
     if left:
+        return 1
+    if attempt.run.journal.labelled(MENDED) and (not settings.allow_mended or attempt.misread):
         return 1
     if settings.opset is not None and attempt.run.model.opset != settings.opset:
         return 1

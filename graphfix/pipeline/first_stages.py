@@ -15,6 +15,7 @@ from graphfix.pipeline.consent import consent_wanting
 from graphfix.pipeline.fingerprints import Fingerprints
 from graphfix.pipeline.run import Run
 from graphfix.pipeline.sweep import first_of
+from graphfix.report import MENDED
 from graphfix.validity.element_types import element_type_complaints
 from graphfix.validity.forms import fits, form_complaints
 
@@ -26,8 +27,12 @@ def prepare(run: Run) -> None:
     wanted = [
         each
         for each in passes
-        if not _is_tolerated(each, target) and not consent_wanting(each, run.settings)
+        if not _is_tolerated(each, target)
+        and not consent_wanting(each, run.settings)
+        and (each.accuracy is not MENDED or any(map(each.removes_feature, run.faults)))
     ]
+    # What is read comes after what needs no reading, and before a type is declared for good.
+    wanted.sort(key=lambda each: (each.changes_io, each.accuracy is MENDED))
     said = tuple(check_whole(run.model, target)) if target is not None else ()
     prints = Fingerprints(run.model)
     acted = [declared for declared in wanted if run.graph_pass(declared, prints)]

@@ -21,7 +21,7 @@ from graphfix.ir.graph import Node
 from graphfix.ir.refusing import Refuse
 from graphfix.ir.views import NodeView
 from graphfix.operators.table import ROUNDS
-from graphfix.report import APPROXIMATE, EXACT, LOSSY, Accuracy, Finding, NodeRef
+from graphfix.report import APPROXIMATE, EXACT, LOSSY, MENDED, Accuracy, Finding, NodeRef
 
 MAX_DEPTH = 6
 _WHOLE = frozenset(
@@ -33,7 +33,7 @@ _FRACTIONS = frozenset(
     getattr(TensorProto, name) for name in ("FLOAT", "FLOAT16", "BFLOAT16", "DOUBLE")
 )
 
-_RANK = {EXACT: 0, APPROXIMATE: 1, LOSSY: 2}
+_RANK = {EXACT: 0, APPROXIMATE: 1, LOSSY: 2, MENDED: 3}
 
 
 class Tree(Struct):

@@ -13,6 +13,7 @@ from graphfix.report import (
     APPROXIMATE,
     EXACT,
     LOSSY,
+    MENDED,
     Finding,
     NodeRef,
     Outcome,
@@ -23,8 +24,9 @@ from graphfix.report import (
 Opsets = dict[str, "int | None"]
 
 ALLOW_LOSSY = "--allow-lossy"
+ALLOW_MENDED = "--allow-mended"
 ALLOW_IO_CHANGE = "--allow-io-change"
-_RANK = {EXACT: 0, APPROXIMATE: 1, LOSSY: 2}
+_RANK = {EXACT: 0, APPROXIMATE: 1, LOSSY: 2, MENDED: 3}
 _OF_ANOTHER_NODE = frozenset({"misread-form", "reported-here"})
 
 
@@ -54,6 +56,7 @@ def with_removers(
         if key not in known:
             able = _removing(available, finding, opset)
             able = [p for p in able if not p.last_resort] or able
+            able = [p for p in able if p.accuracy is not MENDED] or able
             able.sort(key=lambda p: (_RANK[p.accuracy], p.id))
             wants = [(p.id, " and ".join(consents_wanting(p, settings))) for p in able]
             known[key] = replace(
@@ -138,6 +141,8 @@ def consents_wanting(declared: Pass, settings: Settings) -> tuple[str, ...]:
         wanting.append(ALLOW_IO_CHANGE)
     if declared.accuracy is LOSSY and not settings.allow_lossy:
         wanting.append(ALLOW_LOSSY)
+    if declared.accuracy is MENDED and not settings.allow_mended:
+        wanting.append(ALLOW_MENDED)
     return tuple(wanting)
 
 

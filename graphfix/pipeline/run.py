@@ -13,7 +13,7 @@ from graphfix.authoring.catalogue import Catalogue
 from graphfix.authoring.declaring import TARGETED, Pass
 from graphfix.authoring.spared_nodes import Spared
 from graphfix.authoring.workspace import USUAL_OPSET, Budget, Workspace
-from graphfix.engines.checking import Checked, check_alone, with_consequences
+from graphfix.engines.checking import Checked, check_alone, features_of, with_consequences
 from graphfix.ir.model import Model
 from graphfix.ir.protos import called
 from graphfix.ir.views import NodeView
@@ -35,6 +35,7 @@ from graphfix.pipeline.sweep import (
 )
 from graphfix.pipeline.validation import interface
 from graphfix.report import LOSSY, Finding, IoChange
+from graphfix.validity.examination import examine
 
 # How many nodes a model may become: this many times what it has, and some more if it is small.
 GROWTH, SMALL_GROWTH = 3, 10_000
@@ -66,6 +67,7 @@ class Run:
         leavable: Whether the last sweep dropped trees for what graph passes of last resort remove.
         left: The features that the trees of a pass left to them, by the place of the pass.
         rule_faults: The rules that raised on the model as it came or on the result.
+        known_faults: What is wrong with the file as it came, as features; None where no one looked.
     """
 
     model: Model
@@ -88,6 +90,7 @@ class Run:
     leavable: bool = field(init=False, default=False)
     left: list[Left] = field(init=False, default_factory=list[Left])
     rule_faults: list[Specimen] = field(init=False, default_factory=list[Specimen])
+    known_faults: frozenset[str] | None = None
     _spared: Spared | None = field(init=False, default=None)
     _graph_work: Workspace | None = field(init=False, default=None)
     _checked: tuple[Model, Checked] | None = field(init=False, default=None)
@@ -125,6 +128,14 @@ class Run:
             tell(done, total)
 
         return reported
+
+    @property
+    def faults(self) -> frozenset[str]:
+        """What is wrong with the file as it came, as features: what is mended is never valid."""
+        if self.known_faults is None:
+            again = Model(self.original, base_dir=self.model.base_dir)
+            self.known_faults = features_of(examine(again).complaints)
+        return self.known_faults
 
     @property
     def work(self) -> Workspace:

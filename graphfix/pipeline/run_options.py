@@ -41,6 +41,7 @@ class RunOptions:
         op_types_file: A file that says more of that.
         shapes: Input name -> sizes, for dynamic inputs.
         allow_lossy: Consent to lossy sites.
+        allow_mended: Consent to the readings of a file that has no meaning under ONNX.
         allow_io_change: Consent to changes of inputs and outputs.
         partial: Apply big decompositions although findings are left.
         verify: ``auto``, ``sites``, ``full``, ``engine`` or ``off``.
@@ -65,6 +66,7 @@ class RunOptions:
     op_types_file: Path | None = None
     shapes: Mapping[str, Sequence[int]] = field(default_factory=dict[str, Sequence[int]])
     allow_lossy: bool = False
+    allow_mended: bool = False
     allow_io_change: bool = False
     partial: bool = False
     verify: str = "auto"
@@ -112,6 +114,7 @@ class RunOptions:
             assumed=assumed_operators(self.assume_ops),
             op_types=op_types_of(self.op_types, self.op_types_file),
             allow_lossy=self.allow_lossy,
+            allow_mended=self.allow_mended,
             allow_io_change=self.allow_io_change,
             partial=self.partial,
             verify=self.verify,

@@ -31,6 +31,7 @@ class Settings:
         assumed: (domain, operator) pairs that the user says the engine has.
         op_types: What the user says that operators give.
         allow_lossy: Whether lossy sites are consented to.
+        allow_mended: Whether the readings of mended sites are.
         allow_io_change: Whether inputs and outputs may change.
         partial: Whether big decompositions are applied although findings are left.
         unfinished: Rewrites that may leave nothing to the graph passes of last resort, which did
@@ -56,6 +57,7 @@ class Settings:
     assumed: frozenset[tuple[str, str]] = frozenset()
     op_types: tuple[OperatorTypes, ...] = ()
     allow_lossy: bool = False
+    allow_mended: bool = False
     allow_io_change: bool = False
     partial: bool = False
     unfinished: frozenset[str] = frozenset()

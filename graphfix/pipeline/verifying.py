@@ -21,7 +21,7 @@ from graphfix.ir.storage.saving import PROTO_LIMIT, data_file, inline_bytes, out
 from graphfix.ir.storage.weights import is_external
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.settings import Settings
-from graphfix.proving.models import compare_files, compare_in_engine
+from graphfix.proving.models import compare_files, compare_in_engine, compare_reading
 from graphfix.proving.whole.options import ComparisonOptions
 from graphfix.report import Verdict, Verification
 from graphfix.worker.limits import seconds_left
@@ -60,6 +60,21 @@ def verify(
         options = replace(options, edges=(1,))
     with _on_disk_both(before, after, prepared) as (old, new):
         return compare_files(old, new, options)
+
+
+def verify_reading(before: Original, read: ModelProto, settings: Settings) -> Verification:
+    """Compare a file as it was read with what its operators give, one by one, as it came.
+
+    Args:
+        before: The model as it came.
+        read: The same as it was read.
+        settings: Inputs, shapes and seed of the run.
+    """
+    if settings.verify == "off":
+        return Verification(Verdict.OFF, "verification was switched off")
+    options = comparison_options(before, settings, lossy=False)
+    with original_on_disk(before) as old, on_disk(read, before.base_dir) as new:
+        return compare_reading(new, old, options)
 
 
 def check_engine(target: Target | None, where: str = "--verify engine") -> None:

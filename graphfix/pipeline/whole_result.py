@@ -20,8 +20,8 @@ from graphfix.pipeline.validation import (
     new_complaints,
     validity_of,
 )
-from graphfix.pipeline.verifying import verify
-from graphfix.report import APPROXIMATE, LOSSY, Verdict, Verification
+from graphfix.pipeline.verifying import verify, verify_reading
+from graphfix.report import APPROXIMATE, LOSSY, MENDED, Verdict, Verification
 
 _PARTS = 4  # in which passes are left out together
 
@@ -69,9 +69,17 @@ def compared(before: Original, attempt: Attempt) -> Attempt:
         if settings.inputs is not None:  # whoever gives inputs wants to know whether it takes them
             found_there = verify(before, model, settings, lossy=False, prepared=run.prepared)
             verification = found_there if found_there.runs_never else verification
+    reading = None
+    if run.journal.labelled(MENDED):
+        read = run.prepared if run.prepared is not None else model.to_proto()
+        reading = verify_reading(before, read, settings)
+        if reading.status is Verdict.MISMATCH or (
+            run.prepared is None and settings.verify != "off"
+        ):
+            verification = reading
     run.seconds["verify"] = perf_counter() - start
     left = file_findings(found.complaints, settings.target)
-    return structs.replace(attempt, verification=verification, file_findings=left)
+    return structs.replace(attempt, verification=verification, file_findings=left, reading=reading)
 
 
 def _judged(found: Validity, before: Original, settings: Settings) -> Validity:

@@ -86,6 +86,21 @@ def compare_in_engine(
     return _inconclusive(answer) if isinstance(answer, EngineFailed) else answer
 
 
+def compare_reading(read: Path, original: Path, options: ComparisonOptions) -> Verification:
+    """Compare a file as it was read with the file as it came, which ONNX gives no meaning.
+
+    The original is run node by node, its operands promoted as they are where they meet, by code
+    that knows nothing of how it was read. What cannot be run so is ``inconclusive``.
+
+    Raises:
+        UsageError: The options do not fit the models.
+        InvalidModel: A file is missing or not a model.
+    """
+    request = _request((read, read, original), options)
+    answer = _asked("compare_reading", request, Verification)
+    return _inconclusive(answer) if isinstance(answer, EngineFailed) else answer
+
+
 def changed_by_rounding(path: Path, options: ComparisonOptions) -> Rounding:
     """Run a model as it is and with every float rounded to float16, and return where they part.
 

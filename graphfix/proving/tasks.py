@@ -60,6 +60,18 @@ def compare_in_engine(folder: Path, request: ComparisonRequest, limits: Limits) 
         return whole.compare_in_engine(task, request.paths[1], engine, request.meant)
 
 
+def compare_reading(folder: Path, request: ComparisonRequest, limits: Limits) -> Verification:
+    """Compare a file as it was read, which is there twice, with the file as it came."""
+    from graphfix.proving.readings.comparison import compare_reading as compared
+
+    *paths, original = request.paths
+    task = _task(folder, replace(request, paths=tuple(paths)), limits, at_once=True)
+    if isinstance(task, Verification):
+        return task
+    with _quiet():
+        return compared(task, original)
+
+
 def round_floats(folder: Path, request: ComparisonRequest, limits: Limits) -> Rounding:
     """Compare a model with itself where every float is rounded to 16 bits."""
     evaluators = Evaluators.of(request.evaluators)

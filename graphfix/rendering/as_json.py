@@ -12,6 +12,7 @@ from math import isfinite
 from typing import Any, cast
 
 from graphfix.report import (
+    Accuracy,
     Asked,
     Certificate,
     Explanation,
@@ -68,6 +69,8 @@ def report_json(report: Report) -> Json:
         "verification": verification_json(report.verification),
         "seconds": plain(report.seconds),
     }
+    if report.reading is not None:
+        found["reading"] = verification_json(report.reading)
     if report.engine is not None and report.engine.did is not Asked.NOT_RUN:
         found["engine"] = plain(report.engine)
     if report.reproducers:
@@ -161,7 +164,9 @@ def _outcomes(outcomes: Iterable[Outcome]) -> list[Json]:
 def site_json(site: Site) -> Json:
     """Return a site with its certificate."""
     proof = None if site.certificate is None else certificate_json(site.certificate)
-    return picked(site, "node", "accuracy", "removed", "added", "certificate", certificate=proof)
+    fields = ("node", "accuracy", "removed", "added", "certificate")
+    found = picked(site, *fields, certificate=proof)
+    return {**found, "reading": site.note} if site.accuracy is Accuracy.MENDED else found
 
 
 def certificate_json(proof: Certificate) -> Json:

@@ -10,7 +10,7 @@ from graphfix.ir.printing import in_code, shell_line, shell_word
 from graphfix.ir.schemas import form_of, newest_opset
 from graphfix.rendering.grouping import distinct, node_label
 from graphfix.rendering.style import capped
-from graphfix.rendering.wording import problems
+from graphfix.rendering.wording import misread, needs_consent, problems
 from graphfix.report import Accuracy, Finding, Report, Reproduced, Status, Verdict
 
 UNTYPED = "types-unknown"
@@ -161,6 +161,8 @@ def next_steps(report: Report, exit_code: int) -> tuple[str, ...]:
             f"{capped(failed, 3)} failed and left the model as it was: a fault worth reporting, "
             "with the reason above."
         )
+    if exit_code == 1 and not left and needs_consent(report) and not misread(report):
+        steps.append("`--allow-mended` accepts the readings that are listed, and ends with 0.")
     if report.verification.status in (Verdict.INCONCLUSIVE, Verdict.SKIPPED) and exit_code == 1:
         steps.append(
             "`--inputs FILE.npz` compares on inputs of your own, where generated ones do not tell."

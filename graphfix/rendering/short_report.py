@@ -26,6 +26,7 @@ from graphfix.rendering.wording import (
     engine_sentence,
     headline,
     intent_of,
+    misread,
     number,
     problems,
     undone,
@@ -38,6 +39,7 @@ from graphfix.report import (
     Status,
     Verdict,
     every_site_equal,
+    mended_sites,
 )
 
 _SEVERITY = 10  # columns
@@ -65,6 +67,10 @@ def verdict_line(report: Report, exit_code: int, *, dry_run: bool = False) -> st
         reported = report.verification.status in (Verdict.INCONCLUSIVE, Verdict.SKIPPED)
         why = undone(report).rstrip(".")
         why = "equality could not be shown" if reported else f"{why[0].lower()}{why[1:]}"
+        if misread(report) and not reported:
+            why = "nothing shows that the file was read as is said"
+        elif word == Word.MENDED:
+            why = "repaired as it was read; --allow-mended says that it is meant so"
         said = one_line(f"{name}{to}: {why}", width=_FIRST)
     elif not changed:
         said = f"{name}{to} needs no repair"
@@ -100,6 +106,10 @@ def short_report(
     left = problems(report.findings_after)
     kinds = group_findings(left)
     gone, repairs = _gone(report), repair_lines(report)
+    readings = [
+        [one_line(f"{printable(site.node.op or 'output')}: {printable(site.note)}", "  ")]
+        for site in mended_sites(report.outcomes)
+    ]
     lists = [
         Listed(
             f"Problems left: {len(left)}",
@@ -112,6 +122,7 @@ def short_report(
             [[problem_line(group)] for group in gone],
             minor=bool(left),
         ),
+        Listed(f"Readings: {len(readings)}", readings),
         Listed(f"{_deeds(report)}: {len(repairs)}", repairs, minor=bool(left)),
         Listed(
             "Interface changes",
@@ -145,7 +156,7 @@ def verified(report: Report) -> str:
     match found.status:
         case Verdict.EQUAL | Verdict.BUILT:
             where = found.method.partition(", ")[0].rpartition(" against ")[2]
-            text = f"outputs equal{on} ({where}){by}"
+            text = f"outputs equal{on} ({where}){by}{_as_read(report)}"
             return f"{text}; {alone}" if alone else text
         case Verdict.LOSSY:
             return f"outputs differ as --allow-lossy allows{on}{by}"
@@ -157,6 +168,15 @@ def verified(report: Report) -> str:
             each = "each repair on its own, " if every_site_equal(report.outcomes) else "no: "
             text = f"{each}{_UNDECIDED[found.status]}: {found.reason}"
             return f"{text}; {alone}" if alone else text
+
+
+def _as_read(report: Report) -> str:
+    """Say how a file that was mended compared with what its operators give one by one."""
+    if report.reading is None:
+        return ""
+    many = count(report.reading.samples, "input")
+    on = f" on {many}" if report.reading.samples else ""
+    return f"; the file as it came, node by node: {report.reading.status}{on}"
 
 
 def _alone(report: Report) -> str:
@@ -240,7 +260,8 @@ def proof_texts(outcome: Outcome) -> list[str]:
         reported.append(f"{same} unchanged (not run)")
     other = Counter[Verdict](p.status for p in proofs if p.status is not Verdict.EQUAL)
     reported += [f"{other[verdict]} {verdict}" for verdict in Verdict if other[verdict]]
-    without = len(outcome.sites) - len(proofs)
+    mended = len(mended_sites((outcome,)))  # the whole file was compared as it was read
+    without = len(outcome.sites) - len(proofs) - mended
     return [*reported, *([f"{without} not compared"] if without else [])]
 
 

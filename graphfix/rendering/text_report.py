@@ -66,6 +66,7 @@ def report_text(
         ("Repairs", outcome_lines(report.outcomes, style)),
         (left_title(exit_code), _left(report, style)),
         ("Verification", verification_lines(report.verification)),
+        ("The file as it came, node by node", _reading(report)),
         ("Interface changes", _io(report)),
         ("Reproducers", _reproducers(report)),
         ("Notes", _bullets(report.notes)),
@@ -78,6 +79,10 @@ def report_text(
     if exit_code:
         lines += wrap(f"exit code {exit_code}: {exit_meaning(report, exit_code)}")
     return join(lines)
+
+
+def _reading(report: Report) -> list[str]:
+    return [] if report.reading is None else verification_lines(report.reading)
 
 
 def verification_lines(found: Verification) -> list[str]:

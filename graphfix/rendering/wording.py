@@ -9,7 +9,17 @@ from msgspec import Struct
 
 from graphfix.engines.interface import NextStep
 from graphfix.rendering.style import count
-from graphfix.report import Asked, EngineAsked, Finding, Report, Status, Verdict, every_site_equal
+from graphfix.report import (
+    Asked,
+    EngineAsked,
+    Finding,
+    Report,
+    Status,
+    Verdict,
+    Verification,
+    every_site_equal,
+    mended_sites,
+)
 
 
 class Word(StrEnum):
@@ -19,6 +29,7 @@ class Word(StrEnum):
     FIXED = "FIXED"  # problems were there, none is left
     CHANGED = "CHANGED"  # no problem was there, and the model was changed as asked
     PROBLEMS = "PROBLEMS"
+    MENDED = "MENDED"  # nothing is left, if the file was read as it was meant
     NOT_VERIFIED = "NOT VERIFIED"  # whether it computes the same could not be shown
     NOT_DONE = "NOT DONE"  # something that was asked for
     DIFFERENT = "DIFFERENT"
@@ -91,6 +102,8 @@ def headline(report: Report, exit_code: int, *, dry_run: bool = False) -> Headli
 def trust(report: Report) -> str:
     """Return one sentence on whether the result computes what the input did."""
     found = report.verification
+    if report.reading is not None and found.status is Verdict.EQUAL:
+        return _trust_in_reading(report, report.reading)
     why = f" ({found.reason})" if found.reason else ""
     match found.status:
         case Verdict.EQUAL:
@@ -114,6 +127,29 @@ def trust(report: Report) -> str:
             return f"It does not compute the same as {_source(report)}{why}."
         case _:
             return f"The comparison of the whole model could not show that it is equal{why}."
+
+
+def _trust_in_reading(report: Report, reading: Verification) -> str:
+    """Say the same of a file that was mended, which has no meaning of its own to compare with."""
+    listed = "with the readings that are listed under Repairs"
+    if reading.status is Verdict.EQUAL:
+        return (
+            f"{_source(report)} has no meaning under ONNX; {listed} the result computes what its "
+            "operators give one by one: both were run and compared."
+        )
+    if reading.status is Verdict.OFF:
+        return f"{_source(report)} has no meaning under ONNX, and was not compared as it was read."
+    why = f" ({reading.reason})" if reading.reason else ""
+    return (
+        f"{_source(report)} has no meaning under ONNX, and what its operators give one by one, "
+        f"{listed}, could not be shown to be what the result computes{why}."
+    )
+
+
+def misread(report: Report) -> bool:
+    """Say whether nothing shows that a broken file was read as is said."""
+    shown = (Verdict.EQUAL, Verdict.OFF)
+    return report.reading is not None and report.reading.status not in shown
 
 
 def _done(report: Report, dry_run: bool) -> Headline:
@@ -147,6 +183,8 @@ def qualifier(report: Report) -> str:
     """Return what limits a good word: the outputs changed by consent, or were not compared."""
     if report.verification.status is Verdict.LOSSY:
         return ", WITH LOSS"
+    if report.reading is not None and report.verification.status is not Verdict.OFF:
+        return ", MENDED"
     return ", NOT VERIFIED" if report.verification.status is Verdict.OFF else ""
 
 
@@ -211,13 +249,25 @@ def _not_done(report: Report, dry_run: bool) -> Headline:
             f"{count(len(left), 'problem')} {verb} left for {engine}. {written}{kept}",
             Tone.BAD,
         )
-    if report.verification.status in (*_UNDECIDED, Verdict.MISMATCH):
+    if report.verification.status in (*_UNDECIDED, Verdict.MISMATCH) or misread(report):
         return Headline(Word.NOT_VERIFIED, f"{trust(report)} {written}", Tone.CAREFUL)
+    if needs_consent(report):
+        return Headline(Word.MENDED, f"{trust(report)} {written}{MENDED_ADVICE}", Tone.CAREFUL)
     return Headline(
         Word.NOT_DONE,
         f"{undone(report)} {written}{kept}",
         Tone.BAD,
     )
+
+
+MENDED_ADVICE = " If it was read as it was meant, say so: --allow-mended."
+
+
+def needs_consent(report: Report) -> bool:
+    """Say of a run that ended in 1, where all is proved, whether only a consent is missing."""
+    stuck = (Status.REFUSED, Status.FAILED)
+    opset = any(o.pass_id == "opset" and o.status in stuck for o in report.outcomes)
+    return bool(mended_sites(report.outcomes)) and not opset
 
 
 def undone(report: Report) -> str:
@@ -237,6 +287,10 @@ def exit_meaning(report: Report, exit_code: int) -> str:
         return f"{count(len(left), 'problem')} left"
     if report.verification.status in (*_UNDECIDED, Verdict.MISMATCH):
         return "it could not be shown that the result computes the same"
+    if misread(report):
+        return "it could not be shown that the file was read as is said"
+    if needs_consent(report):
+        return "the file has no meaning under ONNX; --allow-mended accepts how it was read"
     return "what was asked for is not done"
 
 

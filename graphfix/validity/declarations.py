@@ -12,7 +12,7 @@ from graphfix.errors import InvalidModel
 from graphfix.ir.graph import Constant, Graph, Node, Tensor, Variable, shape_of_type
 from graphfix.ir.model import Model
 from graphfix.ir.protos import normal_domain
-from graphfix.ir.storage.weights import load_array
+from graphfix.ir.storage.weights import load_array, type_name
 from graphfix.ir.views import NodeView
 from graphfix.validity.complaint import Complaint
 
@@ -71,6 +71,17 @@ def declaration_complaints(model: Model) -> Iterator[Complaint]:
                 owner = next(t for t in _declared_elsewhere(graph) if t.name == name)
                 message += f" than its own, {type_text(_declared(owner))}"
             yield Complaint("repeated-declaration", message)
+
+
+def stored_complaints(model: Model) -> Iterator[Complaint]:
+    """Yield each initializer that is listed as an input of another type, as the file has them."""
+    listed = {info.name: info.type.tensor_type.elem_type for info in model.proto.graph.input}
+    for tensor in model.proto.graph.initializer if listed else ():
+        declared = listed.get(tensor.name)
+        if declared and declared != tensor.data_type:
+            kinds = type_name(tensor.data_type), type_name(declared)
+            said = f"initializer {tensor.name} is {kinds[0]} and listed as an input of {kinds[1]}"
+            yield Complaint("stored-type", said)
 
 
 def _declared_elsewhere(graph: Graph) -> tuple[Tensor, ...]:

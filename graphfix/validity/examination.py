@@ -27,6 +27,7 @@ from graphfix.validity.declarations import (
     declaration_complaints,
     name_complaints,
     node_name_complaints,
+    stored_complaints,
 )
 from graphfix.validity.shapes import CHECKED_HERE, SCALED, own_complaint
 from graphfix.validity.stored_data import data_complaints
@@ -109,6 +110,7 @@ def examine(model: Model, misdeclared: Collection[str] = ()) -> Examination:
     if model.is_text:
         complaints.append(Complaint("text-form", "engines read the binary form of a model alone"))
     complaints += [*node_name_complaints(model), *declaration_complaints(model)]
+    complaints += stored_complaints(model)
     if checker or typed or foreign or inferred is None:
         complaints += _walked(model, inference)
     else:

@@ -37,6 +37,7 @@ ELSEWHERE = {
     "what engines take for numbers of shapes": (
         "shape_only_values._ARRANGES shape_only_values._COUNTS"
     ),
+    "how a broken file is read, a second time and apart": "promoting._ARITHMETIC",
     "what makes no small part to prove": "evidence._NO_CONTEXT",
     "kernels that carry NaN as IEEE 754 does": "inside._CARRIES_NAN",
     "what one pass takes, or one family": (

@@ -15,7 +15,7 @@ from graphfix.pipeline.settings import Settings
 # What a file says of a run, in its order.
 _WRITTEN = (
     *("passes", "skip", "options", "target", "opset", "assume_ops", "op_types", "shapes"),
-    *("allow_lossy", "allow_io_change", "partial", "verify", "seed", "stages"),
+    *("allow_lossy", "allow_mended", "allow_io_change", "partial", "verify", "seed", "stages"),
 )
 
 
@@ -47,6 +47,7 @@ class Recipe(RunOptions):
             op_types={each.name: each.text for each in settings.op_types},
             shapes=dict(settings.shapes),
             allow_lossy=settings.allow_lossy,
+            allow_mended=settings.allow_mended,
             allow_io_change=settings.allow_io_change,
             partial=settings.partial,
             verify=settings.verify,

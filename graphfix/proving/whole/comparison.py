@@ -76,6 +76,16 @@ def compare_in_engine(task: Task, path: Path, engine: TargetEngine, meant: Meant
     return replace(said, status=Verdict.INCONCLUSIVE, reason=reason)
 
 
+def compare_as_run(task: Task) -> Verification:
+    """Compare two models that run in a way of their own; no constant is changed in both."""
+    ready = prepare(task)
+    if isinstance(ready, Verification):
+        return ready
+    if ready.chance is not None:
+        return Verification(Verdict.INCONCLUSIVE, "numbers are drawn at random", ready.before.name)
+    return _Comparison(task, ready, alike=False).verdict()
+
+
 def _nothing() -> None:
     """Close a runner that needs no closing."""
 
@@ -88,8 +98,16 @@ def _elements(*samples: Sequence[Feed]) -> int:
 class _Comparison:
     """Runs samples until there are enough that say something."""
 
-    def __init__(self, task: Task, ready: Prepared, *, kernels: TargetEngine | None = None) -> None:
+    def __init__(
+        self,
+        task: Task,
+        ready: Prepared,
+        *,
+        kernels: TargetEngine | None = None,
+        alike: bool = True,
+    ) -> None:
         self._task = task
+        self._alike = alike  # whether a constant can be changed in both
         self._other_kernels = kernels is not None
         self._arithmetic = "" if kernels is None else kernels.arithmetic
         self._interface = ready.interface
@@ -269,7 +287,7 @@ class _Comparison:
 
     def _may_change_constants(self) -> bool:
         alone = self._task.before.turns is None
-        return alone and self._chance is None and not self._other_kernels
+        return self._alike and alone and self._chance is None and not self._other_kernels
 
     def _method(self) -> str:
         names = dict.fromkeys((self._before.name, self._after.name))

@@ -1,0 +1,265 @@
+"""Runs a file node by node, each in a model of its own, where ONNX refuses the whole.
+
+Subgraphs are walked here: branches are both run, since the types of both count, and a state has
+the type that holds all that it becomes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import onnx
+import onnx.external_data_helper
+from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, numpy_helper
+
+from graphfix.analysis.shape_inference import infer_shapes
+from graphfix.errors import EngineFailed
+from graphfix.ir.protos import constant_of_node, copied, normal_domain
+from graphfix.ir.schemas import minimal_ir
+from graphfix.proving.readings.promoting import Taken, promoted, takes
+from graphfix.proving.runners.engine import Engine, MissingOperator
+from graphfix.proving.runners.evaluators import Evaluators
+from graphfix.proving.runners.first_engine import RunnableModel
+from graphfix.proving.values.kinds import Array, Feed, Value, numpy_dtype
+
+_MOST_ROUNDS = 10_000
+_ANY = frozenset(
+    ["float16", "bfloat16", "float32", "float64", "bool"]
+    + [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
+)
+
+
+class Scope:
+    """The values of a graph by name, and which of them the file stores."""
+
+    def __init__(self, outer: Scope | None = None) -> None:
+        """Begin without values, inside of `outer`."""
+        self._outer = outer
+        self._values: dict[str, Value] = {}
+        self._stored: set[str] = set()
+
+    def put(self, name: str, value: Value, *, stored: bool = False) -> None:
+        """Take a value."""
+        self._values[name] = value
+        if stored:
+            self._stored.add(name)
+
+    def get(self, name: str) -> Value:
+        """Return a value; raises `EngineFailed`."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope._values:
+                return scope._values[name]
+            scope = scope._outer
+        raise EngineFailed(f"nothing gives {name}")
+
+    def is_stored(self, name: str) -> bool:
+        """Say whether a value is a constant of the file."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope._values:
+                return name in scope._stored
+            scope = scope._outer
+        return False
+
+
+class ReadingEngine:
+    """Evaluates a file as it came; its operands are promoted where they meet."""
+
+    name = "the file as it came, node by node"
+
+    def __init__(
+        self, model: ModelProto, folder: str, evaluators: Evaluators, wanted: ModelProto
+    ) -> None:
+        """Prepare to run `model`.
+
+        Args:
+            model: The file as it came.
+            folder: Where its external data lies.
+            evaluators: Numpy models of operators that no engine has.
+            wanted: The file as it was read, which says of what types the outputs are.
+        """
+        if folder:
+            model = copied(model)
+            onnx.external_data_helper.load_external_data_for_model(model, folder)
+        self._graph = model.graph
+        self._overridable = model.ir_version >= 4
+        self._opsets = {normal_domain(o.domain): o.version for o in model.opset_import}
+        self._functions = list(model.functions)
+        self._evaluators = evaluators
+        self._outputs = [
+            (info.name, info.type.tensor_type.elem_type) for info in wanted.graph.output
+        ]
+        self._engines: dict[tuple[object, ...], Engine] = {}
+
+    def run(self, feed: Feed) -> dict[str, Value]:
+        """Run once; see `graphfix.proving.runners.engine.Engine`.
+
+        Raises:
+            MissingOperator: A node cannot be run by itself, which says nothing of the file.
+        """
+        scope = self._entered(self._graph, None, feed)
+        self._nodes(self._graph, scope)
+        results: dict[str, Value] = {}
+        for name, elem_type in self._outputs:
+            value = scope.get(name)
+            if isinstance(value, np.ndarray) and elem_type:
+                with np.errstate(all="ignore"):
+                    value = value.astype(numpy_dtype(elem_type))
+            results[name] = value
+        return results
+
+    def _entered(self, graph: GraphProto, outer: Scope | None, given: Mapping[str, Value]) -> Scope:
+        scope = Scope(outer)
+        listed = {info.name for info in graph.input}
+        for tensor in graph.initializer:
+            stored = tensor.name not in listed or not self._overridable
+            scope.put(tensor.name, numpy_helper.to_array(tensor), stored=stored)
+        for name, value in given.items():
+            scope.put(name, value)
+        return scope
+
+    def _nodes(self, graph: GraphProto, scope: Scope) -> None:
+        for node in graph.node:
+            results = self._node(node, scope)
+            stored = constant_of_node(node) is not None
+            for name, value in zip(node.output, results, strict=False):
+                if name:
+                    scope.put(name, value, stored=stored)
+
+    def _node(self, node: NodeProto, scope: Scope) -> Sequence[Value]:
+        values = [scope.get(name) if name else None for name in node.input]
+        subgraphs = {a.name: a.g for a in node.attribute if a.type == AttributeProto.GRAPH}
+        try:
+            if not subgraphs:
+                return self._alone(node, values, [scope.is_stored(n) for n in node.input])
+            if node.op_type == "If":
+                return self._branches(subgraphs, _truth(values[0]), scope)
+            if node.op_type == "Loop":
+                return self._loop(subgraphs["body"], values, scope)
+        except MissingOperator:
+            raise
+        except EngineFailed as error:
+            key = (node.domain, node.op_type)
+            raise MissingOperator(key, f"{node.op_type} by itself: {error.message}") from error
+        key = (node.domain, node.op_type)
+        raise MissingOperator(key, f"{node.op_type} is not read node by node")
+
+    def _alone(
+        self, node: NodeProto, values: list[Value], stored: Sequence[bool]
+    ) -> Sequence[Value]:
+        domain = normal_domain(node.domain)
+        opset = self._opsets.get(domain, 0)
+        ready = promoted(node.op_type, takes(node.op_type, opset, domain), values, stored)
+        engine = self._engine(node, ready)
+        names = [f"i{place}" for place in range(len(ready))]
+        fed: Feed = {n: v for n, v in zip(names, ready, strict=True) if v is not None}
+        found = engine.run(fed)
+        return [found.get(f"o{place}") for place in range(len(node.output))]
+
+    def _engine(self, node: NodeProto, values: Sequence[Value]) -> Engine:
+        """Return what runs a node by itself on values of these types."""
+        single = NodeProto()
+        single.CopyFrom(node)
+        single.name = ""
+        del single.input[:], single.output[:]
+        infos: list[onnx.ValueInfoProto] = []
+        for place, value in enumerate(values):
+            single.input.append("" if value is None else f"i{place}")
+            if value is not None:
+                infos.append(onnx.helper.make_value_info(f"i{place}", _type(value)))
+        single.output.extend(f"o{n}" if name else "" for n, name in enumerate(node.output))
+        key = (single.SerializeToString(), *(i.SerializeToString() for i in infos))
+        if key not in self._engines:
+            outputs = [onnx.ValueInfoProto(name=name) for name in single.output if name]
+            graph = onnx.helper.make_graph([single], "node", infos, outputs)
+            opset = self._opsets.get("", 1)
+            model = onnx.helper.make_model(
+                graph,
+                opset_imports=[onnx.helper.make_opsetid(d, v) for d, v in self._opsets.items()],
+                functions=self._functions,
+                ir_version=max(minimal_ir(opset), 8),
+            )
+            model = infer_shapes(model)  # no engine passes on a bfloat16 of which no one says so
+            self._engines[key] = RunnableModel(model, "", self._evaluators).open()
+        return self._engines[key]
+
+    def _branches(
+        self, subgraphs: Mapping[str, GraphProto], truth: bool, scope: Scope
+    ) -> Sequence[Value]:
+        found: dict[str, list[Value]] = {}
+        for name, body in subgraphs.items():
+            inner = self._entered(body, scope, {})
+            self._nodes(body, inner)
+            found[name] = [inner.get(info.name) for info in body.output]
+        taken = found["then_branch" if truth else "else_branch"]
+        other = found["else_branch" if truth else "then_branch"]
+        return [_like(value, twin) for value, twin in zip(taken, other, strict=True)]
+
+    def _loop(self, body: GraphProto, values: Sequence[Value], scope: Scope) -> Sequence[Value]:
+        wanted = list(values[2:])
+        for place, info in enumerate(body.input[2 : 2 + len(wanted)]):
+            if info.type.tensor_type.elem_type:
+                declared = np.zeros(0, numpy_dtype(info.type.tensor_type.elem_type))
+                wanted[place] = _like(wanted[place], declared)
+        while True:
+            states, scanned, seen = self._rounds(body, values, wanted, scope)
+            wider = [_like(value, then) for value, then in zip(wanted, seen, strict=True)]
+            if all(_type(a) == _type(b) for a, b in zip(wider, wanted, strict=True)):
+                return [*states, *scanned]
+            wanted = wider
+
+    def _rounds(
+        self, body: GraphProto, values: Sequence[Value], begin: Sequence[Value], scope: Scope
+    ) -> tuple[list[Value], list[Value], list[Value]]:
+        """Return the last states, what is scanned, and states of the types that they had."""
+        most = int(np.asarray(values[0]).reshape(-1)[0]) if values[0] is not None else _MOST_ROUNDS
+        truth = values[1] is None or _truth(values[1])
+        states, seen = list(begin), list(begin)
+        rows: list[list[Array]] = [[] for _ in body.output[1 + len(states) :]]
+        count = 0
+        while count < most and truth:
+            if count == _MOST_ROUNDS:
+                raise EngineFailed(f"a Loop takes more than {_MOST_ROUNDS} rounds")
+            names = [info.name for info in body.input]
+            given = (np.array(count, np.int64), np.array(truth), *states)
+            inner = self._entered(body, scope, dict(zip(names, given, strict=False)))
+            self._nodes(body, inner)
+            found = [inner.get(info.name) for info in body.output]
+            truth = _truth(found[0])
+            seen = [_like(a, b) for a, b in zip(seen, found[1:], strict=False)]
+            states = [_like(a, b) for a, b in zip(found[1:], begin, strict=False)]
+            for row, value in zip(rows, found[1 + len(states) :], strict=True):
+                row.append(np.asarray(value))
+            count += 1
+        if not count and rows:
+            raise EngineFailed("a Loop without a round gives nothing to stack")
+        return states, [np.stack(row) for row in rows], seen
+
+
+def _like(value: Value, other: Value) -> Value:
+    """Return a value in the type that holds those of both."""
+    if not isinstance(value, np.ndarray) or not isinstance(other, np.ndarray):
+        return value
+    if value.dtype == other.dtype:
+        return value
+    either = [Taken("", _ANY)]
+    return promoted("If", either, [value, other.reshape(-1)[:0]], [False, False])[0]
+
+
+def _truth(value: Value) -> bool:
+    return bool(np.asarray(value).reshape(-1)[0])
+
+
+def _type(value: Value) -> onnx.TypeProto:
+    if isinstance(value, list):
+        if not value:
+            raise EngineFailed("an empty sequence has no type")
+        return onnx.helper.make_sequence_type_proto(_type(value[0]))
+    if not isinstance(value, np.ndarray):
+        raise EngineFailed("neither a tensor nor a sequence")
+    dtype = value.dtype
+    strings = dtype == np.dtype(object)
+    elem = onnx.TensorProto.STRING if strings else onnx.helper.np_dtype_to_tensor_dtype(dtype)
+    return onnx.helper.make_tensor_type_proto(elem, None)
