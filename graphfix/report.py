@@ -93,6 +93,7 @@ class Finding:
         needs: For those of `removed_by` that want a consent which was not given: id and options.
         follow_ups: Findings that are unknown only because of this one, counted in it.
         fault: What the rule raised instead of an answer, a fault of ours; empty where it did not.
+        withheld: Which options of the user keep away what may remove it; empty for none.
     """
 
     rule: str
@@ -108,6 +109,7 @@ class Finding:
     needs: tuple[tuple[str, str], ...] = ()
     follow_ups: tuple[Finding, ...] = ()
     fault: str = ""
+    withheld: str = ""
 
     @property
     def blocks(self) -> bool:

@@ -29,5 +29,11 @@ class Spared(Struct, frozen=True):
 
     def __call__(self, view: NodeView) -> bool:
         """Say whether a node is left alone."""
-        key = node_key(view.node.origin or view.ref())
-        return key in self.excepted or (self.only is not None and key not in self.only)
+        return bool(self.option(view.node.origin or view.ref()))
+
+    def option(self, node: NodeRef) -> str:
+        """Return the option that leaves a node of the file alone; empty for none."""
+        key = node_key(node)
+        if key in self.excepted:
+            return "--except"
+        return "--only" if self.only is not None and key not in self.only else ""

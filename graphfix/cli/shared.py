@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 
@@ -76,23 +77,16 @@ class Detail(Enum):
 
 def detail_options(function: Function) -> Function:
     """Add ``-v`` and ``-q``, which say how much text is printed, as ``detail``."""
-    function = click.option(
-        "-q",
-        "--quiet",
-        "detail",
-        flag_value=Detail.VERDICT,
-        type=click.UNPROCESSED,
-        help="Print the verdict alone, one line.",
-    )(function)
-    return click.option(
-        "-v",
-        "--verbose",
-        "detail",
-        flag_value=Detail.WHOLE,
-        default=Detail.SHORT,
-        type=click.UNPROCESSED,
-        help="Print everything; without it at most 20 lines.",
-    )(function)
+
+    @wraps(function)
+    def with_detail(*, quiet: bool, verbose: bool, **given: Any) -> Any:
+        if quiet and verbose:
+            raise click.UsageError("--quiet and --verbose exclude each other")
+        detail = Detail.VERDICT if quiet else Detail.WHOLE if verbose else Detail.SHORT
+        return function(detail=detail, **given)
+
+    quiet = click.option("-q", "--quiet", is_flag=True, help="Print the verdict alone, one line.")
+    return cast(Function, verbose_option(quiet(with_detail)))
 
 
 def verbose_option(function: Function) -> Function:

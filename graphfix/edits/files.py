@@ -60,6 +60,8 @@ def edit_file(
         InvalidModel: The file is not a model; nothing is written.
         UsageError: A name is wrong, or the result may not be written; nothing is written.
     """
+    if request.verify == "off" and request.inputs is not None:
+        raise UsageError("--verify off and --inputs exclude each other")
     entries = list(_entries(request.edits))
     edits = [edit for _, edit in entries]
     model = as_model(request.model)

@@ -162,10 +162,13 @@ def check_consistent(request: RunRequest) -> None:
     Raises:
         UsageError: It is.
     """
+    off = request.verify == "off"
     for one, other, both in (
         ("--dry-run", "--in-place", request.dry_run and request.in_place),
         ("--in-place", "--output", request.in_place and request.output is not None),
         ("--strict", "--partial", request.strict and request.partial),
+        ("--verify off", "--inputs", off and request.inputs is not None),
+        ("--verify off", "--certificates", off and request.certificates is not None),
     ):
         if both:
             raise UsageError(f"{one} and {other} exclude each other")

@@ -29,6 +29,7 @@ from graphfix.pipeline.run import Run
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.verifying import original_on_disk
 from graphfix.pipeline.whole_result import broken, compared
+from graphfix.pipeline.withheld import with_withheld
 from graphfix.pipeline.worse_findings import contradicted
 from graphfix.proving.sites.captured import WholeModel, too_big
 from graphfix.proving.sites.certificate_cache import CertificateCache
@@ -95,6 +96,7 @@ def finish(
     code = exit_code(attempt, settings, every_site_equal(sites))
     if code == 0 and _undone(outcomes, settings):
         code = 1
+    opsets = opsets_of(run.model)
     report = Report(
         version=__version__,
         target=settings.target.name if settings.target is not None else "",
@@ -105,7 +107,9 @@ def finish(
             with_removers(known, settings, run.opsets_before), attempt.findings_after, sites
         ),
         outcomes=outcomes,
-        findings_after=with_removers(attempt.findings_after, settings, opsets_of(run.model)),
+        findings_after=with_withheld(
+            with_removers(attempt.findings_after, settings, opsets), settings, opsets, run.spared
+        ),
         open_inputs=_open_inputs(run.model),
         io_changes=run.io_changes,
         verification=attempt.verification,

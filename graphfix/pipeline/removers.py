@@ -54,7 +54,7 @@ def with_removers(
         elsewhere = finding.rule in _OF_ANOTHER_NODE
         key = (finding.feature, node.domain, node.op, opset, elsewhere)
         if key not in known:
-            able = _removing(available, finding, opset)
+            able = removing(available, finding, opset)
             able = [p for p in able if not p.last_resort] or able
             able = [p for p in able if p.accuracy is not MENDED] or able
             able.sort(key=lambda p: (_RANK[p.accuracy], p.id))
@@ -69,7 +69,8 @@ def with_removers(
     return tuple(result)
 
 
-def _removing(passes: Catalogue, finding: Finding, opset: int | None) -> list[Pass]:
+def removing(passes: Catalogue, finding: Finding, opset: int | None) -> list[Pass]:
+    """Return those of some passes that remove a finding; the opset is that of its scope."""
     return [p for p in passes.removing(finding.feature) if can_remove(p, finding, opset)]
 
 
@@ -115,7 +116,7 @@ def passes_removing(
         domain: Its domain; ``*`` where that is not known.
     """
     finding = Finding(rule, feature, Severity.REJECT, NodeRef(op=op, domain=domain), "")
-    return tuple(_removing(passes, finding, None))
+    return tuple(removing(passes, finding, None))
 
 
 def _subject(feature: str) -> tuple[str, str]:

@@ -91,7 +91,7 @@ class Run:
     left: list[Left] = field(init=False, default_factory=list[Left])
     rule_faults: list[Specimen] = field(init=False, default_factory=list[Specimen])
     known_faults: frozenset[str] | None = None
-    _spared: Spared | None = field(init=False, default=None)
+    spared: Spared | None = field(init=False, default=None)
     _graph_work: Workspace | None = field(init=False, default=None)
     _checked: tuple[Model, Checked] | None = field(init=False, default=None)
 
@@ -102,7 +102,7 @@ class Run:
         self.plain_nodes = self.model.node_count()
         asked = self.settings
         if asked.only or asked.excepted:
-            self._spared = spared_nodes(self.model, asked.only, asked.excepted)
+            self.spared = spared_nodes(self.model, asked.only, asked.excepted)
 
     def timed(self, name: str, stage: Callable[[Run], object]) -> None:
         """Run a stage, and tell the hooks and the clock of it."""
@@ -148,7 +148,7 @@ class Run:
                 self.budget,
                 self.passes,
                 self._opset_limit(),
-                self._spared,
+                self.spared,
             )
             if self.budget.nodes is None:
                 self.budget.nodes = GROWTH * self._graph_work.count + SMALL_GROWTH

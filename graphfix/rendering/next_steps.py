@@ -134,7 +134,9 @@ def next_steps(report: Report, exit_code: int) -> tuple[str, ...]:
     if wanting and report.open_inputs:
         steps.append(_sizes(report))
     unrepaired = [
-        f for f in left if f.feature.startswith("op:") and f.rule != UNTYPED and not f.removed_by
+        f
+        for f in left
+        if f.feature.startswith("op:") and f.rule != UNTYPED and not f.removed_by and not f.withheld
     ]
     own = distinct(in_code(f.feature.removeprefix("op:")) for f in unrepaired if _is_foreign(f))
     if own:

@@ -48,6 +48,7 @@ _UNDECIDED = {
     Verdict.INCONCLUSIVE: "comparing the whole model was inconclusive",
     Verdict.SKIPPED: "the whole model was not compared",
 }
+_NO_PASS = "no pass removes this"
 _FIRST = 160  # columns of a first line that holds a reason
 
 
@@ -346,7 +347,24 @@ def _left(group: Group, report: Report, *, whole: bool = False) -> list[str]:
 
 
 def why_left(findings: Sequence[Finding], outcomes: Iterable[Outcome]) -> str:
-    """Say why a problem is left: no pass removes it, a consent is missing, or a pass refused."""
+    """Say why a problem is left: no pass removes it, a consent is missing, or a pass refused.
+
+    What the user's own options keep away is said with it.
+    """
+    withheld = "; ".join(distinct(f.withheld for f in findings))
+    tried = _why_tried(findings, outcomes)
+    if withheld and tried in ("", _NO_PASS):
+        return withheld
+    return f"{tried}; {withheld}" if withheld else tried or _idle(findings)
+
+
+def _idle(findings: Sequence[Finding]) -> str:
+    names = distinct(name for f in findings for name in f.removed_by)
+    return f"{capped(names, 2)} did not act here (`graphfix check --explain` says why)"
+
+
+def _why_tried(findings: Sequence[Finding], outcomes: Iterable[Outcome]) -> str:
+    """Say what the run itself knows of why a problem is left; empty where it knows nothing."""
     names = distinct(name for f in findings for name in f.removed_by)
     needs = dict(pair for f in findings for pair in f.needs)
     if needs:
@@ -364,11 +382,11 @@ def why_left(findings: Sequence[Finding], outcomes: Iterable[Outcome]) -> str:
             at = f" at {node_label(site.node)}" if site is not None and len(findings) > 1 else ""
             return f"{outcome.pass_id} {outcome.status}{at}: {outcome.reason}"
     if not names:
-        return "no pass removes this"
+        return _NO_PASS
     unknown = distinct(f.missing for f in findings)
     if unknown:
         return f"not known: {capped(unknown, 3)}"
-    return f"{capped(names, 2)} did not act here (`graphfix check --explain` says why)"
+    return ""
 
 
 def _not_done(report: Report) -> list[list[str]]:

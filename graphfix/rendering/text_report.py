@@ -6,7 +6,7 @@ from collections import Counter
 from math import isfinite
 
 from graphfix.engines.interface import NextStep
-from graphfix.rendering.grouping import Group, distinct
+from graphfix.rendering.grouping import Group, distinct, node_label
 from graphfix.rendering.next_steps import next_steps, replay_line, reproduced_at
 from graphfix.rendering.style import (
     PLAIN,
@@ -159,6 +159,8 @@ def _left(report: Report, style: Style) -> list[str]:
         for o in report.outcomes
         if o.status in (Status.REFUSED, Status.FAILED) and o.pass_id in helpers
     )
+    kept_away = (f for f in left if f.withheld)
+    reasons += distinct(f"{node_label(f.node) or 'the model'}: {f.withheld}" for f in kept_away)
     if reasons:
         lines += ["", "  Why the passes that remove these did not:"]
         lines += _bullets(reasons)

@@ -33,7 +33,9 @@ def model(tmp_path: Path) -> Path:
         (["--target", "trt8", "--dry-run", "--in-place"], "--dry-run and --in-place exclude"),
         (["--target", "trt8", "--strict", "--partial"], "--strict and --partial exclude"),
         (["--target", "trt8", "--in-place", "-o", "o.onnx"], "--in-place and --output exclude"),
-        (["--target", "trt8", "--verify", "off", "--inputs", "no.npz"], "no.npz: no such file"),
+        (["--target", "trt8", "--verify", "off", "--inputs", "no.npz"], "off and --inputs exclude"),
+        (["--target", "trt8", "--verify", "off", "--certificates", "d"], "--certificates exclude"),
+        (["--target", "trt8", "-q", "-v"], "--quiet and --verbose exclude each other"),
         (["--target", "trt8", "--inputs", "no.npz"], "no.npz: no such file"),
     ],
 )
@@ -47,15 +49,18 @@ def test_a_run(
     assert sorted(model.parent.iterdir()) == before
 
 
-def test_an_edit_whose_inputs_are_not_there(model: Path, tmp_path: Path) -> None:
+def test_an_edit(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out.onnx"
-    words = ["edit", str(model), "--rename", "x=q", "-o", str(out), "--verify", "off"]
+    words = ["edit", str(model), "--rename", "x=q", "-o", str(out)]
     assert main([*words, "--inputs", str(tmp_path / "no.npz")]) == 2
     (tmp_path / "no.npz").write_text("no archive")
     assert main([*words, "--inputs", str(tmp_path / "no.npz")]) == 2
-    assert not out.exists()
     np.savez(tmp_path / "yes.npz", x=np.ones(2, np.float32))
-    assert main([*words, "--inputs", str(tmp_path / "yes.npz")]) == 0
+    capsys.readouterr()
+    assert main([*words, "--inputs", str(tmp_path / "yes.npz"), "--verify", "off"]) == 2
+    assert "--verify off and --inputs exclude each other" in capsys.readouterr().err
+    assert main([*words, "-v", "-q"]) == 2
+    assert not out.exists()
 
 
 def test_from_python(model: Path) -> None:
