@@ -164,7 +164,7 @@ def run(
     code = int(result.exit_code)
     step = None
     if (reports or not as_json) and not request.dry_run and not out:
-        step = _next_step(result, request.target, bool(request.assume_ops))
+        step = _next_step(result, request.target, request.assume_ops)
     _write(reports, result, dry_run=request.dry_run, step=step)
     for written in raw:
         write_out(written)
@@ -207,7 +207,9 @@ def _show(result: Result, request: RunRequest, step: NextStep | None, detail: De
     (say if aside else emit)(text)
 
 
-def _next_step(result: Result, asked: str | Target | None, assumes: bool) -> NextStep | None:
+def _next_step(
+    result: Result, asked: str | Target | None, assumed: Sequence[str]
+) -> NextStep | None:
     """Return what to do with the file that was written; None where nothing was."""
     written = result.report.output
     name = asked or result.report.target
@@ -220,6 +222,8 @@ def _next_step(result: Result, asked: str | Target | None, assumes: bool) -> Nex
     from graphfix.ir.graph import shape_of_type
 
     target, model = load_target(name), result.model
+    names = {text.rpartition("::")[2] for text in assumed}
+    assumes = bool(names) and any(node.op in names for node in model.nodes())
 
     def contents() -> tuple[Sequence[Input], frozenset[str]]:
         given: list[Input] = []

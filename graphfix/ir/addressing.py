@@ -44,6 +44,11 @@ def select(known: Sequence[NodeRef], address: str, where: str) -> list[int]:
         return found
     names = [node.name for node in known if node.name]
     operators = [f"op:{node.op}" for node in known]
+    if not names and known and not address.startswith("op:"):
+        hint = (
+            f"its nodes have no names: say {operators[0]} for an operator, or index:0 for a place"
+        )
+        raise UsageError(f"the model has no node {address!r}", where=where, hint=hint)
     raise unknown("node", address, operators if address.startswith("op:") else names, where)
 
 
@@ -58,9 +63,9 @@ def unknown(kind: str, name: str, known: Iterable[str], where: str) -> UsageErro
     near = get_close_matches(name, names, SHOWN, 0.5) if len(names) <= 100_000 else []
     if not near:
         near = names[:SHOWN]
-    reported = listed(near) if near else "none"
     few = len(names) <= SHOWN
-    hint = f"it has: {reported}" if few else f"the nearest of {len(names)}: {reported}"
+    hint = f"it has: {listed(near)}" if few else f"the nearest of {len(names)}: {listed(near)}"
+    hint = hint if near else f"it has no {kind}s"
     return UsageError(f"the model has no {kind} {name!r}", where=where, hint=hint)
 
 
@@ -83,6 +88,6 @@ def _at_index(known: Sequence[NodeRef], address: str, where: str) -> list[int]:
         raise UsageError(
             f"{address!r} is no place of a node",
             where=where,
-            hint=f"index:0 to index:{len(main) - 1}",
+            hint=f"index:0 to index:{len(main) - 1}" if main else "it has no nodes",
         )
     return [i for i in main if known[i].index == int(text)]

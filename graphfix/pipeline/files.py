@@ -13,7 +13,7 @@ from graphfix.engines.targets import resolve, resolve_briefly
 from graphfix.errors import InvalidModel, UsageError
 from graphfix.ir.model import Model
 from graphfix.ir.operator_aliases import treated
-from graphfix.ir.protos import called
+from graphfix.ir.protos import called, normal_domain
 from graphfix.ir.storage.provenance import FROM, MADE_BY
 from graphfix.ir.storage.reading import read_model
 from graphfix.ir.storage.saving import write_all, write_atomically
@@ -101,6 +101,21 @@ class CheckResult:
     engine: EngineAsked | None = None
 
 
+def _unused(model: Model, settings: Settings) -> tuple[str, ...]:
+    """Return a sentence for each operator that the user named and that no node is."""
+    notes = unused(model, settings.op_types) if settings.op_types else ()
+    if not settings.assumed:
+        return notes
+    there = {(normal_domain(node.domain or ""), node.op) for node in model.nodes()}
+    there |= {("", op) for _, op in there}
+    return notes + tuple(
+        f"--assume-op {f'{domain}::{op}' if domain else op} says nothing here: no node of the "
+        "model is one"
+        for domain, op in sorted(settings.assumed)
+        if (domain, op) not in there
+    )
+
+
 @guarded
 def check_file(request: CheckRequest) -> CheckResult:
     """Check a file for a target.
@@ -113,7 +128,7 @@ def check_file(request: CheckRequest) -> CheckResult:
     target, notes = (resolve if request.explain else resolve_briefly)(request.target)
     settings = request.settings()
     model, said = treated(as_model(request.model), request.treat_as)
-    notes = (*notes, *said, *unused(model, settings.op_types))
+    notes = (*notes, *said, *_unused(model, settings))
     again = model.copy() if request.explain else None
     found = findings_of(model, settings)
     result = CheckResult(
@@ -188,9 +203,7 @@ def _run(
     if isinstance(request.model, Model):
         facts = replace(facts, path=INPUT)
     model, said = treated(given, request.treat_as) if request.treat_as else (given, ())
-    notes = (*notes, *said)
-    if settings.op_types:
-        notes = (*notes, *unused(model, settings.op_types))
+    notes = (*notes, *said, *_unused(model, settings))
     external = model.has_external_data()
     folder = request.reproducers
     if request.output == STANDARD:

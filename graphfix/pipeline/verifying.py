@@ -12,7 +12,7 @@ from pathlib import Path
 from msgspec.structs import replace
 from onnx import ModelProto
 
-from graphfix.engines.engine import engine_of, every_engine
+from graphfix.engines.engine import engine_of
 from graphfix.engines.profile import Target
 from graphfix.errors import UsageError
 from graphfix.ir.model import Model
@@ -87,12 +87,20 @@ def check_engine(target: Target | None, where: str = "--verify engine") -> None:
     Raises:
         UsageError: Nothing runs models in the target's engine, or this machine does not have it.
     """
-    engine = None if target is None else engine_of(target.family)
-    if target is None or engine is None or not engine.runs_models:
-        known = [other for other in every_engine() if other.runs_models]
-        titles = " or ".join(other.title for other in known)
-        examples = " or ".join(f"--target {other.example}" for other in known)
-        raise UsageError(f"is for targets of {titles}", where=where, hint=f"give {examples}")
+    if target is None:
+        raise UsageError("is for a target", where=where, hint="give --target NAME as well")
+    engine = engine_of(target.family)
+    if engine.installed():  # it is what runs everything here
+        here = f"{engine.name} {engine.installed()}"
+        if engine.means_installed(target):
+            reason, hint = f"{here} runs every comparison anyway", "leave it out"
+        else:
+            reason = f"this machine has {here}, not {target.title}"
+            hint = "leave it out, and the rules known of it are applied"
+        raise UsageError(reason, where=where, hint=hint)
+    if not engine.runs_models:
+        hint = "`graphfix targets NAME` says of an engine how to get it"
+        raise UsageError(f"nothing here runs models in {target.title}", where=where, hint=hint)
     if not engine.has(target):
         hint = engine.how_to_install(target)
         raise UsageError(f"this machine has no {engine.title}", where=where, hint=hint)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from os.path import basename
 from pathlib import Path
 
-from graphfix.edits.engine import Edited
+from graphfix.edits.engine import Done, Edited
 from graphfix.edits.proof import Proof
 from graphfix.edits.step import FreeSize
 from graphfix.rendering.as_json import SCHEMA, Json, verification_json
@@ -53,7 +53,8 @@ def short_edit(model: str, output: Path | None, found: Edited, *, style: Style =
     if proofs:
         more = " or more" if tried and min(tried) < max(tried) else ""
         on = f", outputs compared on {count(min(tried), 'input')}{more}" if tried else ""
-        claims = "; ".join(dict.fromkeys(proof.claim for proof in held))
+        steps = sorted(found.steps, key=lambda step: step.free_size is None)
+        claims = "; ".join(dict.fromkeys(text for step in steps for text in _claims(step)))
         reported = f": {claims}" if claims else ""
         lines += labelled_short(
             "verified", f"{len(held)} of {count(len(proofs), 'claim')}{on}{reported}"
@@ -77,6 +78,21 @@ def short_edit(model: str, output: Path | None, found: Edited, *, style: Style =
         ),
     ]
     return join(fitted(lines, lists, style))
+
+
+def _claims(step: Done) -> list[str]:
+    """Return what of an edit was verified; of a size that became free, at which sizes."""
+    free, claims = step.free_size, [proof.claim for proof in step.proofs if proof.equal]
+    at = step.proofs[1:]  # the first is of all sizes
+    if free is None or len(at) != len(free.tried):
+        return claims
+    sizes = [str(size) for size, proof in zip(free.tried, at, strict=True) if proof.equal]
+    text = f"run at {free.symbol} = {', '.join(sizes)}"
+    if step.proofs[0].equal:
+        most = "on" if free.most is None else f"to {free.most}"
+        text += f", and known for every {free.symbol} from 1 {most}"
+    text += ": item by item as before"
+    return [text] if sizes else claims
 
 
 def _not_verified(proofs: Sequence[Proof]) -> list[list[str]]:

@@ -72,11 +72,19 @@ def _lines(answer: Answer, style: Style) -> list[str]:
     else:
         lines += labelled("operator", printable(match.op))
     lines += labelled("cause", printable(answer.cause))
-    lines += labelled("removed", f"by {capped(answer.passes, 4)}" if answer.passes else "")
+    lines += labelled("removed", f"by {capped(_removers(answer), 4)}" if answer.passes else "")
     lines += labelled("advice", printable(answer.advice))
     if answer.command:
         lines.append(f"    cure      {answer.command}")
     return lines
+
+
+def _removers(answer: Answer) -> list[str]:
+    """Return the passes that are made for a message; another opset is named where none is."""
+    names = list(answer.passes)
+    if answer.match.message.feature.startswith("form:") and len(names) > 1:
+        return [name for name in names if name != "opset"]
+    return names
 
 
 def explain_json(found: Explained) -> Json:

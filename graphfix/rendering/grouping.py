@@ -11,6 +11,7 @@ from graphfix.rendering.style import count, printable
 from graphfix.report import Finding, NodeRef, Outcome, Severity, Status
 
 _REASONS_SHOWN = 6
+_OPSET = "opset"  # the pass that moves a model to another opset
 _ORDER = [Severity.REJECT, Severity.WRONG, Severity.BUILDER, Severity.FALLBACK, Severity.NOTE]
 
 SEVERITY_MEANS = {
@@ -38,13 +39,25 @@ class Group(Struct, frozen=True):
 
     @property
     def removed_by(self) -> tuple[str, ...]:
-        """The passes that remove it, best first, each once."""
-        return distinct(name for f in self.findings for name in f.removed_by)
+        """The passes that remove it, best first, each once.
+
+        Conversion to another opset is one of them where nothing else is: most forms of an operator
+        are in every opset.
+        """
+        names = distinct(name for f in self.findings for name in f.removed_by)
+        sure = tuple(name for name in names if name != _OPSET or not self._of_a_form)
+        return sure or names
+
+    @property
+    def _of_a_form(self) -> bool:
+        return self.feature.startswith("form:")
 
     @property
     def removers(self) -> str:
         """The same in words, each with the options that it needs first."""
         needs = dict(pair for f in self.findings for pair in f.needs)
+        if self.removed_by == (_OPSET,) and self._of_a_form:
+            return f"{_OPSET}, if another opset has no such form"
         return ", ".join(
             f"{name} (needs {needs[name]})" if name in needs else name for name in self.removed_by
         )

@@ -26,6 +26,7 @@ _SILENT = "The engine takes the model without a word, and computes something els
 _SAME = "What the engine says of it differs, or is what it says of other faults too."
 _SLUG_MOST = 60
 _TARGETS_SHOWN = 8
+_OPSET = "opset"
 _ANY_OPERATOR = "op:unknown"
 _OPERATOR = r"(?P<op>[\w.:*]+)"
 _OP_FEATURE = f"op:{_OPERATOR}"
@@ -158,6 +159,12 @@ def _cure(rule: Rule, held: Sequence[Target]) -> Iterator[str]:
         yield from _by_operator(rule)
         return
     able = _removers(rule)
+    if rule.feature.startswith("form:") and any(known.id == _OPSET for known in able):
+        # It is for the forms that another opset does not have, which few of them are.
+        able = [known for known in able if known.id != _OPSET]
+        if not able:
+            yield "No pass is made for it; a run also tries whether another opset avoids it."
+            return
     if not able:
         yield "No pass removes it; `graphfix run` says what blocks it, node by node."
         return

@@ -13,8 +13,15 @@ from graphfix.rendering.short_lines import (
     labelled_whole,
     notes_parted,
     one_line,
+    whole_text,
 )
-from graphfix.rendering.short_report import problem_line, problem_lines, subject
+from graphfix.rendering.short_report import (
+    problem_line,
+    problem_lines,
+    short_legend,
+    subject,
+    whole_problem,
+)
 from graphfix.rendering.style import PLAIN, Style, capped, count, join, printable
 from graphfix.rendering.wording import Word, engine_sentence, problems
 from graphfix.report import EngineAsked, Finding
@@ -67,13 +74,21 @@ def short_check(
         Listed(
             f"Problems: {count(sum(g.findings[0].blocks for g in groups), 'kind')}",
             [problem_lines(g) for g in groups if g.findings[0].blocks],
+            whole=[whole_problem(g) for g in groups if g.findings[0].blocks],
+            legend=short_legend(blocking),
         ),
         Listed(
             "Findings that do not block",
             [[problem_line(g)] for g in groups if not g.findings[0].blocks],
             minor=bool(blocking),
+            whole=[whole_problem(g) for g in groups if not g.findings[0].blocks],
+            legend=short_legend(f for f in found if not f.blocks),
         ),
-        Listed("Notes", [[one_line(note, "  - ")] for note in notes] if len(notes) > 1 else []),
+        Listed(
+            "Notes",
+            [[one_line(note, "  - ")] for note in notes] if len(notes) > 1 else [],
+            whole=[whole_text(note, "  - ", "    ") for note in notes] if len(notes) > 1 else [],
+        ),
         _next(command, blocking),
     ]
     return join(fitted(lines, lists, style))

@@ -23,12 +23,14 @@ class Listed(Struct):
         entries: Its entries, each of one line or of some that belong together.
         minor: Whether its heading alone is enough where there is no room.
         whole: The entries with nothing cut off, shown where there is room; none if they are alike.
+        legend: What words of it mean, shown below it where there is room.
     """
 
     title: str
     entries: Sequence[Sequence[str]]
     minor: bool = False
     whole: Sequence[Sequence[str]] = ()
+    legend: Sequence[str] = ()
 
 
 def one_line(text: str, indent: str = "", *, width: int = WIDTH) -> str:
@@ -118,6 +120,9 @@ def fitted(head: Sequence[str], lists: Sequence[Listed], style: Style) -> list[s
                 room -= more
                 entries[place] = whole
         part = _shown(structs.replace(each, entries=entries), number, style)
+        if number and len(each.legend) <= room:
+            part += each.legend
+            room -= len(each.legend)
         lines += ["", *part] if between else part
     return lines
 

@@ -20,6 +20,7 @@ from graphfix.rendering.short_lines import (
     whole_text,
 )
 from graphfix.rendering.style import PLAIN, WIDTH, Style, capped, count, join, printable, wrap
+from graphfix.rendering.text_findings import legend
 from graphfix.rendering.text_report import TONES
 from graphfix.rendering.wording import (
     Word,
@@ -36,6 +37,7 @@ from graphfix.report import (
     Finding,
     Outcome,
     Report,
+    Severity,
     Status,
     Verdict,
     every_site_equal,
@@ -116,6 +118,7 @@ def short_report(
             f"Problems left: {len(left)}",
             [_left(group, report) for group in kinds],
             whole=[_left(group, report, whole=True) for group in kinds],
+            legend=short_legend(left),
         ),
         Listed("Not done", _not_done(report) if word == Word.NOT_DONE else []),
         Listed(
@@ -196,14 +199,32 @@ def _alone(report: Report) -> str:
 
 def problem_line(group: Group) -> str:
     """Return one kind of problem in a line: severity, how many nodes, operator, engine's words."""
+    return one_line(_problem(group), f"  {group.severity} ".ljust(_SEVERITY))
+
+
+def whole_problem(group: Group) -> list[str]:
+    """Return the same with nothing cut off of the message, or of the engine's first line."""
+    text = _problem(group, lines=1)
+    return whole_text(text, f"  {group.severity} ".ljust(_SEVERITY), " " * _SEVERITY)
+
+
+def _problem(group: Group, *, lines: int | None = None) -> str:
     first = group.findings[0]
     many = f"{len(group.nodes)} x " if group.nodes else ""
     doubt = "" if group.certain else ", possibly"
     words = next((f.engine_text for f in group.findings if f.engine_text), "") or first.message
     if group.nodes:
         words = words.removeprefix(f"{first.node.op}: ")
-    severity = f"  {group.severity} ".ljust(_SEVERITY)
-    return one_line(f"{many}{subject(group)}{doubt}: {words}", severity)
+    return f"{many}{subject(group)}{doubt}: {' '.join(words.splitlines()[:lines])}"
+
+
+def short_legend(findings: Iterable[Finding]) -> list[str]:
+    """Say what the words for severities mean that do not say it themselves."""
+    plain = (Severity.REJECT, Severity.NOTE)
+    words = [
+        line.split(maxsplit=1) for line in legend(f for f in findings if f.severity not in plain)
+    ]
+    return [f"{' ' * _SEVERITY}({word}: {meaning})" for word, meaning in words]
 
 
 def subject(group: Group) -> str:
@@ -297,7 +318,9 @@ def _notes(report: Report, notes: Sequence[str]) -> list[str]:
         f"{f'{len(g.nodes)} x {subject(g)}: ' if g.nodes else ''}{g.findings[0].message}"
         for g in groups
     ]
-    texts += notes
+    # An option that has no effect comes first: whoever typed it expects one.
+    idle = [note for note in notes if note.startswith("--")]
+    texts = [*idle, *texts, *(note for note in notes if note not in idle)]
     if len(texts) == 1:
         return labelled_short("notes", texts[0])
     lines = [
@@ -359,7 +382,7 @@ def why_left(findings: Sequence[Finding], outcomes: Iterable[Outcome]) -> str:
 
 
 def _idle(findings: Sequence[Finding]) -> str:
-    names = distinct(name for f in findings for name in f.removed_by)
+    names = distinct(name for g in group_findings(findings) for name in g.removed_by)
     return f"{capped(names, 2)} did not act here (`graphfix check --explain` says why)"
 
 

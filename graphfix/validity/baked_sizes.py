@@ -7,13 +7,13 @@ from math import prod
 from typing import cast
 
 import onnx
-from msgspec import Struct
+from msgspec import Struct, structs
 from onnx import TensorProto
 
 from graphfix.analysis.inference import small_constant
 from graphfix.ir.graph import Constant, Node, Tensor, Variable, shape_of_type
 from graphfix.ir.model import Model
-from graphfix.ir.printing import shell_line
+from graphfix.ir.printing import shell_line, shell_word
 from graphfix.ir.views import NodeView
 from graphfix.validity.complaint import Complaint, called
 from graphfix.validity.element_types import Types
@@ -30,19 +30,23 @@ class FreeSide(Struct, frozen=True):
         axis: Which of its dimensions.
         shape: All of them.
         path: The file of the model; what stands for it where there is none.
+        others: The other inputs that have its symbol, by name.
     """
 
     name: str
     axis: int
     shape: Sizes
     path: str = "MODEL.onnx"
+    others: tuple[tuple[str, Sizes], ...] = ()
 
 
 def free_sides(model: Model) -> dict[str, FreeSide]:
     """Return the free dimensions of the inputs: by symbol, or by ``input axis`` without one."""
     found: dict[str, FreeSide] = {}
+    shapes: dict[str, Sizes] = {}
     for tensor in model.graph.inputs:
         shape = tensor.shape if isinstance(tensor, Variable) else None
+        shapes[tensor.name] = tuple(shape or ())
         for axis, dim in enumerate(shape or ()):
             if not isinstance(dim, int):
                 key = dim or f"{tensor.name} {axis}"
@@ -50,6 +54,10 @@ def free_sides(model: Model) -> dict[str, FreeSide]:
                     tensor.name, axis, tuple(shape or ()), str(model.path or "MODEL.onnx")
                 )
                 found.setdefault(key, side)
+    for key, side in found.items():
+        named = [(name, shape) for name, shape in shapes.items() if key in shape]
+        others = tuple((name, shape) for name, shape in named if name != side.name)
+        found[key] = structs.replace(side, others=others)
     return found
 
 
@@ -117,22 +125,35 @@ def _complaint(
         size if axis == side.axis or (symbol and dim == symbol) else dim or "?"
         for axis, dim in enumerate(side.shape)
     ]
+    fixed = "x".join(str(dim) if isinstance(dim, int) else f"<{dim}>" for dim in bound)
+    own = " with sizes of your own" if "<" in fixed else ""
     message = (
         f"{shown} is free, and runs with the size {size} alone: {called(view)} has the shape "
         f"({', '.join(map(str, sizes))}) of the {kind} {target.name} baked in; "
-        f"say --shape {side.name}={'x'.join(map(str, bound))}, or free it: "
-        f"{_freeing(side, bound, size)}"
+        f"say --shape {shell_word(f'{side.name}={fixed}')}{own}{_freeing(side, size)}"
     )
     return Complaint(KIND, message, view)
 
 
-def _freeing(side: FreeSide, bound: Sequence[int | str], size: int) -> str:
-    """Return the command that makes a dimension free with the constants it is baked into."""
-    symbol = str(side.shape[side.axis] or "N")
-    symbol = symbol if symbol.isidentifier() and "x" not in symbol else "N"  # x parts the sizes
-    sizes = ["?" if not isinstance(dim, int) else str(dim) for dim in bound]
-    sizes[side.axis] = str(size)
-    fixed = f"{side.name}={'x'.join(sizes)}"
-    sizes[side.axis] = symbol
-    words = ("graphfix", "edit", side.path, "--shape", fixed)
-    return shell_line((*words, "--dynamic", f"{side.name}={'x'.join(sizes)}", "-o", "OUT.onnx"))
+def _freeing(side: FreeSide, size: int) -> str:
+    """Return the command that makes a dimension free with the constants it is baked into.
+
+    All inputs that have its symbol are freed together. It is empty where one has the symbol twice,
+    which no edit frees.
+    """
+    symbol = side.shape[side.axis]
+    inputs = [(side.name, side.shape), *side.others]
+    if any(symbol and shape.count(symbol) > 1 for _, shape in inputs):
+        return ""
+    fitting = isinstance(symbol, str) and symbol.isidentifier() and "x" not in symbol
+    new = symbol if fitting else "N"  # an x parts the sizes
+
+    def text(name: str, shape: Sizes, value: object) -> str:
+        place = shape.index(symbol) if symbol else side.axis
+        sizes = ["?" if not isinstance(dim, int) else str(dim) for dim in shape]
+        sizes[place] = str(value)
+        return f"{name}={'x'.join(sizes)}"
+
+    words = ("graphfix", "edit", side.path, "--shape", text(side.name, side.shape, size))
+    freed = ",".join(text(name, shape, new) for name, shape in inputs)
+    return f", or free it: {shell_line((*words, '--dynamic', freed, '-o', 'OUT.onnx'))}"

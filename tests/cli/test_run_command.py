@@ -97,7 +97,7 @@ def test_run_ends_with_the_code_of_the_result(pipeline: Pipeline, code: int) -> 
 def test_run_prints_text_with_the_trtexec_line(
     pipeline: Pipeline, written: Path, capsys: Capture
 ) -> None:
-    assert main(["run", "m.onnx", "--target", "trt8", "--assume-op", "Foo"]) == 0
+    assert main(["run", "m.onnx", "--target", "trt8", "--assume-op", "Relu"]) == 0
     out, err = capsys.readouterr()
     assert out.startswith("FIXED: model.onnx for trt8.6: 1 problem repaired, none is left\n")
     assert err == ""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from graphfix import UsageError, edits
 from graphfix.analysis.inference import type_text
+from graphfix.rendering.edit_views import short_edit
 from tests.edits.small_models import HEAD, checked, parsed, ran, samples
 
 # A token is put in front of patches, heads are parted, windows are cut: all with one image.
@@ -246,10 +249,10 @@ g (float[1, 4] x) => (float[1, 4] y)
 @pytest.mark.parametrize(
     ("sizes", "said"),
     [
-        (("N", 4), "'x' has 3 dimensions, not 2"),
-        ((1, 4, 6), "no size would become free"),
-        ((2, 4, 6), "a size of 'x' is 1, not 2"),
-        (("N", "M", 6), "two sizes of 'x' would become free"),
+        (("N", 4), "'x' has 3 dimensions, not 2 (it is 1x4x6)"),
+        ((1, 4, 6), "no size would become free (--dynamic x=Nx4x6)"),
+        ((2, 4, 6), "size 0 of 'x' is 1, not 2 (it is 1x4x6; only a number becomes free)"),
+        (("N", "M", 6), "two sizes of 'x' would become free (one at a time: --dynamic x=Nx4x6)"),
         ((1, "C", 6), "Reshape 'tokens' depends on the size in a way that cannot be freed"),
     ],
 )
@@ -273,3 +276,16 @@ g (float[1, 4] x, int64[3] w) => (float[1, 2, 2] y) <int64[3] w = {1, 2, 2}>
     old = parsed(text.replace("ir_version: 8", "ir_version: 3"))
     found = edits.dynamic(old, {"x": ("N", 4)}, verify="off")
     assert "Reshape 'cut' takes [-1, 2, 2], not [1, 2, 2]" in found.steps[0].said
+
+
+def test_a_proposal_can_be_done(tmp_path: Path) -> None:
+    """Softmax mixes what is along its axis, so that only the other one is proposed."""
+    text = """<ir_version: 8, opset_import: ["" : 17]>
+    g (float[4, 3] x) => (float[4, 3] y) { y = Softmax <axis = 0> (x) }"""
+    with pytest.raises(UsageError) as caught:
+        edits.dynamic(parsed(text), {"x": (4, 3)})
+    assert "no size would become free (--dynamic x=4xN)" in str(caught.value)
+    found = edits.dynamic(parsed(text), {"x": (4, "N")})
+    assert found.exit_code == 0
+    said = " ".join(short_edit("m.onnx", tmp_path / "o.onnx", found).split())
+    assert "run at N = 3, 6, 15, and known for every N from 1 on: item by item as before" in said

@@ -9,7 +9,16 @@ import pytest
 
 from graphfix import UsageError, edits
 from graphfix.analysis.inference import type_text
-from tests.edits.small_models import CALLS, TOWER, checked, parsed, ran, samples, with_external_data
+from tests.edits.small_models import (
+    CALLS,
+    HEAD,
+    TOWER,
+    checked,
+    parsed,
+    ran,
+    samples,
+    with_external_data,
+)
 
 # Its tensors, nodes and weights are called as those of the tower are.
 NEXT = """
@@ -64,7 +73,19 @@ def test_after_with_names_and_opsets_of_its_own(tmp_path: Path) -> None:
     said = found.steps[0].said
     assert said[0].endswith("other.onnx comes after")
     assert "opset 13 is brought to 17" in said
-    assert any("'y' of" in line and "is called 'y_2'" in line for line in said)
+    assert any("'y' of" in line and "is called 'y_2', as 'y' is taken" in line for line in said)
+
+
+def test_what_may_be_fed_no_longer_is_said(tmp_path: Path) -> None:
+    other = HEAD + " g (float[N, 4] x, float[4] w) => (float[N, 4] v) <float[4] w = {1, 2, 3, 4}>"
+    before = parsed(HEAD + " g (float[N, 4] x) => (float[N, 4] y) { y = Neg (x) }")
+    path = written(tmp_path, other + " { v = Add (x, w) }")
+    found = edits.join(before, path, [("y", "x")])
+    assert found.exit_code == 0
+    assert [i.name for i in found.model.proto.graph.input] == ["x"]
+    text = "other.onnx is no input any more: what is stored of it is used"
+    (line,) = [line for line in found.steps[0].said if line.endswith(text)]
+    assert line.startswith("w of ")
 
 
 def test_in_front(tmp_path: Path) -> None:

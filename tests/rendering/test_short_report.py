@@ -10,6 +10,7 @@ from onnx import parser
 
 import graphfix
 from graphfix.engines.interface import NextStep
+from graphfix.rendering.grouping import group_findings
 from graphfix.rendering.markdown import report_markdown
 from graphfix.rendering.short_check import answer_line, short_check
 from graphfix.rendering.short_lines import MOST, Listed, fitted, one_line
@@ -266,3 +267,38 @@ def test_one_line_is_one_line() -> None:
 def test_a_line_is_cut_after_a_word_unless_it_is_long() -> None:
     assert one_line("a word " * 20, width=30) == "a word a word a word a..."
     assert one_line("x " + "long" * 20, width=30) == "x " + "longlonglonglonglonglongl"[:25] + "..."
+
+
+def test_words_for_severities_are_explained_where_there_is_room() -> None:
+    (wrong,) = of_kind(1, 1)
+    found = [replace(wrong, severity=Severity.WRONG), *of_kind(2, 1)]
+    lines = short_check("m.onnx", "trt8.6", found).splitlines()
+    meaning = "          (wrong: the engine accepts it and computes something else)"
+    assert lines.count(meaning) == 1
+    assert not any("(reject:" in line for line in lines)
+    many = [replace(f, severity=Severity.WRONG) for kind in range(30) for f in of_kind(kind, 1)]
+    lines = short_check("m.onnx", "trt8.6", many).splitlines()
+    assert meaning not in lines
+    assert len(lines) <= MOST
+
+
+def test_a_finding_is_whole_where_there_is_room() -> None:
+    (first,) = of_kind(1, 1)
+    long = " ".join(f"word{number}" for number in range(30))
+    text = short_check("m.onnx", "trt8.6", [replace(first, engine_text=f"{long}\nsecond")])
+    assert f"1 x Op1: {long}" in " ".join(text.split())
+    assert "second" not in text
+    assert "..." not in text
+
+
+def test_another_opset_is_named_for_a_form_only_where_nothing_else_is() -> None:
+    (first,) = of_kind(1, 1)
+    form = replace(first, feature="form:Op1.odd", removed_by=("opset", "pass-1"))
+    (both,), (alone,) = (
+        group_findings([form]),
+        group_findings([replace(form, removed_by=("opset",))]),
+    )
+    assert (both.removed_by, both.removers) == (("pass-1",), "pass-1")
+    assert alone.removers == "opset, if another opset has no such form"
+    (low,) = group_findings([replace(form, feature="opset:too-low")])
+    assert low.removed_by == ("opset", "pass-1")

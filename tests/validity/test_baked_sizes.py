@@ -51,7 +51,8 @@ def test_what_it_advises_is_enough() -> None:
             "(float[a,4,H] x) => (float[2,6] y) <int64[2] s = {2, 6}> "
             "{ t = Relu (x) c = ReduceMax <axes = [2], keepdims = 0> (t) y = Reshape (c, s) }",
             "dimension 0 (a) of the input x is free, and runs with the size 3 alone: Reshape has "
-            "the shape (2, 6) of the initializer s baked in; say --shape x=3x4xH",
+            "the shape (2, 6) of the initializer s baked in; say --shape 'x=3x4x<H>' with sizes "
+            "of your own, or free it: graphfix edit MODEL.onnx",
         ),
         (
             "(float[?,6] x) => (float[2,9] y) <int64[2] s = {2, 9}> { y = Reshape (x, s) }",
@@ -106,9 +107,16 @@ def test_a_constant_node_counts_too_and_the_model_runs_with_that_size() -> None:
         outputs_of(model_of(graph), {"x": np.zeros((2, 4), np.float32)})
 
 
-def test_the_command_that_is_named_frees_the_size(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(float[N,4] x) => (float[M,2,2] y) <int64[3] s = {1, 2, 2}> { y = Reshape (x, s) }",
+        "(float[N,4] x, float[N,4] z) => (float[M,2,2] y) <int64[3] s = {1, 2, 2}> "
+        "{ a = Add (x, z) y = Reshape (a, s) }",
+    ],
+)
+def test_the_command_that_is_named_frees_the_size(text: str, tmp_path: Path) -> None:
     path, out = tmp_path / "a b.onnx", tmp_path / "OUT.onnx"
-    text = "(float[N,4] x) => (float[M,2,2] y) <int64[3] s = {1, 2, 2}> { y = Reshape (x, s) }"
     path.write_bytes(model_of(text).SerializeToString())
     (found,) = [f for f in graphfix.check(str(path), "trt8.6") if f.rule == "baked-size"]
     words = shlex.split(found.message.rpartition("or free it: ")[2])

@@ -48,6 +48,10 @@ def with_engine(request: CheckRequest, result: CheckResult) -> CheckResult:
         UsageError: Nothing runs models in the engine, or this machine does not have it.
         InvalidModel: The file is not a model.
     """
+    if result.engine is not None and result.engine.did is not Asked.NOT_RUN:
+        name = result.engine.title
+        note = f"--verify engine adds nothing: {name} loads every file that is checked for it"
+        return replace(result, notes=(*result.notes, note))
     check_engine(result.target)
     model, _ = treated(as_model(request.model), request.treat_as)
     shapes = {name: tuple(sizes) for name, sizes in request.shapes.items()}

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Unpack
 
-from onnx import GraphProto, ModelProto, NodeProto, helper
+from onnx import GraphProto, ModelProto, NodeProto, TensorShapeProto, helper
 
 from graphfix.authoring.registry import shipped_passes
 from graphfix.edits.addressing import matching
@@ -62,22 +62,34 @@ class Dynamic:
             dims = known[name].type.tensor_type.shape.dim
             if len(dims) != len(sizes):
                 raise UsageError(
-                    f"{name!r} has {len(dims)} dimensions, not {len(sizes)}", where=where
+                    f"{name!r} has {len(dims)} dimensions, not {len(sizes)}",
+                    where=where,
+                    hint=f"it is {_sizes_text(dims)}",
                 )
             for axis, (dim, size) in enumerate(zip(dims, sizes, strict=True)):
                 if size is None or size in (dim.dim_value, dim.dim_param):
                     continue
                 if not isinstance(size, str) or not dim.dim_value:
                     old = dim.dim_value or dim.dim_param or "?"
-                    raise UsageError(f"a size of {name!r} is {old}, not {size}", where=where)
+                    raise UsageError(
+                        f"size {axis} of {name!r} is {old}, not {size}",
+                        where=where,
+                        hint=f"it is {_sizes_text(dims)}; only a number becomes free",
+                    )
                 if name in axes:
-                    raise UsageError(f"two sizes of {name!r} would become free", where=where)
+                    raise UsageError(
+                        f"two sizes of {name!r} would become free",
+                        where=where,
+                        hint=f"one at a time: {self._proposed(subject)}",
+                    )
                 axes[name] = axis
                 if symbols.setdefault(size, dim.dim_value) != dim.dim_value:
                     raise UsageError(f"{size!r} is of two sizes", where=where)
         if len(symbols) != 1:
-            text = "no size would become free" if not symbols else "one symbol at a time"
-            raise UsageError(text, where=where, hint="--dynamic x=Nx3x224x224")
+            several = " and ".join(symbols)
+            text = f"{several} would become free" if symbols else "no size would become free"
+            hint = self._proposed(subject)
+            raise UsageError(text, where=where, hint=f"one at a time: {hint}" if symbols else hint)
         ((symbol, size),) = symbols.items()
         freed = Freeing(subject.proto, subject.base_dir, axes, size, where).freed(symbol)
         drop_unused(freed.proto, subject.proto)
@@ -93,6 +105,25 @@ class Dynamic:
         ]
         free = FreeSize(symbol, shown.every, 1, _most(shown), tuple(tried))
         return Step(freed.proto, tuple(said), (_of_all(free, shown), *claims), free_size=free)
+
+    def _proposed(self, subject: Subject) -> str:
+        """Return an edit of these inputs that holds for all sizes, or say that none is known."""
+        known = {info.name: info for info in required_inputs(subject.proto.graph)}
+        for name, wanted in self.shapes:
+            dims = known[name].type.tensor_type.shape.dim
+            ours = [place for place, size in enumerate(wanted) if isinstance(size, str)]
+            for axis in sorted(range(len(dims)), key=lambda place: (place not in ours, place)):
+                size = dims[axis].dim_value
+                if not size:
+                    continue
+                at, folder = {name: axis}, subject.base_dir
+                try:
+                    freed = Freeing(subject.proto, folder, at, size, "").freed("N")
+                    if look(freed, subject.proto, folder, at, size).every:
+                        return f"{self.option} {name}={_sizes_text(dims, axis)}"
+                except UsageError:
+                    continue
+        return f"no size of {', '.join(name for name, _ in self.shapes)} is known to work"
 
     def _claim(
         self,
@@ -181,6 +212,14 @@ def dynamic(
 ) -> Edited:
     """Free a fixed size of inputs: a symbol stands for it, the other sizes are as they are."""
     return edit(model, [Dynamic(tuple((n, tuple(s)) for n, s in sizes.items()))], **how)
+
+
+def _sizes_text(dims: Sequence[TensorShapeProto.Dimension], free: int = -1) -> str:
+    """Return sizes as the option takes them: ``1x3x8x8``, one of them as a symbol."""
+    sizes = [str(dim.dim_value or dim.dim_param or "?") for dim in dims]
+    if free >= 0:
+        sizes[free] = "N" if "N" not in sizes else "B"
+    return "x".join(sizes)
 
 
 def _tried(shown: Shown, size: int) -> list[int]:

@@ -28,7 +28,7 @@ from graphfix.edits.outside import NUMPY, run_of, with_import
 from graphfix.edits.renaming import rename_ends
 from graphfix.edits.step import Equal, Step, Subject
 from graphfix.errors import UsageError
-from graphfix.ir.addressing import unknown
+from graphfix.ir.addressing import listed, unknown
 from graphfix.ir.model import Model
 from graphfix.ir.protos import copied
 from graphfix.pipeline.model_files import load
@@ -62,6 +62,7 @@ class Join:
         one = copied(at_opset(ours, opset, where))
         two = taken_in(at_opset(other, opset, where), other.base_dir, subject.base_dir)
         needed = [copied(info) for info in required_inputs(two.graph)]
+        fixed = _fixed(two, {info.name for info in needed})
         two.graph.ClearField("input")
         two.graph.input.extend(needed)
         two.ir_version = max(two.ir_version, 4)  # before, each stored tensor was an input
@@ -81,11 +82,14 @@ class Join:
             for model in (ours, other)
             if model.opset != opset
         ]
+        if fixed:
+            text = "no input any more: what is stored of it is used"
+            said.append(f"{listed(fixed)} of {self.path} is {text}")
         said += _fit_sizes(first, second, self.links, two)
         names = unique_names(two, one)
         joined = {into if after else out for out, into in self.links}
         said += [
-            f"{old!r} of {self.path} is called {new!r}"
+            f"{old!r} of {self.path} is called {new!r}, as {old!r} is taken"
             for old, new in names.items()
             if old not in joined and old in (*ends[0], *ends[1])
         ]
@@ -225,6 +229,16 @@ def _merged(
     add_functions(made, two)
     add_imports(made, two)
     return made
+
+
+def _fixed(two: ModelProto, needed: set[str]) -> list[str]:
+    """Return the inputs that a caller may feed and need not, which the joined model does not have.
+
+    Before IR version 4 every stored tensor is an input by name, which says nothing.
+    """
+    if two.ir_version < 4:
+        return []
+    return [info.name for info in two.graph.input if info.name not in needed]
 
 
 def _fit_sizes(
