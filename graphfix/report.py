@@ -417,6 +417,7 @@ class Report:
         engine: Whether the target's engine itself was run; None without a target.
         reading: How the file as it was read compared with the file as it came; None where nothing
             was mended.
+        front: Where a cut leaves what blocks it behind; empty where nowhere, or without need.
     """
 
     version: str
@@ -434,3 +435,4 @@ class Report:
     open_inputs: tuple[tuple[str, tuple[int | str | None, ...]], ...] = ()
     engine: EngineAsked | None = None
     reading: Verification | None = None
+    front: tuple[str, ...] = ()

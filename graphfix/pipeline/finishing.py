@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
+from graphfix.analysis.front import front_of
 from graphfix.engines.common_rules import given_inputs
 from graphfix.errors import InvalidModel, PassBug
 from graphfix.ir.graph import Shape
@@ -111,6 +112,7 @@ def finish(
             with_removers(attempt.findings_after, settings, opsets), settings, opsets, run.spared
         ),
         open_inputs=_open_inputs(run.model),
+        front=_front(run.model, attempt, before) if code == 1 else (),
         io_changes=run.io_changes,
         verification=attempt.verification,
         reading=attempt.reading,
@@ -178,6 +180,15 @@ def _open_inputs(model: Model) -> tuple[tuple[str, Shape], ...]:
         for tensor in given_inputs(model)
         if tensor.shape is not None and not all(isinstance(dim, int) for dim in tensor.shape)
     )
+
+
+def _front(model: Model, attempt: Attempt, before: Original) -> tuple[str, ...]:
+    """Return where the model can be cut so that what is left lies behind; see `front_of`."""
+    left = [finding.node for finding in attempt.findings_after if finding.blocks]
+    if not left or not all(node.op and node.scope.startswith("main") for node in left):
+        return ()
+    names = {name for node in before.proto.graph.node for name in node.output}
+    return front_of(model.graph, left, names) or ()
 
 
 def exit_code(attempt: Attempt, settings: Settings, sites_equal: bool) -> int:

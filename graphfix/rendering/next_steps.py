@@ -106,6 +106,18 @@ def _aliases(left: Sequence[Finding]) -> Sequence[str]:
     return distinct(found)
 
 
+def _cut(report: Report) -> str:
+    """Return the command that leaves what is left behind, to be computed by the application."""
+    model = report.input.path or "MODEL"
+    where = f"{','.join(report.front)}=front.onnx,back.onnx"
+    command = shell_line(["graphfix", "edit", model, "--split", where])
+    again = shell_line(["graphfix", "run", "front.onnx", "--target", report.target])
+    return (
+        f"`{in_code(command)}` cuts it in two: front.onnx has none of what is left, then "
+        f"`{in_code(again)}`; the application computes back.onnx, with onnxruntime for example."
+    )
+
+
 def _is_foreign(finding: Finding) -> bool:
     """Say whether ONNX does not know the operator of a finding."""
     if finding.node.domain not in ("", "ai.onnx"):
@@ -144,8 +156,10 @@ def next_steps(report: Report, exit_code: int) -> tuple[str, ...]:
             f"If your engine has {capped(own, 3)} as a plugin, say so: "
             f"{' '.join(f'`--assume-op {name}`' for name in own[:3])}."
         )
+    if report.front:
+        steps.append(_cut(report))
     lone = distinct(f.feature.removeprefix("op:") for f in unrepaired if not _is_foreign(f))
-    if lone:
+    if lone and not report.front:
         steps.append(
             f"No repair is known for {capped(lone, 3)}; "
             "`graphfix edit MODEL --split TENSOR=FRONT.onnx,BACK.onnx` cuts a model in two there, "

@@ -17,7 +17,7 @@ from graphfix.errors import EngineFailed
 from graphfix.operators.table import COMPARISONS
 from graphfix.proving.inputs.uses import consumers
 from graphfix.proving.runners.first_engine import RunnableModel
-from graphfix.proving.values.kinds import Array, Feed, is_wide_float
+from graphfix.proving.values.kinds import Array, Feed, Value, is_wide_float
 from graphfix.proving.verdict.constants import Change, Constant, changed
 
 _PASSING = 0.1
@@ -100,7 +100,7 @@ def _moved(
     return found
 
 
-def _place(value: object, *, larger: bool) -> float | None:
+def _place(value: Value | None, *, larger: bool) -> float | None:
     """Return a number between two of an array, such that a tenth of it is beyond."""
     if not isinstance(value, np.ndarray) or not is_wide_float(value.dtype):
         return None

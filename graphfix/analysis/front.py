@@ -1,0 +1,153 @@
+"""The front of a model: what comes before nodes that are left, such as the choice of a detector.
+
+It ends at the last tensor that each way from an input to one of these nodes leads through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Sequence
+from math import prod
+
+from graphfix.errors import InvalidModel
+from graphfix.ir.graph import Constant, Graph, Node, Shape, Tensor, Variable
+from graphfix.ir.sorting import sorted_nodes
+from graphfix.ir.storage.weights import type_name
+from graphfix.report import NodeRef
+
+_BEHIND = 0.1  # of the weights at most are behind the front
+
+
+def front_of(
+    graph: Graph, left: Sequence[NodeRef], names: Container[str]
+) -> tuple[str, ...] | None:
+    """Return where a graph is cut in two, so that the front has none of some nodes.
+
+    Args:
+        graph: The main graph.
+        left: The nodes; each is of the graph, or of a body in it.
+        names: A tensor is cut at only if its name is one of these.
+
+    Returns:
+        A tensor of floats and the outputs that do not depend on these nodes; None where no such
+        tensor is, or where much of the weights is behind it.
+    """
+    try:
+        order = sorted_nodes(graph)
+    except InvalidModel:
+        return None
+    outputs = {name for ref in left for name in ref.outputs if name}
+    stuck = [node for node in order if not outputs.isdisjoint(_made(node))]
+    if not stuck or not outputs <= {name for node in stuck for name in _made(node)}:
+        return None
+    ways = _Ways(graph, order)
+    cut = ways.common(tensor for node in stuck for tensor in _read(node))
+    while cut is not None and not (cut.inputs and _is_float(cut) and cut.name in names):
+        cut = ways.before(cut)
+    if cut is None:
+        return None
+    behind = _behind(order, stuck)
+    ends = [t.name for t in graph.outputs if isinstance(t, Variable) and id(t) not in behind]
+    second = {id(node) for node in order} - _needed(graph, [cut.name, *ends])
+    weights, others = _weights(n for n in order if id(n) in second), _weights(order)
+    if weights > _BEHIND * others or not set(ends) <= ways.computed:
+        return None
+    return tuple(dict.fromkeys((cut.name, *ends)))
+
+
+class _Ways:
+    """For each computed tensor the last tensor that all ways to it lead through."""
+
+    def __init__(self, graph: Graph, order: Iterable[Node]) -> None:
+        self.computed = {tensor.name for node in order for tensor in node.outputs}
+        self._depth: dict[int, int] = {}
+        self._before: dict[int, Tensor | None] = {}
+        for tensor in graph.inputs:
+            self._put(tensor, None)
+        for node in order:
+            read = list(_read(node))
+            last = self.common(read)
+            if any(id(tensor) in self._depth for tensor in read):
+                for tensor in node.outputs:
+                    self._put(tensor, last)
+
+    def _put(self, tensor: Tensor, last: Tensor | None) -> None:
+        self._before[id(tensor)] = last
+        self._depth[id(tensor)] = 0 if last is None else self._depth[id(last)] + 1
+
+    def before(self, tensor: Tensor) -> Tensor | None:
+        """Return the last tensor before one."""
+        return self._before[id(tensor)]
+
+    def common(self, tensors: Iterable[Tensor]) -> Tensor | None:
+        """Return the last tensor that all ways to some lead through; None where there is none."""
+        found: Tensor | None = None
+        for number, tensor in enumerate(t for t in tensors if id(t) in self._depth):
+            found = tensor if number == 0 else self._met(found, tensor)
+            if found is None:
+                return None
+        return found
+
+    def _met(self, one: Tensor | None, two: Tensor | None) -> Tensor | None:
+        while one is not two:
+            if one is None or two is None:
+                return None
+            if self._depth[id(one)] < self._depth[id(two)]:
+                two = self.before(two)
+            else:
+                one = self.before(one)
+        return one
+
+
+def _read(node: Node) -> Iterator[Tensor]:
+    """Yield what a node and its bodies read."""
+    yield from node.inputs
+    for _, body in node.graphs():
+        for inner in body.walk():
+            yield from inner.outputs
+            for other in inner.nodes:
+                yield from other.inputs
+
+
+def _made(node: Node) -> Iterator[str]:
+    """Yield the names that a node and its bodies compute."""
+    yield from (tensor.name for tensor in node.outputs if tensor.name)
+    for _, body in node.graphs():
+        for inner in body.walk():
+            for other in inner.nodes:
+                yield from (tensor.name for tensor in other.outputs if tensor.name)
+
+
+def _behind(order: Iterable[Node], stuck: Sequence[Node]) -> set[int]:
+    """Return the tensors that depend on some nodes."""
+    found = {id(tensor) for node in stuck for tensor in node.outputs}
+    for node in order:
+        if any(id(tensor) in found for tensor in _read(node)):
+            found.update(map(id, node.outputs))
+    return found
+
+
+def _needed(graph: Graph, names: Iterable[str]) -> set[int]:
+    """Return the nodes that compute some tensors."""
+    wanted = set(names)
+    pending = [node for node in graph.nodes if any(t.name in wanted for t in node.outputs)]
+    found: set[int] = set()
+    while pending:
+        node = pending.pop()
+        if id(node) not in found:
+            found.add(id(node))
+            pending += [maker for t in _read(node) for maker in t.inputs if maker.graph is graph]
+    return found
+
+
+def _weights(nodes: Iterable[Node]) -> int:
+    """Return how many floats are stored for some nodes."""
+    stored = {id(t): t for node in nodes for t in _read(node) if isinstance(t, Constant)}
+    return sum(_elements(t.shape) for t in stored.values() if _is_float(t))
+
+
+def _elements(shape: Shape | None) -> int:
+    return prod(size for size in shape or () if isinstance(size, int))
+
+
+def _is_float(tensor: Tensor) -> bool:
+    return type_name(tensor.elem_type) in ("float32", "float16", "float64", "bfloat16")
