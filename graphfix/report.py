@@ -417,7 +417,7 @@ class Report:
         engine: Whether the target's engine itself was run; None without a target.
         reading: How the file as it was read compared with the file as it came; None where nothing
             was mended.
-        front: Where a cut leaves what blocks it behind; empty where nowhere, or without need.
+        front: Where a cut has all that blocks it after it; empty where nowhere, or without need.
     """
 
     version: str

@@ -14,7 +14,7 @@ from graphfix.ir.sorting import sorted_nodes
 from graphfix.ir.storage.weights import type_name
 from graphfix.report import NodeRef
 
-_BEHIND = 0.1  # of the weights at most are behind the front
+_AFTER = 0.1  # of the weights at most come after it
 
 
 def front_of(
@@ -29,7 +29,7 @@ def front_of(
 
     Returns:
         A tensor of floats and the outputs that do not depend on these nodes; None where no such
-        tensor is, or where much of the weights is behind it.
+        tensor is, or where much of the weights is after it.
     """
     try:
         order = sorted_nodes(graph)
@@ -45,11 +45,11 @@ def front_of(
         cut = ways.before(cut)
     if cut is None:
         return None
-    behind = _behind(order, stuck)
-    ends = [t.name for t in graph.outputs if isinstance(t, Variable) and id(t) not in behind]
+    after = _after(order, stuck)
+    ends = [t.name for t in graph.outputs if isinstance(t, Variable) and id(t) not in after]
     second = {id(node) for node in order} - _needed(graph, [cut.name, *ends])
     weights, others = _weights(n for n in order if id(n) in second), _weights(order)
-    if weights > _BEHIND * others or not set(ends) <= ways.computed:
+    if weights > _AFTER * others or not set(ends) <= ways.computed:
         return None
     return tuple(dict.fromkeys((cut.name, *ends)))
 
@@ -99,7 +99,7 @@ class _Ways:
 
 
 def _read(node: Node) -> Iterator[Tensor]:
-    """Yield what a node and its bodies read."""
+    """Yield what a node and its subgraphs read."""
     yield from node.inputs
     for _, body in node.graphs():
         for inner in body.walk():
@@ -109,7 +109,7 @@ def _read(node: Node) -> Iterator[Tensor]:
 
 
 def _made(node: Node) -> Iterator[str]:
-    """Yield the names that a node and its bodies compute."""
+    """Yield the names that a node and its subgraphs compute."""
     yield from (tensor.name for tensor in node.outputs if tensor.name)
     for _, body in node.graphs():
         for inner in body.walk():
@@ -117,7 +117,7 @@ def _made(node: Node) -> Iterator[str]:
                 yield from (tensor.name for tensor in other.outputs if tensor.name)
 
 
-def _behind(order: Iterable[Node], stuck: Sequence[Node]) -> set[int]:
+def _after(order: Iterable[Node], stuck: Sequence[Node]) -> set[int]:
     """Return the tensors that depend on some nodes."""
     found = {id(tensor) for node in stuck for tensor in node.outputs}
     for node in order:

@@ -183,7 +183,7 @@ def _open_inputs(model: Model) -> tuple[tuple[str, Shape], ...]:
 
 
 def _front(model: Model, attempt: Attempt, before: Original) -> tuple[str, ...]:
-    """Return where the model can be cut so that what is left lies behind; see `front_of`."""
+    """Return where the model can be cut before all that is left; see `front_of`."""
     left = [finding.node for finding in attempt.findings_after if finding.blocks]
     if not left or not all(node.op and node.scope.startswith("main") for node in left):
         return ()

@@ -107,7 +107,7 @@ def _aliases(left: Sequence[Finding]) -> Sequence[str]:
 
 
 def _cut(report: Report) -> str:
-    """Return the command that leaves what is left behind, to be computed by the application."""
+    """Return the command that separates what is left, to be computed by the application."""
     model = report.input.path or "MODEL"
     where = f"{','.join(report.front)}=front.onnx,back.onnx"
     command = shell_line(["graphfix", "edit", model, "--split", where])

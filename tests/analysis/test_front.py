@@ -1,4 +1,4 @@
-"""Where a model is cut so that what is left lies behind."""
+"""Where a model is cut before all that is left."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_nothing_is_cut_at_an_input() -> None:
     assert cut("i = NonZero (x)  j = Cast <to = 1> (i)  y = Reshape (j, flat)", "NonZero") is None
 
 
-def test_weights_behind_a_choice() -> None:
+def test_weights_after_a_choice() -> None:
     body = CONV + "i = NonZero (c)  d = Cast <to = 1> (i)  m = ReduceMean (d)  e = Mul (x, m)  "
     body += "f = Conv <pads = [1, 1, 1, 1]> (e, w, b)  y = Reshape (f, flat)"
     assert cut(body, "NonZero") is None
