@@ -27,40 +27,25 @@ if TYPE_CHECKING:
     from graphfix.reduction.engine import reduce
     from graphfix.report import APPROXIMATE, EXACT, LOSSY, MENDED, Certificate, Finding, Report
 
-_HOMES = {
-    "Model": "graphfix.ir.model",
-    "load": "graphfix.pipeline.model_files",
-    "save": "graphfix.pipeline.model_files",
-    "run": "graphfix.api",
-    "check": "graphfix.api",
-    "explain": "graphfix.api",
-    "bisect": "graphfix.pipeline.two_models",
-    "bisect_run": "graphfix.bisection.bisecting",
-    "compare": "graphfix.pipeline.two_models",
-    "diff": "graphfix.pipeline.two_models",
-    "edit": "graphfix.edits.by_script",
-    "reduce": "graphfix.reduction.engine",
-    "get_pass": "graphfix.authoring.registry",
-    "replay": "graphfix.pipeline.reproducers.replay",
-    "to_graphsurgeon": "graphfix.ir.surgeon",
-    "from_graphsurgeon": "graphfix.ir.surgeon",
-    "rewrite": "graphfix.authoring.declaring",
-    "graph_pass": "graphfix.authoring.declaring",
-    "Unknown": "graphfix.authoring.declaring",
-    "Refuse": "graphfix.ir.refusing",
-    "EXACT": "graphfix.report",
-    "APPROXIMATE": "graphfix.report",
-    "LOSSY": "graphfix.report",
-    "MENDED": "graphfix.report",
-    "Certificate": "graphfix.report",
-    "Finding": "graphfix.report",
-    "Report": "graphfix.report",
-    "Result": "graphfix.pipeline.results",
-    "GraphfixError": "graphfix.errors",
-    "InvalidModel": "graphfix.errors",
-    "UsageError": "graphfix.errors",
-    "PassBug": "graphfix.errors",
+# Module -> the names that it has.
+_NAMES = {
+    "graphfix.ir.model": "Model",
+    "graphfix.pipeline.model_files": "load save",
+    "graphfix.api": "run check explain",
+    "graphfix.pipeline.two_models": "bisect compare diff",
+    "graphfix.bisection.bisecting": "bisect_run",
+    "graphfix.edits.by_script": "edit",
+    "graphfix.reduction.engine": "reduce",
+    "graphfix.authoring.registry": "get_pass",
+    "graphfix.pipeline.reproducers.replay": "replay",
+    "graphfix.ir.surgeon": "to_graphsurgeon from_graphsurgeon",
+    "graphfix.authoring.declaring": "rewrite graph_pass Unknown",
+    "graphfix.ir.refusing": "Refuse",
+    "graphfix.report": "EXACT APPROXIMATE LOSSY MENDED Certificate Finding Report",
+    "graphfix.pipeline.results": "Result",
+    "graphfix.errors": "GraphfixError InvalidModel UsageError PassBug",
 }
+_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
     "APPROXIMATE",

@@ -83,7 +83,7 @@ def option(
 
 @cache
 def options() -> Mapping[str, Option]:
-    """Return every option by its name: those of `listed.py` in its order, then others.
+    """Return every option by its name: those of `listed.json` in its order, then others.
 
     Raises:
         PassBug: Two options have one name.

@@ -2,11 +2,11 @@
 
     python -m graphfix.edits.listing
 
-- `graphfix/edits/listed.py`: the help of `graphfix edit`, which imports no edit for it;
+- `graphfix/edits/listed.json`: the help of `graphfix edit`, which imports no edit for it;
 - `graphfix/edits/__init__.py`: the public names, as type checkers see them;
 - `docs/recipe.schema.json`: which steps of a recipe are flags.
 
-Options keep the order that `listed.py` has; new ones come last, in the help last of their group.
+Options keep the order that `listed.json` has; new ones come last, in the help last of their group.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
+from textwrap import wrap
 
 from graphfix.edits.declaring import Group, options
 
 ROOT = Path(__file__).parents[2]
-LISTED = Path("graphfix/edits/listed.py")
+LISTED = Path("graphfix/edits/listed.json")
 PUBLIC = Path("graphfix/edits/__init__.py")
 SCHEMA = Path("docs/recipe.schema.json")
 WIDTH = 100
@@ -41,26 +42,12 @@ def files() -> Mapping[Path, str]:
 
 
 def listed_text() -> str:
-    """Return the text of `listed.py`."""
-    rows: list[str] = []
-    for each in options().values():
-        values = (each.name, each.form, each.help)
-        rows += _laid_out("    (", [_quoted(value) for value in values], "),")
-    headings: list[str] = []
-    for group in Group:
-        names = [_quoted(f"--{name}") for name in _in_help(group)]
-        headings += _laid_out(f"    {_quoted(group)}: (", names, "),")
-    head = '''\
-"""The options of `graphfix edit` as `graphfix/edits/options` declares them.
-
-Written by `python -m graphfix.edits.listing`, so that the help imports no edit.
-"""
-
-# Name, form of its text (none for a flag), what it does.
-EDITS = (
-'''
-    middle = "# Heading of the help -> the options under it.\nHEADINGS = {\n"
-    return "\n".join([head + "\n".join(rows), ")", "", middle + "\n".join(headings), "}", ""])
+    """Return the text of `listed.json`."""
+    edits = [[each.name, each.form, each.help] for each in options().values()]
+    headings = {str(group): [f"--{name}" for name in _in_help(group)] for group in Group}
+    rows = ",\n".join(f"    {_quoted(row)}" for row in edits)
+    groups = ",\n".join(f"    {_quoted(name)}: {_quoted(each)}" for name, each in headings.items())
+    return f'{{\n  "edits": [\n{rows}\n  ],\n  "headings": {{\n{groups}\n  }}\n}}\n'
 
 
 def _in_help(group: Group) -> list[str]:
@@ -85,11 +72,18 @@ def public_text() -> str:
         line = f"    from {module} import "
         flat = line + ", ".join(names)
         lines += [flat] if len(flat) <= WIDTH else _laid_out(f"{line}(", names, ")")
-    where = {name: module for module, names in homes.items() for name in names}
-    names = sorted(where)
-    lines += ["", "_HOMES = {"]
-    lines += [f"    {_quoted(name)}: {_quoted(where[name])}," for name in names]
-    lines += ["}", "", *_laid_out("__all__ = [", [_quoted(name) for name in names], "]")]
+    lines += ["", "# Module -> the names that it has.", "_NAMES = {"]
+    for module, known in homes.items():
+        flat = f"    {_quoted(module)}: {_quoted(' '.join(known))},"
+        parts = wrap(" ".join(known), WIDTH - 11, break_on_hyphens=False)
+        several = [_quoted(f"{part} ") for part in parts[:-1]] + [_quoted(parts[-1])]
+        indented = (f"        {part}" for part in several)
+        lines += (
+            [flat] if len(flat) <= WIDTH else [f"    {_quoted(module)}: (", *indented, "    ),"]
+        )
+    lines += ["}", *_BY_NAME]
+    names = sorted(name for known in homes.values() for name in known)
+    lines += ["", *_laid_out("__all__ = [", [_quoted(name) for name in names], "]")]
     return _HEAD + "\n".join(lines) + "\n" + _TAIL
 
 
@@ -133,8 +127,8 @@ def _laid_out(begin: str, parts: Sequence[str], end: str) -> list[str]:
     return [begin, *(f"{indent}    {part}," for part in parts), f"{indent}{end}"]
 
 
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
+def _quoted(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 _HEAD = '''\
@@ -150,6 +144,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 '''
+_BY_NAME = (
+    "_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}",
+)
 _TAIL = '''
 
 def __getattr__(name: str) -> object:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Unpack
 
@@ -29,11 +29,7 @@ class Extract:
 
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-
-    @property
-    def option(self) -> str:
-        """The option that asks for it."""
-        return "--extract"
+    option: str = field(default="--extract", init=False, repr=False)
 
     def apply(self, subject: Subject) -> Step:
         """Return the part; see `graphfix.edits.step.Edit`."""
@@ -97,11 +93,7 @@ class Split:
     tensors: tuple[str, ...]
     front: Path
     back: Path
-
-    @property
-    def option(self) -> str:
-        """The option that asks for it."""
-        return "--split"
+    option: str = field(default="--split", init=False, repr=False)
 
     def apply(self, subject: Subject) -> Step:
         """Return both parts next to the model; see `graphfix.edits.step.Edit`."""

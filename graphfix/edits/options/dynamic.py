@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Unpack
 
 from onnx import GraphProto, ModelProto, NodeProto, TensorShapeProto, helper
@@ -45,11 +45,7 @@ class Dynamic:
     """
 
     shapes: tuple[tuple[str, tuple[Size, ...]], ...]
-
-    @property
-    def option(self) -> str:
-        """The option that asks for it."""
-        return "--dynamic"
+    option: str = field(default="--dynamic", init=False, repr=False)
 
     def apply(self, subject: Subject) -> Step:
         """Free it; see `graphfix.edits.step.Edit`."""

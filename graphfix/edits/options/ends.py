@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Unpack
 
 import numpy as np
@@ -31,11 +31,7 @@ class KeepOutputs:
     """
 
     names: tuple[str, ...]
-
-    @property
-    def option(self) -> str:
-        """The option that asks for it."""
-        return "--keep-outputs"
+    option: str = field(default="--keep-outputs", init=False, repr=False)
 
     def apply(self, subject: Subject) -> Step:
         """Drop the others; see `graphfix.edits.step.Edit`."""
@@ -70,11 +66,7 @@ class DropOutput:
     """
 
     name: str
-
-    @property
-    def option(self) -> str:
-        """The option that asks for it."""
-        return "--drop-output"
+    option: str = field(default="--drop-output", init=False, repr=False)
 
     def apply(self, subject: Subject) -> Step:
         """Drop them; see `graphfix.edits.step.Edit`."""
@@ -108,11 +100,7 @@ class AddOutput:
     """
 
     tensor: str
-
-    @property
-    def option(self) -> str:
-        """The option that asks for it."""
-        return "--add-output"
+    option: str = field(default="--add-output", init=False, repr=False)
 
     def apply(self, subject: Subject) -> Step:
         """Add them; see `graphfix.edits.step.Edit`."""
@@ -157,11 +145,7 @@ class ReorderInputs:
     """
 
     names: tuple[str, ...]
-
-    @property
-    def option(self) -> str:
-        """The option that asks for it."""
-        return "--reorder-inputs"
+    option: str = field(default="--reorder-inputs", init=False, repr=False)
 
     def apply(self, subject: Subject) -> Step:
         """Reorder them; see `graphfix.edits.step.Edit`."""
@@ -188,11 +172,7 @@ class ReorderOutputs:
     """
 
     names: tuple[str, ...]
-
-    @property
-    def option(self) -> str:
-        """The option that asks for it."""
-        return "--reorder-outputs"
+    option: str = field(default="--reorder-outputs", init=False, repr=False)
 
     def apply(self, subject: Subject) -> Step:
         """Reorder them; see `graphfix.edits.step.Edit`."""
@@ -222,11 +202,7 @@ class DropInput:
 
     name: str
     value: str | np.ndarray[tuple[int, ...], np.dtype[np.generic]] | None = None
-
-    @property
-    def option(self) -> str:
-        """The option that asks for it."""
-        return "--drop-input"
+    option: str = field(default="--drop-input", init=False, repr=False)
 
     def apply(self, subject: Subject) -> Step:
         """Put the value in its place; see `graphfix.edits.step.Edit`."""

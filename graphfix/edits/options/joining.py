@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Unpack
@@ -47,11 +47,7 @@ class Join:
 
     path: Path
     links: tuple[tuple[str, str], ...]
-
-    @property
-    def option(self) -> str:
-        """The option that asks for it."""
-        return "--join"
+    option: str = field(default="--join", init=False, repr=False)
 
     def apply(self, subject: Subject) -> Step:
         """Join it; see `graphfix.edits.step.Edit`."""
@@ -152,8 +148,8 @@ class Join:
         node = run_of(self.path, other, ends, fed, read)
         nodes = [*graph.node, node] if after else [node, *self._again(read), *graph.node]
         kept = [copied(each) for each in nodes]
-        for field in ("node", "input", "output"):
-            graph.ClearField(field)
+        for part in ("node", "input", "output"):
+            graph.ClearField(part)
         graph.node.extend(kept)
         graph.input.extend(merged.graph.input)
         graph.output.extend(merged.graph.output)
@@ -214,8 +210,8 @@ def _merged(
     linked = set(wires.values())
     made = copied(one)
     graph = made.graph
-    for field in ("node", "input", "output"):
-        graph.ClearField(field)
+    for part in ("node", "input", "output"):
+        graph.ClearField(part)
     graph.node.extend(first.graph.node)
     graph.node.extend(second.graph.node)
     graph.input.extend(first.graph.input)
@@ -224,8 +220,8 @@ def _merged(
     graph.output.extend(second.graph.output)
     inner = {info.name for info in (*one.graph.value_info, *two.graph.value_info)}
     graph.value_info.extend(i for i in first.graph.output if i.name in linked - inner)
-    for field in ("initializer", "sparse_initializer", "quantization_annotation", "value_info"):
-        getattr(graph, field).extend(getattr(two.graph, field))
+    for part in ("initializer", "sparse_initializer", "quantization_annotation", "value_info"):
+        getattr(graph, part).extend(getattr(two.graph, part))
     add_functions(made, two)
     add_imports(made, two)
     return made

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import translate
 from re import fullmatch
 from typing import Unpack
@@ -36,11 +36,7 @@ class Rename:
 
     old: str
     new: str
-
-    @property
-    def option(self) -> str:
-        """The option that asks for it."""
-        return "--rename"
+    option: str = field(default="--rename", init=False, repr=False)
 
     def apply(self, subject: Subject) -> Step:
         """Rename in a copy; see `graphfix.edits.step.Edit`."""
@@ -94,11 +90,7 @@ class RenameNode:
 
     old: str
     new: str
-
-    @property
-    def option(self) -> str:
-        """The option that asks for it."""
-        return "--rename-node"
+    option: str = field(default="--rename-node", init=False, repr=False)
 
     def apply(self, subject: Subject) -> Step:
         """Rename in a copy; see `graphfix.edits.step.Edit`."""
@@ -143,11 +135,7 @@ class Prefix:
     """
 
     prefix: str
-
-    @property
-    def option(self) -> str:
-        """The option that asks for it."""
-        return "--prefix"
+    option: str = field(default="--prefix", init=False, repr=False)
 
     def apply(self, subject: Subject) -> Step:
         """Rename in a copy; see `graphfix.edits.step.Edit`."""

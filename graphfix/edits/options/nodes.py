@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Unpack
 
@@ -35,11 +35,7 @@ class Delete:
     """
 
     node: str
-
-    @property
-    def option(self) -> str:
-        """The option that asks for it."""
-        return "--delete"
+    option: str = field(default="--delete", init=False, repr=False)
 
     def apply(self, subject: Subject) -> Step:
         """Bypass them; see `graphfix.edits.step.Edit`."""
@@ -88,11 +84,7 @@ class Insert:
 
     tensor: str
     path: Path
-
-    @property
-    def option(self) -> str:
-        """The option that asks for it."""
-        return "--insert"
+    option: str = field(default="--insert", init=False, repr=False)
 
     def apply(self, subject: Subject) -> Step:
         """Put it there; see `graphfix.edits.step.Edit`."""
@@ -319,14 +311,14 @@ def _take_out(proto: ModelProto, place: Place, source: str) -> None:
         node.output[:] = [target]
         node.ClearField("attribute")
         return
-    for field in ("value_info", "quantization_annotation"):
+    for part in ("value_info", "quantization_annotation"):
         kept = [
             copied(entry)
-            for entry in getattr(graph, field)
+            for entry in getattr(graph, part)
             if getattr(entry, "name", "") != target and getattr(entry, "tensor_name", "") != target
         ]
-        graph.ClearField(field)
-        getattr(graph, field).extend(kept)
+        graph.ClearField(part)
+        getattr(graph, part).extend(kept)
     output = list(node.output)
     rename_tensors(graph, lambda name, main: source if main and name == target else name)
     gone = next(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Unpack
 
@@ -53,11 +53,7 @@ class To:
 
     type: str
     keep: tuple[str, ...] = ()
-
-    @property
-    def option(self) -> str:
-        """The option that asks for it."""
-        return "--to"
+    option: str = field(default="--to", init=False, repr=False)
 
     def apply(self, subject: Subject) -> Step:
         """Convert a copy of the model; see `graphfix.edits.step.Edit`."""

@@ -7,7 +7,7 @@ Each comes in front of what is there, so the last step of a preprocessing is put
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Unpack
 
 import numpy as np
@@ -47,11 +47,7 @@ class InputType:
 
     name: str
     type: str
-
-    @property
-    def option(self) -> str:
-        """The option that asks for it."""
-        return "--input-type"
+    option: str = field(default="--input-type", init=False, repr=False)
 
     def apply(self, subject: Subject) -> Step:
         """Put a Cast after it; see `graphfix.edits.step.Edit`."""
@@ -86,11 +82,7 @@ class OutputType:
 
     name: str
     type: str
-
-    @property
-    def option(self) -> str:
-        """The option that asks for it."""
-        return "--output-type"
+    option: str = field(default="--output-type", init=False, repr=False)
 
     def apply(self, subject: Subject) -> Step:
         """Put a Cast before it; see `graphfix.edits.step.Edit`."""
@@ -125,11 +117,7 @@ class Layout:
 
     name: str
     layout: str
-
-    @property
-    def option(self) -> str:
-        """The option that asks for it."""
-        return "--layout"
+    option: str = field(default="--layout", init=False, repr=False)
 
     def apply(self, subject: Subject) -> Step:
         """Put a Transpose there; see `graphfix.edits.step.Edit`."""
@@ -183,11 +171,7 @@ class Normalize:
     name: str
     mean: tuple[float, ...]
     std: tuple[float, ...]
-
-    @property
-    def option(self) -> str:
-        """The option that asks for it."""
-        return "--normalize"
+    option: str = field(default="--normalize", init=False, repr=False)
 
     def apply(self, subject: Subject) -> Step:
         """Put Sub and Div after it; see `graphfix.edits.step.Edit`."""
@@ -258,11 +242,7 @@ class SwapChannels:
     """
 
     name: str
-
-    @property
-    def option(self) -> str:
-        """The option that asks for it."""
-        return "--swap-channels"
+    option: str = field(default="--swap-channels", init=False, repr=False)
 
     def apply(self, subject: Subject) -> Step:
         """Put a Gather after it; see `graphfix.edits.step.Edit`."""

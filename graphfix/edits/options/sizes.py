@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Unpack
 
 from onnx import ModelProto, ValueInfoProto
@@ -31,11 +31,7 @@ class Dim:
 
     symbol: str
     size: int
-
-    @property
-    def option(self) -> str:
-        """The option that asks for it."""
-        return "--dim"
+    option: str = field(default="--dim", init=False, repr=False)
 
     def apply(self, subject: Subject) -> Step:
         """Replace the symbol; see `graphfix.edits.step.Edit`."""
@@ -77,11 +73,7 @@ class Shape:
 
     name: str
     sizes: tuple[Size, ...]
-
-    @property
-    def option(self) -> str:
-        """The option that asks for it."""
-        return "--shape"
+    option: str = field(default="--shape", init=False, repr=False)
 
     def apply(self, subject: Subject) -> Step:
         """Declare it; see `graphfix.edits.step.Edit`."""

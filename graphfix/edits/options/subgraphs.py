@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Unpack
 
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, helper
@@ -35,11 +35,7 @@ class ExtractBody:
 
     node: str
     attribute: str
-
-    @property
-    def option(self) -> str:
-        """The option that asks for it."""
-        return "--extract-body"
+    option: str = field(default="--extract-body", init=False, repr=False)
 
     def apply(self, subject: Subject) -> Step:
         """Return the body; see `graphfix.edits.step.Edit`."""
@@ -113,8 +109,8 @@ def _inside(taken: ModelProto) -> ModelProto:
 def _branch(graph: GraphProto, prefix: str) -> GraphProto:
     """Return the nodes of a graph as a branch, what they compute under other names."""
     branch = copied(graph)
-    for field in ("input", "initializer", "sparse_initializer", "value_info"):
-        branch.ClearField(field)
+    for part in ("input", "initializer", "sparse_initializer", "value_info"):
+        branch.ClearField(part)
     made = {name for node in branch.node for name in node.output if name}
     for info in branch.output:
         if info.name not in made:  # it outputs what it reads

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Unpack
 
 from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper
@@ -45,11 +45,7 @@ class SetAttribute:
     node: str
     attribute: str
     value: str
-
-    @property
-    def option(self) -> str:
-        """The option that asks for it."""
-        return "--set"
+    option: str = field(default="--set", init=False, repr=False)
 
     def apply(self, subject: Subject) -> Step:
         """Set it; see `graphfix.edits.step.Edit`."""
@@ -129,11 +125,7 @@ class SetWeights:
 
     name: str
     value: str | Array
-
-    @property
-    def option(self) -> str:
-        """The option that asks for it."""
-        return "--weights"
+    option: str = field(default="--weights", init=False, repr=False)
 
     def apply(self, subject: Subject) -> Step:
         """Store them; see `graphfix.edits.step.Edit`."""
