@@ -107,7 +107,8 @@ class Family:
             module: The name of the module.
             opset: The oldest opset that it writes.
             why: What that one has, such as ", which has Where".
-            how: As for `rewrite`: what it emits, its accuracy, claims.
+            how: As for `rewrite`: what it emits, claims; its accuracy, which otherwise follows from
+                the notes of its functions.
         """
 
         def write(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
@@ -120,6 +121,8 @@ class Family:
             return written
 
         write.__name__, write.__module__ = module.rpartition(".")[2], module
+        if all(function.note for function in self.functions.values()):
+            how = {"accuracy": APPROXIMATE, **how}
         return replacing(self.names, infer=self.infer, evaluate=self.evaluate, **how)(write)
 
     def write(self, node: NodeView, build: Builder) -> tuple[Value | None, ...]:

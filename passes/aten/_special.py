@@ -1,22 +1,19 @@
 """What the passes of torch.special's functions of one operand share."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value
+from graphfix.authoring import Array, Builder, InferredType, Refuse, Value
 
-from ._arguments import Call, call_of
+from ._arguments import ArrayCall, Call
+from ._axes import widened
+from ._family import Function
 from ._promoting import result_type
 
 SCHEMA = ("self",)
-
-
-def like_operand(node: NodeView) -> Sequence[InferredType | None]:
-    """The result is like the input, and float32 for integers."""
-    x = node.input(0)
-    return (InferredType(result_type(x), x.shape) if x is not None and x.elem_type else None,)
 
 
 def like_self(call: Call) -> Sequence[InferredType | None]:
@@ -30,19 +27,35 @@ def in_floats(x: Array) -> Array:
     return x if x.dtype.kind in "fV" else x.astype(np.float32)
 
 
-def operand(node: NodeView, build: Builder, names: Sequence[str], means: str) -> Value:
-    """Return the operand of any shape, integers as float32, for what is written with Where.
+def special(
+    write: Callable[[Builder, Value], Value], model: Callable[[Array], Array], note: str, means: str
+) -> Function:
+    """Return the entry of a function of one operand.
 
     Args:
-        node: The call.
-        build: Builds its replacement.
-        names: The operators of the pass.
+        write: Builds it of float32, in which float16 is computed too.
+        model: The same of float64.
+        note: How large the error is.
         means: What has no more digits than float32, such as "series".
-
-    Raises:
-        Refuse: The dtype is another or unknown, or the opset has no Where for numbers.
     """
-    return floats_of(build, call_of(node, dict.fromkeys(names, SCHEMA)).need("self"), means)
+
+    def modelled(call: ArrayCall) -> Any:
+        x = in_floats(call.need("self"))
+        return model(x.astype(np.float64)).astype(x.dtype)
+
+    return Function(SCHEMA, written(write, means), modelled, note, infer=like_self)
+
+
+def written(
+    write: Callable[[Builder, Value], Value], means: str
+) -> Callable[[Builder, Call], Value]:
+    """Return what writes a function of one operand; see `special`."""
+
+    def written(build: Builder, call: Call) -> Value:
+        x = floats_of(build, call.need("self"), means)
+        return widened(build, x, lambda wide: write(build, wide))
+
+    return written
 
 
 def floats_of(build: Builder, x: Value, means: str) -> Value:

@@ -22,16 +22,17 @@ References: pytorch/pytorch aten/src/ATen/native/Math.h (calc_i0, calc_i0e, calc
 """
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value, operator_of
+from graphfix.authoring import Array, Builder, Value
 
-from ._arguments import ArrayCall, replacing
-from ._axes import widened
+from ._arguments import ArrayCall
 from ._emitting import clipped, polynomial
-from ._special import SCHEMA, in_floats, like_operand, operand
+from ._family import Family, Function
+from ._special import SCHEMA, in_floats, like_self, written
 
 # Operator -> (order, whether it is scaled by exp(-abs(x))).
 KINDS = {
@@ -43,7 +44,6 @@ KINDS = {
     "special_modified_bessel_i0": (0, False),
     "special_modified_bessel_i1": (1, False),
 }
-NAMES = tuple(KINDS)
 NOTE = "float32: error at most 6e-7 of the value"
 BORDER = 12.0
 _LARGEST = float(np.finfo(np.float32).max)
@@ -66,21 +66,17 @@ def _far(order: int) -> tuple[float, ...]:
     return tuple(found)
 
 
-def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
+def _model(call: ArrayCall, order: int, *, scaled: bool) -> Any:
     """Integrate, in float64."""
-    x = in_floats(ArrayCall(inputs, attributes, SCHEMA).need("self"))
-    operator = str(attributes["operator"]).removeprefix("aten::").partition(".")[0]
-    order, scaled = KINDS[operator]
+    x = in_floats(call.need("self"))
     result = _scaled(x.astype(np.float64), order)
     if not scaled:
         # Infinite where exp(x) is in the type at hand, as PyTorch computes it.
         wide = x if x.dtype == np.float64 else x.astype(np.float32)
-        with np.errstate(all="ignore"):
-            factor = np.exp(np.abs(wide)).astype(np.float64)
-            exact = np.exp(np.abs(wide).astype(np.float64))
-            result = result * np.where(np.isinf(factor), factor, exact)
-    with np.errstate(all="ignore"):
-        return (result.astype(x.dtype),)
+        factor = np.exp(np.abs(wide)).astype(np.float64)
+        exact = np.exp(np.abs(wide).astype(np.float64))
+        result = result * np.where(np.isinf(factor), factor, exact)
+    return result.astype(x.dtype)
 
 
 def _scaled(x: Array, order: int) -> Array:
@@ -102,22 +98,6 @@ def _scaled(x: Array, order: int) -> Array:
     return np.copysign(value, x) if order else value
 
 
-@replacing(
-    NAMES,
-    emits="Abs Add Cast Clip Div Exp Less Mul Neg Reciprocal Sqrt Where",
-    accuracy=APPROXIMATE,
-    infer=like_operand,
-    evaluate=evaluate,
-    claims="nan inf",
-)
-def aten_bessel_i(node: NodeView, build: Builder) -> Value:
-    """Pick between the two series, see the module."""
-    x = operand(node, build, NAMES, "series")
-    order, scaled = KINDS[operator_of(node)[0]]
-    build.declare(APPROXIMATE, NOTE)
-    return widened(build, x, lambda wide: _bessel(build, wide, order, scaled=scaled))
-
-
 def _bessel(build: Builder, x: Value, order: int, *, scaled: bool) -> Value:
     a = build.Abs(x)
     low = clipped(build, a, 0.0, BORDER)
@@ -134,3 +114,19 @@ def _bessel(build: Builder, x: Value, order: int, *, scaled: bool) -> Value:
         far = build.Mul(far, build.Exp(a))
     value = build.Where(build.Less(a, BORDER), near, far)
     return build.Where(build.Less(x, 0.0), build.Neg(value), value) if order else value
+
+
+def _function(order: int, *, scaled: bool) -> Function:
+    write = written(partial(_bessel, order=order, scaled=scaled), "series")
+    model = partial(_model, order=order, scaled=scaled)
+    return Function(SCHEMA, write, model, NOTE, infer=like_self)
+
+
+FAMILY = Family({name: _function(order, scaled=scaled) for name, (order, scaled) in KINDS.items()})
+
+
+aten_bessel_i = FAMILY.replaced(
+    __name__,
+    emits="Abs Add Cast Clip Div Exp Less Mul Neg Reciprocal Sqrt Where",
+    claims="nan inf",
+)

@@ -25,22 +25,19 @@ References: pytorch/pytorch aten/src/ATen/native/Math.h (bessel_j0_forward and i
 
 import math
 from functools import cache, partial
-from typing import Any
 
 import numpy as np
 from msgspec import Struct
 
-from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value, operator_of
+from graphfix.authoring import Array, Builder, Value
 
-from ._arguments import ArrayCall, replacing
-from ._axes import widened
 from ._bessel import bessel_j, bessel_y
 from ._emitting import clipped, polynomial
+from ._family import Family
 from ._fitting import Piece, fitted, one_piece, pieces
-from ._special import SCHEMA, in_floats, like_operand, operand
+from ._special import special
 
 NOTE = "float32: error at most 6e-7 of the value, from the third zero on of sqrt(2 / (pi * x))"
-_SPHERICAL = "special_spherical_bessel_j0"
 _LARGEST = float(np.finfo(np.float32).max)
 _TWO_BY_PI = 2 / math.pi
 
@@ -94,39 +91,10 @@ KINDS = {
         1, True, (Piece(1.0, 3.8, 2.197141326031017), Piece(3.8, 7.0, 5.429681040794135))
     ),
 }
-NAMES = (*KINDS, _SPHERICAL)
-
-
-def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
-    """Use integrals and series, in float64."""
-    x = in_floats(ArrayCall(inputs, attributes, SCHEMA).need("self"))
-    operator = str(attributes["operator"]).removeprefix("aten::").partition(".")[0]
-    wide = x.astype(np.float64)
-    with np.errstate(all="ignore"):
-        found = _spherical_model(wide) if operator == _SPHERICAL else KINDS[operator].model(wide)
-        return (found.astype(x.dtype),)
 
 
 def _spherical_model(x: Array) -> Array:
     return np.where(np.isinf(x), 0.0, np.where(x == 0, 1.0, np.sin(x) / np.where(x == 0, 1.0, x)))
-
-
-@replacing(
-    NAMES,
-    emits="Abs Add Cast Clip Cos Div Less Log Mul Neg Sin Sqrt Sub Where",
-    accuracy=APPROXIMATE,
-    infer=like_operand,
-    evaluate=evaluate,
-    claims="nan inf",
-)
-def aten_bessel_j(node: NodeView, build: Builder) -> Value:
-    """Pick among the polynomials, see the module."""
-    x = operand(node, build, NAMES, "polynomials")
-    operator = operator_of(node)[0]
-    build.declare(APPROXIMATE, NOTE)
-    if operator == _SPHERICAL:
-        return widened(build, x, lambda wide: _spherical(build, wide))
-    return widened(build, x, lambda wide: _bessel(build, wide, operator))
 
 
 def _spherical(build: Builder, x: Value) -> Value:
@@ -194,3 +162,21 @@ def _far(build: Builder, a: Value, operator: str) -> Value:
     cosine, sine = (polynomial(build, place, numbers) for numbers in _amplitudes(operator))
     total = build.Add(build.Mul(build.Cos(a), cosine), build.Mul(build.Sin(a), sine))
     return build.Div(total, build.Mul(build.Sqrt(high), math.sqrt(math.pi)))
+
+
+FAMILY = Family(
+    {
+        **{
+            name: special(partial(_bessel, operator=name), kind.model, NOTE, "polynomials")
+            for name, kind in KINDS.items()
+        },
+        "special_spherical_bessel_j0": special(_spherical, _spherical_model, NOTE, "polynomials"),
+    }
+)
+
+
+aten_bessel_j = FAMILY.replaced(
+    __name__,
+    emits="Abs Add Cast Clip Cos Div Less Log Mul Neg Sin Sqrt Sub Where",
+    claims="nan inf",
+)

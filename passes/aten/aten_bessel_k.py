@@ -23,18 +23,16 @@ References: pytorch/pytorch aten/src/ATen/native/Math.h (modified_bessel_k0_forw
 """
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value, operator_of
+from graphfix.authoring import Array, Builder, Value
 
-from ._arguments import ArrayCall, replacing
-from ._axes import widened
 from ._bessel import bessel_i, scaled_k
 from ._emitting import clipped
+from ._family import Family, Function
 from ._fitting import Piece, one_piece
-from ._special import SCHEMA, in_floats, like_operand, operand
+from ._special import special
 
 # Operator -> (order, whether it is scaled by exp(x)).
 KINDS = {
@@ -43,36 +41,15 @@ KINDS = {
     "special_scaled_modified_bessel_k0": (0, True),
     "special_scaled_modified_bessel_k1": (1, True),
 }
-NAMES = tuple(KINDS)
 NOTE = "float32: error at most 6e-7 of the value"
 _LARGEST = float(np.finfo(np.float32).max)
 
 
-def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
-    """Integrate, in float64."""
-    x = in_floats(ArrayCall(inputs, attributes, SCHEMA).need("self"))
-    order, scaled = KINDS[str(attributes["operator"]).removeprefix("aten::").partition(".")[0]]
-    wide = x.astype(np.float64)
-    with np.errstate(all="ignore"):
-        value = scaled_k(order, wide) * (1.0 if scaled else np.exp(-wide))
-        value = np.where(wide < 0, np.nan, np.where(wide == 0, np.inf, value))
-        return (np.where(wide == np.inf, 0.0, value).astype(x.dtype),)
-
-
-@replacing(
-    NAMES,
-    emits="Add Cast Clip Div Exp Less Log Mul Neg Reciprocal Sqrt Sub Where",
-    accuracy=APPROXIMATE,
-    infer=like_operand,
-    evaluate=evaluate,
-    claims="nan inf",
-)
-def aten_bessel_k(node: NodeView, build: Builder) -> Value:
-    """Pick between the two polynomials, see the module."""
-    x = operand(node, build, NAMES, "polynomials")
-    order, scaled = KINDS[operator_of(node)[0]]
-    build.declare(APPROXIMATE, NOTE)
-    return widened(build, x, lambda wide: _bessel(build, wide, order, scaled=scaled))
+def _model(x: Array, order: int, *, scaled: bool) -> Array:
+    """Integrate."""
+    value = scaled_k(order, x) * (1.0 if scaled else np.exp(-x))
+    value = np.where(x < 0, np.nan, np.where(x == 0, np.inf, value))
+    return np.where(x == np.inf, 0.0, value)
 
 
 def _rest(order: int, x: Array) -> Array:
@@ -112,3 +89,19 @@ def _bessel(build: Builder, x: Value, order: int, *, scaled: bool) -> Value:
     # At 0 infinity; NaN stays.
     missing = build.Where(build.Less(x, 0.0), np.float32(np.nan), build.Add(x, np.inf))
     return build.Where(build.Less(np.float32(0), x), value, missing)
+
+
+def _function(order: int, *, scaled: bool) -> Function:
+    write = partial(_bessel, order=order, scaled=scaled)
+    model = partial(_model, order=order, scaled=scaled)
+    return special(write, model, NOTE, "polynomials")
+
+
+FAMILY = Family({name: _function(order, scaled=scaled) for name, (order, scaled) in KINDS.items()})
+
+
+aten_bessel_k = FAMILY.replaced(
+    __name__,
+    emits="Add Cast Clip Div Exp Less Log Mul Neg Reciprocal Sqrt Sub Where",
+    claims="nan inf",
+)

@@ -21,30 +21,24 @@ References: pytorch/pytorch aten/src/ATen/native/Math.h (calc_digamma); NIST Dig
 """
 
 import math
-from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value
+from graphfix.authoring import Array, Builder, Value
 
-from ._arguments import ArrayCall, replacing
-from ._axes import widened
 from ._emitting import clipped, polynomial
-from ._special import SCHEMA, in_floats, like_operand, operand
+from ._family import Family
+from ._special import special
 
-NAMES = ("digamma", "special_digamma", "special_psi")
 NOTE = "float32: error at most 1e-6 of max(1, value), below 0 of max(1, pi / tan(pi * x))"
 _SHIFT = 6
 # What is taken from the logarithm: 1/(2t), then these times t**-2, t**-4, ... (Bernoulli numbers).
 _SERIES = (1 / 12, -1 / 120, 1 / 252, -1 / 240)
 
 
-def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
-    """Use a longer recurrence, in float64."""
-    x = in_floats(ArrayCall(inputs, attributes, SCHEMA).need("self"))
-    values = np.array([_digamma(float(number)) for number in x.ravel()], dtype=np.float64)
-    with np.errstate(over="ignore"):
-        return (values.reshape(x.shape).astype(x.dtype),)
+def _model(x: Array) -> Array:
+    """Use a longer recurrence."""
+    return np.array([_digamma(float(number)) for number in x.ravel()]).reshape(x.shape)
 
 
 def _digamma(x: float) -> float:
@@ -62,21 +56,6 @@ def _digamma(x: float) -> float:
         x += 1
     square = 1 / (x * x)
     return total + math.log(x) - 0.5 / x - square * (1 / 12 - square * (1 / 120 - square / 252))
-
-
-@replacing(
-    NAMES,
-    emits="Abs Add Cast Clip Cos Div Floor Less Log Mul Reciprocal Sin Sub Where",
-    accuracy=APPROXIMATE,
-    infer=like_operand,
-    evaluate=evaluate,
-    claims="nan inf",
-)
-def aten_digamma(node: NodeView, build: Builder) -> Value:
-    """Reflect, shift and sum, see the module."""
-    x = operand(node, build, NAMES, "series")
-    build.declare(APPROXIMATE, NOTE)
-    return widened(build, x, lambda wide: _digamma_of(build, wide))
 
 
 def _digamma_of(build: Builder, x: Value) -> Value:
@@ -106,3 +85,14 @@ def _above(build: Builder, z: Value) -> Value:
         steps = build.Add(steps, build.Reciprocal(build.Add(z, float(k))))
     series = build.Sub(build.Log(t), tail)
     return build.Where(low, build.Sub(series, steps), series)
+
+
+_DIGAMMA = special(_digamma_of, _model, NOTE, "series")
+FAMILY = Family(dict.fromkeys(("digamma", "special_digamma", "special_psi"), _DIGAMMA))
+
+
+aten_digamma = FAMILY.replaced(
+    __name__,
+    emits="Abs Add Cast Clip Cos Div Floor Less Log Mul Reciprocal Sin Sub Where",
+    claims="nan inf",
+)

@@ -19,18 +19,15 @@ References: pytorch/pytorch aten/src/ATen/native/Math.h (calc_erfinv); M. Giles,
 """
 
 import math
-from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value
+from graphfix.authoring import Array, Builder, Value
 
-from ._arguments import ArrayCall, replacing
-from ._axes import widened
 from ._emitting import clipped, polynomial
-from ._special import SCHEMA, in_floats, like_operand, operand
+from ._family import Family
+from ._special import special
 
-NAMES = ("erfinv", "special_erfinv")
 NOTE = "float32: error at most 3e-7 of the value"
 # Chebyshev fits of erfinv(x) / x, off by less than 2e-8 of it, the lowest power first: in
 # (w - 2.5) / 2.5, and in (sqrt(w) - _MIDDLE) / _HALF from sqrt(5) to sqrt(17).
@@ -63,11 +60,9 @@ _MIDDLE = (math.sqrt(_END) + math.sqrt(_BORDER)) / 2
 _HALF = (math.sqrt(_END) - math.sqrt(_BORDER)) / 2
 
 
-def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
-    """Use Newton's method on the error function of the standard library, in float64."""
-    x = in_floats(ArrayCall(inputs, attributes, SCHEMA).need("self"))
-    values = np.array([_erfinv(float(number)) for number in x.ravel()], dtype=np.float64)
-    return (values.reshape(x.shape).astype(x.dtype),)
+def _model(x: Array) -> Array:
+    """Use Newton's method on the error function of the standard library."""
+    return np.array([_erfinv(float(number)) for number in x.ravel()]).reshape(x.shape)
 
 
 def _erfinv(x: float) -> float:
@@ -85,21 +80,6 @@ def _erfinv(x: float) -> float:
     return math.copysign(y, x)
 
 
-@replacing(
-    NAMES,
-    emits="Abs Add Cast Clip Less Log Mul Neg Sqrt Sub Where",
-    accuracy=APPROXIMATE,
-    infer=like_operand,
-    evaluate=evaluate,
-    claims="nan inf",
-)
-def aten_erfinv(node: NodeView, build: Builder) -> Value:
-    """Pick between the polynomials, see the module."""
-    x = operand(node, build, NAMES, "polynomials")
-    build.declare(APPROXIMATE, NOTE)
-    return widened(build, x, lambda wide: _erfinv_of(build, wide))
-
-
 def _erfinv_of(build: Builder, x: Value) -> Value:
     a = build.Abs(x)
     rest = build.Sub(np.float32(1), a)
@@ -113,3 +93,14 @@ def _erfinv_of(build: Builder, x: Value) -> Value:
     # The logarithm of 0 is infinite, that of a negative number NaN.
     beyond = build.Mul(x, build.Neg(build.Log(rest)))
     return build.Where(build.Less(a, 1.0), build.Mul(x, factor), beyond)
+
+
+_ERFINV = special(_erfinv_of, _model, NOTE, "polynomials")
+FAMILY = Family({"erfinv": _ERFINV, "special_erfinv": _ERFINV})
+
+
+aten_erfinv = FAMILY.replaced(
+    __name__,
+    emits="Abs Add Cast Clip Less Log Mul Neg Sqrt Sub Where",
+    claims="nan inf",
+)

@@ -24,37 +24,29 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value
-
-from ._arguments import ArrayCall, replacing
-from ._axes import widened
+from ._arguments import ArrayCall
+from ._family import Family, Function
 from ._gamma import lgamma, lgamma_of
-from ._special import SCHEMA, in_floats, like_operand, operand
+from ._special import SCHEMA, in_floats, like_self, written
 
-NAMES = ("lgamma", "special_gammaln")
 NOTE = (
     "float32: error at most 5e-7 of the value from 0.5 on, at most 2e-6 of max(1, value) from "
     "-1e5 to 0.5"
 )
 
 
-def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
+def _model(call: ArrayCall) -> Any:
     """Use the standard library, in float64."""
-    x = in_floats(ArrayCall(inputs, attributes, SCHEMA).need("self"))
+    x = in_floats(call.need("self"))
     values = lgamma_of(x)
     values[np.abs(values) > np.finfo(x.dtype).max] = np.inf
-    return (values.astype(x.dtype),)
+    return values.astype(x.dtype)
 
 
-@replacing(
-    NAMES,
-    emits="Abs Add Cast Clip Div Floor Less Log Mul Sin Sub Where",
-    accuracy=APPROXIMATE,
-    infer=like_operand,
-    evaluate=evaluate,
+_LGAMMA = Function(SCHEMA, written(lgamma, "polynomials"), _model, NOTE, infer=like_self)
+FAMILY = Family({"lgamma": _LGAMMA, "special_gammaln": _LGAMMA})
+
+
+aten_lgamma = FAMILY.replaced(
+    __name__, emits="Abs Add Cast Clip Div Floor Less Log Mul Sin Sub Where"
 )
-def aten_lgamma(node: NodeView, build: Builder) -> Value:
-    """Pick among polynomials and the series, see the module."""
-    x = operand(node, build, NAMES, "polynomials")
-    build.declare(APPROXIMATE, NOTE)
-    return widened(build, x, lambda wide: lgamma(build, wide))

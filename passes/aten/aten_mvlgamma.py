@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import APPROXIMATE, Builder, Refuse, Value
+from graphfix.authoring import Builder, Refuse, Value
 
 from ._arguments import ArrayCall, Call
 from ._family import Family, Function
@@ -63,7 +63,5 @@ FAMILY = Family({"mvlgamma": _SUM, "special_multigammaln": _SUM})
 
 
 aten_mvlgamma = FAMILY.replaced(
-    __name__,
-    emits="Abs Add Cast Clip Div Floor Less Log Mul Sin Sub Where",
-    accuracy=APPROXIMATE,
+    __name__, emits="Abs Add Cast Clip Div Floor Less Log Mul Sin Sub Where"
 )

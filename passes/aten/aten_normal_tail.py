@@ -25,17 +25,15 @@ References: pytorch/pytorch aten/src/ATen/native/Math.h (calc_erfcx, calc_log_nd
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Value, operator_of
+from graphfix.authoring import Array, Builder, Value
 
-from ._arguments import ArrayCall, replacing
-from ._axes import widened
 from ._emitting import clipped
+from ._family import Family
 from ._fitting import Piece, one_piece
-from ._special import SCHEMA, in_floats, like_operand, operand
+from ._special import special
 
 NOTE = "float32: error at most 8e-7 of the value"
 _MIDDLE = 3.75
@@ -84,39 +82,6 @@ def _ndtri(p: Array) -> Array:
         return {0.0: -math.inf, 1.0: math.inf}.get(number, math.nan)
 
     return _each(one, p)
-
-
-MODELS: dict[str, Callable[[Array], Array]] = {
-    "special_erfcx": _erfcx,
-    "special_ndtr": _ndtr,
-    "special_log_ndtr": _log_ndtr,
-    "special_ndtri": _ndtri,
-}
-NAMES = tuple(MODELS)
-
-
-def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
-    """Use the standard library, in float64."""
-    x = in_floats(ArrayCall(inputs, attributes, SCHEMA).need("self"))
-    operator = str(attributes["operator"]).removeprefix("aten::").partition(".")[0]
-    with np.errstate(all="ignore"):
-        return (MODELS[operator](x.astype(np.float64)).astype(x.dtype),)
-
-
-@replacing(
-    NAMES,
-    emits="Abs Add And Cast Clip Div Exp Floor Less Log Mul Neg Sqrt Sub Where",
-    accuracy=APPROXIMATE,
-    infer=like_operand,
-    evaluate=evaluate,
-    claims="nan inf",
-)
-def aten_normal_tail(node: NodeView, build: Builder) -> Value:
-    """Write the function by polynomials, see the module."""
-    x = operand(node, build, NAMES, "polynomials")
-    build.declare(APPROXIMATE, NOTE)
-    write = _WRITERS[operator_of(node)[0]]
-    return widened(build, x, lambda wide: write(build, wide))
 
 
 def _above(build: Builder, a: Value) -> Value:
@@ -196,9 +161,18 @@ def _ndtri_of(build: Builder, p: Value) -> Value:
     return build.Mul(side, ratio)
 
 
-_WRITERS: dict[str, Callable[[Builder, Value], Value]] = {
-    "special_erfcx": _erfcx_of,
-    "special_ndtr": _ndtr_of,
-    "special_log_ndtr": _log_ndtr_of,
-    "special_ndtri": _ndtri_of,
-}
+FAMILY = Family(
+    {
+        "special_erfcx": special(_erfcx_of, _erfcx, NOTE, "polynomials"),
+        "special_ndtr": special(_ndtr_of, _ndtr, NOTE, "polynomials"),
+        "special_log_ndtr": special(_log_ndtr_of, _log_ndtr, NOTE, "polynomials"),
+        "special_ndtri": special(_ndtri_of, _ndtri, NOTE, "polynomials"),
+    }
+)
+
+
+aten_normal_tail = FAMILY.replaced(
+    __name__,
+    emits="Abs Add And Cast Clip Div Exp Floor Less Log Mul Neg Sqrt Sub Where",
+    claims="nan inf",
+)

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import APPROXIMATE, Array, Builder, InferredType, Refuse, Value
+from graphfix.authoring import Array, Builder, InferredType, Refuse, Value
 
 from ._arguments import ArrayCall, Call
 from ._family import Family, Function, broadcast
@@ -199,7 +199,5 @@ FAMILY = Family(
 
 
 aten_orthogonal_polynomial = FAMILY.replaced(
-    __name__,
-    emits="Add Cast Concat Div Identity Less Loop Mul ReduceMax Reshape Sub Where",
-    accuracy=APPROXIMATE,
+    __name__, emits="Add Cast Concat Div Identity Less Loop Mul ReduceMax Reshape Sub Where"
 )

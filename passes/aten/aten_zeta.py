@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import APPROXIMATE, Array, Builder, Refuse, Value
+from graphfix.authoring import Array, Builder, Refuse, Value
 
 from ._arguments import ArrayCall, Call
 from ._arithmetic import two
@@ -156,7 +156,6 @@ FAMILY = Family({
 aten_zeta = FAMILY.replaced(
     __name__,
     emits="Add Cast Clip Floor Less Mul Neg Pow Reciprocal Sub Where",
-    accuracy=APPROXIMATE,
     claims="nan",
     opset=9,
     why=", which has Where",

@@ -12,7 +12,7 @@ from onnx import ModelProto, TensorProto
 
 from graphfix.report import Accuracy, Status
 from graphfix.testing import assert_rewrite, outputs_of, run_pass
-from passes.aten.aten_bessel_i import KINDS, evaluate
+from passes.aten.aten_bessel_i import FAMILY, KINDS
 from tests.passes.aten_models import LAYOUTS, Array, array_of, aten_model
 from tests.passes.resize_models import in_branch
 
@@ -116,7 +116,7 @@ def test_ends_are_those_of_pytorch(operator: str, at_infinity: float, at_zero: f
     wanted = np.array([at_infinity, at_infinity, np.nan, at_zero, at_zero])
     model = aten_model(operator, ["N"])
     np.testing.assert_array_equal(outputs_of(rewritten(model), {"x": x})["y"], wanted)
-    np.testing.assert_array_equal(evaluate([x], {"operator": operator})[0], wanted)
+    np.testing.assert_array_equal(FAMILY.evaluate([x], {"operator": operator})[0], wanted)
 
 
 @pytest.mark.parametrize("operator", ["special_i0", "special_i1"])
@@ -125,7 +125,9 @@ def test_infinite_where_exp_is(operator: str) -> None:
     y = outputs_of(rewritten(aten_model(operator, ["N"])), {"x": x})["y"]
     assert np.isfinite(y[0])
     np.testing.assert_array_equal(y[1:], np.full(3, np.inf))
-    np.testing.assert_array_equal(np.isinf(evaluate([x], {"operator": operator})[0]), np.isinf(y))
+    np.testing.assert_array_equal(
+        np.isinf(FAMILY.evaluate([x], {"operator": operator})[0]), np.isinf(y)
+    )
 
 
 def test_half_precision() -> None:
@@ -140,7 +142,7 @@ def test_half_precision() -> None:
 
 @pytest.mark.parametrize("operator", KINDS)
 def test_against_the_numpy_model(operator: str) -> None:
-    evaluators = {("org.pytorch.aten", f"ATen.{operator}"): evaluate}
+    evaluators = {("org.pytorch.aten", f"ATen.{operator}"): FAMILY.evaluate}
     feeds = [{"x": array_of(3, 4) * 20}]
     assert_rewrite(
         PASS, aten_model(operator, [3, 4]), feeds=feeds, evaluators=evaluators, rtol=6e-7
@@ -150,7 +152,7 @@ def test_against_the_numpy_model(operator: str) -> None:
 def test_numpy_model_is_precise_where_series_meet() -> None:
     x = np.array([1e-30, 0.3, 0.4999, 0.5001, 63.9, 64.1, 1e6])
     for operator in SCALED:
-        got: Any = evaluate([x], {"operator": operator})[0]
+        got: Any = FAMILY.evaluate([x], {"operator": operator})[0]
         np.testing.assert_allclose(got, exact(operator, x), rtol=1e-12)
 
 

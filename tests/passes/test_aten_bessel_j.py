@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from passes.aten.aten_bessel_j import KINDS, NAMES, evaluate
+from passes.aten.aten_bessel_j import FAMILY, KINDS
 from tests.passes.special_functions import Special
 
 INF, NAN = np.inf, np.nan
@@ -82,7 +82,7 @@ TABLE = {
 }
 SPECIAL = Special(
     "aten-bessel-j",
-    evaluate,
+    FAMILY.evaluate,
     TABLE,
     {
         "special_bessel_j0": (NAN, 0.22389077914123567, 1, 1, NAN, NAN),
@@ -96,7 +96,7 @@ SPECIAL = Special(
 )
 
 
-@pytest.mark.parametrize("operator", NAMES)
+@pytest.mark.parametrize("operator", FAMILY.names)
 def test_values(operator: str) -> None:
     SPECIAL.holds_to_the_table(operator)
 
@@ -111,7 +111,7 @@ def test_the_error_up_to_the_last_zero_is_of_the_value(operator: str) -> None:
 @pytest.mark.parametrize("operator", KINDS)
 def test_the_error_far_out_is_of_the_amplitude(operator: str) -> None:
     x = np.logspace(0.85, 6, 4001).astype(np.float32)
-    wanted = evaluate([x.astype(np.float64)], {"operator": operator})[0]
+    wanted = FAMILY.evaluate([x.astype(np.float64)], {"operator": operator})[0]
     away = np.abs(SPECIAL.computed(operator, x) - wanted)
     assert float(np.max(away * np.sqrt(np.pi * x / 2))) <= 4e-7
 
@@ -122,12 +122,12 @@ def test_small_numbers(operator: str) -> None:
     SPECIAL.holds_to_its_model(operator, x)
 
 
-@pytest.mark.parametrize("operator", NAMES)
+@pytest.mark.parametrize("operator", FAMILY.names)
 def test_ends(operator: str) -> None:
     SPECIAL.has_the_ends_of_pytorch(operator)
 
 
-@pytest.mark.parametrize("operator", NAMES)
+@pytest.mark.parametrize("operator", FAMILY.names)
 def test_every_form(operator: str) -> None:
     SPECIAL.is_written_in_every_form(operator)
 

@@ -11,7 +11,7 @@ from onnx import ModelProto, TensorProto
 
 from graphfix.report import Accuracy, Status
 from graphfix.testing import assert_rewrite, outputs_of, run_pass
-from passes.aten.aten_digamma import evaluate
+from passes.aten.aten_digamma import FAMILY
 from tests.passes.aten_models import LAYOUTS, Array, array_of, aten_model
 from tests.passes.resize_models import in_branch
 
@@ -97,7 +97,7 @@ def test_ends_are_those_of_pytorch() -> None:
     x = np.array([0, -0.0, -1, -7, -8388609, -8.5e6, -1e30, np.inf, -np.inf, np.nan], np.float32)
     wanted = np.array([-np.inf, *[np.inf] * 1, *[np.nan] * 5, np.inf, np.nan, np.nan], np.float32)
     np.testing.assert_array_equal(computed(x), wanted)
-    np.testing.assert_array_equal(evaluate([x], {})[0], wanted)
+    np.testing.assert_array_equal(FAMILY.evaluate([x], {"operator": "digamma"})[0], wanted)
 
 
 def test_half_precision() -> None:
@@ -110,7 +110,7 @@ def test_half_precision() -> None:
 
 
 def test_against_the_numpy_model() -> None:
-    evaluators = {("org.pytorch.aten", "ATen.digamma"): evaluate}
+    evaluators = {("org.pytorch.aten", "ATen.digamma"): FAMILY.evaluate}
     feeds = [{"x": array_of(3, 4) * 5}]
     model = aten_model("digamma", [3, 4])
     assert_rewrite(PASS, model, feeds=feeds, evaluators=evaluators, rtol=2e-6, atol=2e-6)

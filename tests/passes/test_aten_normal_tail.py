@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from passes.aten.aten_normal_tail import NAMES, evaluate
+from passes.aten.aten_normal_tail import FAMILY
 from tests.passes.special_functions import Special
 
 INF, NAN = np.inf, np.nan
@@ -58,7 +58,7 @@ TABLE = {
 }
 SPECIAL = Special(
     "aten-normal-tail",
-    evaluate,
+    FAMILY.evaluate,
     TABLE,
     {
         "special_erfcx": (INF, 108.94090438241957, 1, 1, 0, NAN),
@@ -71,7 +71,7 @@ SPECIAL = Special(
 )
 
 
-@pytest.mark.parametrize("operator", NAMES)
+@pytest.mark.parametrize("operator", FAMILY.names)
 def test_values(operator: str) -> None:
     SPECIAL.holds_to_the_table(operator)
 
@@ -108,7 +108,7 @@ def test_the_inverse_around_its_zero_and_at_its_ends() -> None:
     np.testing.assert_array_equal(y, np.array([-INF, INF, NAN, NAN], np.float32))
 
 
-@pytest.mark.parametrize("operator", NAMES)
+@pytest.mark.parametrize("operator", FAMILY.names)
 def test_ends(operator: str) -> None:
     SPECIAL.has_the_ends_of_pytorch(operator)
 
