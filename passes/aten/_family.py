@@ -123,7 +123,9 @@ class Family:
         write.__name__, write.__module__ = module.rpartition(".")[2], module
         if all(function.note for function in self.functions.values()):
             how = {"accuracy": APPROXIMATE, **how}
-        return replacing(self.names, infer=self.infer, evaluate=self.evaluate, **how)(write)
+        infers = any(function.infer for function in self.functions.values())
+        infer = self.infer if infers else None
+        return replacing(self.names, infer=infer, evaluate=self.evaluate, **how)(write)
 
     def write(self, node: NodeView, build: Builder) -> tuple[Value | None, ...]:
         """Build what replaces a call.

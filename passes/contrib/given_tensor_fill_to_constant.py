@@ -20,14 +20,21 @@ import numpy as np
 import onnx
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, InferredType, NodeView, Option, Refuse, Value, rewrite
-
-from ._experiments import Array, Attributes
+from graphfix.authoring import (
+    Array,
+    Builder,
+    InferredType,
+    NodeView,
+    Option,
+    Refuse,
+    Value,
+    rewrite,
+)
 
 _TYPES = (TensorProto.FLOAT, TensorProto.BOOL, TensorProto.INT32, TensorProto.INT64)
 
 
-def _tensor(attributes: Attributes) -> Array:
+def _tensor(attributes: dict[str, Any]) -> Array:
     """Return what the attributes describe."""
     kind = int(attributes.get("dtype", TensorProto.FLOAT))
     dtype: np.dtype[Any] = onnx.helper.tensor_dtype_to_np_dtype(kind)
@@ -37,7 +44,7 @@ def _tensor(attributes: Attributes) -> Array:
     return np.full(shape, attributes.get("value", 0.0), dtype)
 
 
-def evaluate(inputs: list[Array | None], attributes: Attributes) -> tuple[Array, ...]:
+def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
     """Give the tensor."""
     return (_tensor(attributes),)
 

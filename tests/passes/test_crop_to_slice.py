@@ -8,7 +8,7 @@ from onnx import parser
 
 import graphfix
 from graphfix.testing import assert_rewrite, outputs_of
-from passes.contrib.crop_to_slice import evaluate
+from passes.contrib.onnx_experiments import crop as evaluate
 from tests.passes.lowering_models import PLACES, written
 
 PASS = "crop-to-slice"

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from passes.contrib.parametric_softplus_to_softplus import evaluate
+from passes.contrib.onnx_experiments import parametric_softplus as evaluate
 from tests.passes.factor_models import Factored, NeededFactorTests, X
 
 

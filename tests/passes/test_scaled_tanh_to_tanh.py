@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from passes.contrib.scaled_tanh_to_tanh import evaluate
+from passes.contrib.onnx_experiments import scaled_tanh as evaluate
 from tests.passes.factor_models import Factored, NeededFactorTests, X
 
 
