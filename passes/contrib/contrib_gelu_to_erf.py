@@ -13,13 +13,11 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.Gelu,
     com.microsoft.BiasGelu, com.microsoft.QuickGelu
 """
 
-import math
-
-from onnx import TensorProto
-
 from graphfix.authoring import Builder, NodeView, Value, rewrite
 
-from ._typing import LOW_PRECISION, need_float
+from . import _gelu as gelu
+from ._means import like, wide
+from ._typing import need_float
 
 
 @rewrite(
@@ -30,15 +28,10 @@ def contrib_gelu_to_erf(node: NodeView, build: Builder) -> Value:
     """Write the arithmetic, see the module."""
     x = node.need(0)
     need_float(x)
-    low = x.elem_type in LOW_PRECISION
-    t = build.Cast(x, to=TensorProto.FLOAT) if low else x
+    t = wide(build, x)
     if node.op == "QuickGelu":
         alpha = float(node.attr("alpha", 1.702))
-        result = build.Mul(t, build.Sigmoid(build.Mul(t, alpha)))
-    else:
-        if node.op == "BiasGelu":
-            bias = node.need(1)
-            t = build.Add(t, build.Cast(bias, to=TensorProto.FLOAT) if low else bias)
-        share = build.Add(build.Erf(build.Mul(t, math.sqrt(0.5))), 1)
-        result = build.Mul(build.Mul(t, 0.5), share)
-    return build.Cast(result, to=x.elem_type) if low else result
+        return like(build, x, build.Mul(t, build.Sigmoid(build.Mul(t, alpha))))
+    if node.op == "BiasGelu":
+        t = build.Add(t, wide(build, node.need(1)))
+    return like(build, x, gelu.by_erf(build, t))

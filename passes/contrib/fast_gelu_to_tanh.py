@@ -15,16 +15,13 @@ Accuracy: Exact up to rounding; float16 and bfloat16 are computed in float32. on
 References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.FastGelu
 """
 
-import math
-
 import numpy as np
-from onnx import TensorProto
 
 from graphfix.authoring import Array, Builder, NodeView, Value, rewrite
 
-from ._typing import LOW_PRECISION, need_float
-
-_ROOT = math.sqrt(2 / math.pi)
+from . import _gelu as gelu
+from ._means import like, wide
+from ._typing import need_float
 
 
 def evaluate(inputs: list[Array | None], attributes: dict[str, object]) -> tuple[Array, ...]:
@@ -34,8 +31,7 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, object]) -> tuple
     work = x.astype(np.float64)
     if len(inputs) > 1 and inputs[1] is not None:
         work = work + inputs[1].astype(np.float64)
-    result = 0.5 * work * (1 + np.tanh(_ROOT * (work + 0.044715 * work**3)))
-    return (result.astype(x.dtype),)
+    return (gelu.tanh_of(work).astype(x.dtype),)
 
 
 @rewrite("com.microsoft::FastGelu", emits="Add Cast Mul Tanh", evaluate=evaluate)
@@ -43,10 +39,7 @@ def fast_gelu_to_tanh(node: NodeView, build: Builder) -> Value:
     """Write the arithmetic, see the module."""
     x, bias = node.need(0), node.input(1)
     need_float(x)
-    low = x.elem_type in LOW_PRECISION
-    t = build.Cast(x, to=TensorProto.FLOAT) if low else x
+    t = wide(build, x)
     if bias is not None:
-        t = build.Add(t, build.Cast(bias, to=TensorProto.FLOAT) if low else bias)
-    slope = build.Add(build.Mul(build.Mul(t, t), 0.044715 * _ROOT), _ROOT)
-    result = build.Mul(build.Mul(t, 0.5), build.Add(build.Tanh(build.Mul(t, slope)), 1))
-    return build.Cast(result, to=x.elem_type) if low else result
+        t = build.Add(t, wide(build, bias))
+    return like(build, x, gelu.by_tanh(build, t))
