@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-import numpy as np
+from graphfix.authoring import Builder, Refuse, Value, need_rank, need_type
+from graphfix.authoring.means import mean as mean
 
-from graphfix.authoring import Builder, Value, need_rank, need_type
-
+from ._arguments import Call
 from ._axes import FLOATS
 
 
@@ -20,19 +20,20 @@ def floating(x: Value) -> int:
     return rank
 
 
-def mean(build: Builder, x: Value, axes: Sequence[int]) -> Value:
-    """Return the mean over `axes`, kept with size 1.
+def normalised_axes(call: Call, rank: int, x: Value) -> list[int]:
+    """Return the axes that are normalised.
 
-    From opset 18 on ReduceMean takes its axes as an input, which parsers up to TensorRT 9.3 do
-    not read, while that of ReduceSum they do; so the sum is divided there, where the count is
-    known.
+    Raises:
+        Refuse: The normalised shape is computed at run time or does not fit the input.
     """
-    counts = [x.dim(axis) for axis in axes]
-    known = [count for count in counts if count is not None]
-    if build.opset < 18 or len(known) < len(counts) or 0 in known:
-        return build.ReduceMean(x, axes=list(axes), keepdims=1)
-    total = build.ReduceSum(x, axes=list(axes), keepdims=1)
-    return build.Div(total, float(np.prod(known, dtype=np.int64)))
+    shape = call.integers("normalized_shape")
+    if not shape or len(shape) > rank:
+        raise Refuse("the normalised shape must be that of the last axes of the input")
+    axes = list(range(rank - len(shape), rank))
+    for axis, size in zip(axes, shape, strict=True):
+        if x.dim(axis) not in (None, size):
+            raise Refuse("the normalised shape must be that of the last axes of the input")
+    return axes
 
 
 def centred(

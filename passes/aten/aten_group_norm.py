@@ -30,12 +30,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from onnx import TensorProto
 
 from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value
+from graphfix.authoring.means import like, wide
 
 from ._arguments import ArrayCall, call_of, replacing
-from ._axes import LOW_PRECISION
 from ._normalizing import centred, floating, scaled, shaped_like, trailing
 
 NAMES = ("group_norm", "native_group_norm")
@@ -102,9 +101,11 @@ def aten_group_norm(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
             f"the channels must be a multiple of the {groups} groups; there are {channels}"
         )
     eps = float(call.number("eps", DEFAULT_EPS))
-    weight, bias = call.tensor("weight"), call.tensor("bias")
-    low = x.elem_type in LOW_PRECISION
-    source = build.Cast(x, to=TensorProto.FLOAT) if low else x
+    factors = [
+        value and wide(build, value)
+        for value in (trailing(build, call.tensor(name), rank) for name in ("weight", "bias"))
+    ]
+    source = wide(build, x)
     wanted = [value is not None and value.is_used for value in (node.output(1), node.output(2))]
     grouped = build.Reshape(source, _grouped(x, int(groups)))
     if build.opset >= 18 and grouped.dim(2) is None and not any(wanted):
@@ -119,17 +120,7 @@ def aten_group_norm(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
         normal, middle, rate = centred(build, grouped, [2], eps)
         stats = [build.Reshape(v, [0, int(groups)]) for v in (middle, rate)]
     normal = shaped_like(build, normal, x)
-    results = [
-        scaled(
-            build,
-            normal,
-            _wide(build, trailing(build, weight, rank), low),
-            _wide(build, trailing(build, bias, rank), low),
-        ),
-        *stats,
-    ]
-    if low:
-        results = [build.Cast(value, to=x.elem_type) for value in results]
+    results = [like(build, x, value) for value in (scaled(build, normal, *factors), *stats)]
     kept: list[Value | None] = [results[0]]
     for position, used in enumerate(wanted, start=1):
         kept.append(results[position] if used else None)
@@ -142,7 +133,3 @@ def _grouped(x: Value, groups: int) -> list[int]:
         return [0, groups, -1]
     rest = int(np.prod(static[1:], dtype=np.int64))
     return [static[0], groups, rest // groups]
-
-
-def _wide(build: Builder, value: Value | None, low: bool) -> Value | None:
-    return build.Cast(value, to=TensorProto.FLOAT) if low and value is not None else value

@@ -22,13 +22,12 @@ References: pytorch/pytorch aten/src/ATen/native/layer_norm.cpp;
 from typing import Any
 
 import numpy as np
-from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, NodeView, Refuse, Value
+from graphfix.authoring import Array, Builder, NodeView, Value
+from graphfix.authoring.means import like, wide
 
-from ._arguments import ArrayCall, Call, call_of, replacing
-from ._axes import LOW_PRECISION
-from ._normalizing import centred, floating, scaled
+from ._arguments import ArrayCall, call_of, replacing
+from ._normalizing import centred, floating, normalised_axes, scaled
 
 NAMES = ("layer_norm", "native_layer_norm")
 _SCHEMA = ("input", "normalized_shape", "weight", "bias", "eps", "cudnn_enable")
@@ -54,22 +53,6 @@ def evaluate(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Ar
     return result.astype(x.dtype), middle.astype(x.dtype), rate.astype(x.dtype)
 
 
-def normalised_axes(call: Call, rank: int, x: Value) -> list[int]:
-    """Return the axes that are normalised.
-
-    Raises:
-        Refuse: The normalised shape is computed at run time or does not fit the input.
-    """
-    shape = call.integers("normalized_shape")
-    if not shape or len(shape) > rank:
-        raise Refuse("the normalised shape must be that of the last axes of the input")
-    axes = list(range(rank - len(shape), rank))
-    for axis, size in zip(axes, shape, strict=True):
-        if x.dim(axis) not in (None, size):
-            raise Refuse("the normalised shape must be that of the last axes of the input")
-    return axes
-
-
 @replacing(
     NAMES,
     emits="Add Cast Div Mul ReduceMean ReduceSum Reciprocal Sqrt Sub",
@@ -81,16 +64,13 @@ def aten_layer_norm(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     x = call.need("input")
     axes = normalised_axes(call, floating(x), x)
     eps = float(call.number("eps", DEFAULT_EPS))
-    low = x.elem_type in LOW_PRECISION
-
-    def wide(value: Value | None) -> Value | None:
-        return build.Cast(value, to=TensorProto.FLOAT) if low and value is not None else value
-
-    weight, bias = wide(call.tensor("weight")), wide(call.tensor("bias"))
-    normal, middle, rate = centred(build, wide(x) or x, axes, eps)
+    factors = [
+        value and wide(build, value) for value in (call.tensor("weight"), call.tensor("bias"))
+    ]
+    normal, middle, rate = centred(build, wide(build, x), axes, eps)
     results: list[Value | None] = []
-    for position, value in enumerate((scaled(build, normal, weight, bias), middle, rate)):
+    for position, value in enumerate((scaled(build, normal, *factors), middle, rate)):
         old = node.output(position)
         used = old is not None and (position == 0 or old.is_used)
-        results.append((build.Cast(value, to=x.elem_type) if low else value) if used else None)
+        results.append(like(build, x, value) if used else None)
     return tuple(results[: len(node.outputs)])

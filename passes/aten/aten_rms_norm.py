@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, NodeView, Refuse, Value
+from graphfix.authoring import Array, Builder, NodeView, Value
+from graphfix.authoring.means import like, wide
 
 from ._arguments import ArrayCall, call_of, replacing
-from ._axes import LOW_PRECISION
-from ._normalizing import floating, mean, scaled
+from ._normalizing import floating, mean, normalised_axes, scaled
 
 NAMES = ("rms_norm",)
 SCHEMA = ("input", "normalized_shape", "weight", "eps")
@@ -55,18 +55,10 @@ def aten_rms_norm(node: NodeView, build: Builder) -> Value:
     call = call_of(node, {"rms_norm": SCHEMA})
     x = call.need("input")
     rank = floating(x)
-    shape = call.integers("normalized_shape")
-    if not shape or len(shape) > rank:
-        raise Refuse("the normalised shape must be that of the last axes of the input")
-    axes = list(range(rank - len(shape), rank))
-    if any(x.dim(a) not in (None, n) for a, n in zip(axes, shape, strict=True)):
-        raise Refuse("the normalised shape must be that of the last axes of the input")
+    axes = normalised_axes(call, rank, x)
     eps = float(call.number("eps", default_eps(x.elem_type == TensorProto.DOUBLE)))
-    low = x.elem_type in LOW_PRECISION
-    work = build.Cast(x, to=TensorProto.FLOAT) if low else x
+    work = wide(build, x)
     size = build.Sqrt(build.Add(mean(build, build.Mul(work, work), axes), eps))
     weight = call.tensor("weight")
-    if low and weight is not None:
-        weight = build.Cast(weight, to=TensorProto.FLOAT)
-    result = scaled(build, build.Div(work, size), weight, None)
-    return build.Cast(result, to=x.elem_type) if low else result
+    result = scaled(build, build.Div(work, size), weight and wide(build, weight), None)
+    return like(build, x, result)

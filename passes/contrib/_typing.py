@@ -3,8 +3,8 @@
 from onnx import TensorProto
 
 from graphfix.authoring import Value, need_type
+from graphfix.authoring.means import LOW_PRECISION as LOW_PRECISION
 
-LOW_PRECISION = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
 FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE, *LOW_PRECISION)
 
 

@@ -13,13 +13,12 @@ References: microsoft/onnxruntime onnxruntime/core/graph/contrib_ops/contrib_def
     onnxruntime/core/providers/cpu/nn/layer_norm_impl.cc
 """
 
-from math import prod
-
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, need_rank, rewrite
 
-from ._typing import LOW_PRECISION, need_float
+from ._means import like, mean, wide
+from ._typing import need_float
 
 _DEFAULT_EPSILON = 1e-5
 
@@ -47,19 +46,10 @@ def simplified_layer_normalization_to_mul(
     known = [size for size in (x.dim(place) for place in axes) if size]
     if len(known) < len(axes):
         raise Refuse("the sizes that are normalised must be known and not 0")
-    low = x.elem_type in LOW_PRECISION
-    data, factor = (
-        (build.Cast(value, to=TensorProto.FLOAT) for value in (x, scale)) if low else (x, scale)
-    )
-    square = build.Mul(data, data)
-    # From opset 18 on ReduceMean takes its axes as an input, which not every engine reads.
-    if build.opset < 18:
-        mean = build.ReduceMean(square, axes=axes, keepdims=1)
-    else:
-        mean = build.Div(build.ReduceSum(square, axes=axes, keepdims=1), float(prod(known)))
-    root = build.Sqrt(build.Add(mean, float(node.attr("epsilon", _DEFAULT_EPSILON))))
-    result = build.Mul(build.Div(data, root), factor)
-    results: list[Value | None] = [build.Cast(result, to=x.elem_type) if low else result]
+    data, factor = wide(build, x), wide(build, scale)
+    square = mean(build, build.Mul(data, data), axes)
+    root = build.Sqrt(build.Add(square, float(node.attr("epsilon", _DEFAULT_EPSILON))))
+    results: list[Value | None] = [like(build, x, build.Mul(build.Div(data, root), factor))]
     statistics = node.output(1)
     if statistics is not None:
         results.append(build.Reciprocal(root) if statistics.is_used else None)

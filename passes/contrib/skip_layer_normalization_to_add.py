@@ -16,11 +16,10 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.SkipLa
     com.microsoft.SkipSimplifiedLayerNormalization
 """
 
-from onnx import TensorProto
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
-from ._typing import LOW_PRECISION, need_float
+from ._means import like, wide
+from ._typing import need_float
 
 _DEFAULT_EPSILON = 1e-12
 
@@ -47,17 +46,12 @@ def skip_layer_normalization_to_add(node: NodeView, build: Builder) -> tuple[Val
                 f"the statistics {stats.name} are read by a node or returned, and are not "
                 "computed here"
             )
-    low = x.elem_type in LOW_PRECISION
-
-    def wide(value: Value) -> Value:
-        return build.Cast(value, to=TensorProto.FLOAT) if low else value
-
     plain = node.op == "SkipSimplifiedLayerNormalization"
     gamma, beta = node.need(2), None if plain else node.input(3)
     bias = node.input(3 if plain else 4)
-    total = build.Add(wide(x), wide(node.need(1)))
+    total = build.Add(wide(build, x), wide(build, node.need(1)))
     if bias is not None:
-        total = build.Add(total, wide(bias))
+        total = build.Add(total, wide(build, bias))
     axis = x.rank - 1
 
     def mean(value: Value) -> Value:
@@ -69,14 +63,12 @@ def skip_layer_normalization_to_add(node: NodeView, build: Builder) -> tuple[Val
     away = total if plain else build.Sub(total, mean(total))
     epsilon = float(node.attr("epsilon", _DEFAULT_EPSILON))
     deviation = build.Sqrt(build.Add(mean(build.Mul(away, away)), epsilon))
-    result = build.Mul(build.Div(away, deviation), wide(gamma))
+    result = build.Mul(build.Div(away, deviation), wide(build, gamma))
     if beta is not None:
-        result = build.Add(result, wide(beta))
+        result = build.Add(result, wide(build, beta))
     results: list[Value | None] = [result, None, None, total]
     narrow = [
-        None
-        if value is None or node.output(place) is None
-        else (build.Cast(value, to=x.elem_type) if low else value)
+        None if value is None or node.output(place) is None else like(build, x, value)
         for place, value in enumerate(results)
     ]
     return tuple(narrow[: len(node.outputs)])

@@ -16,13 +16,8 @@ References: https://onnx.ai/onnx/operators/onnx__InstanceNormalization.html; onn
     builtin_op_importers.cpp, importInstanceNormalization
 """
 
-from math import prod
-
-from onnx import TensorProto
-
 from graphfix.authoring import Builder, NodeView, Refuse, Value, need_rank, rewrite
-
-_LOW = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
+from graphfix.authoring.means import like, mean, wide
 
 
 @rewrite(
@@ -41,31 +36,21 @@ def instance_normalization_to_arithmetic(node: NodeView, build: Builder) -> Valu
     if x.dtype is None:
         raise Refuse(f"the dtype of {x.name} must be known")
     axes = list(range(2, rank))
-    sizes = [size for size in (x.dim(axis) for axis in axes) if size]
-    if build.opset >= 18 and len(sizes) < len(axes):
+    if build.opset >= 18 and not all(x.dim(axis) for axis in axes):
         raise Refuse("the sizes that are normalised must be known and not 0")
-    low = x.elem_type in _LOW
-
-    def wide(value: Value) -> Value:
-        return build.Cast(value, to=TensorProto.FLOAT) if low else value
-
-    def mean(value: Value) -> Value:
-        # From opset 18 on ReduceMean takes its axes as an input, which not every engine reads.
-        if build.opset < 18:
-            return build.ReduceMean(value, axes=axes, keepdims=1)
-        return build.Div(build.ReduceSum(value, axes=axes, keepdims=1), float(prod(sizes)))
 
     def per_channel(value: Value) -> Value:
         known = build.const(value)
         shape = [-1, *[1] * len(axes)]
-        return wide(
+        shaped = (
             build.Reshape(value, shape) if known is None else build.constant(known.reshape(shape))
         )
+        return wide(build, shaped)
 
-    data = wide(x)
-    away = build.Sub(data, mean(data))
+    data = wide(build, x)
+    away = build.Sub(data, mean(build, data, axes))
     epsilon = float(node.attr("epsilon", 1e-5))
-    deviation = build.Sqrt(build.Add(mean(build.Mul(away, away)), epsilon))
+    deviation = build.Sqrt(build.Add(mean(build, build.Mul(away, away), axes), epsilon))
     scaled = build.Mul(build.Div(away, deviation), per_channel(node.need(1)))
     result = build.Add(scaled, per_channel(node.need(2)))
-    return build.Cast(result, to=x.elem_type) if low else result
+    return like(build, x, result)

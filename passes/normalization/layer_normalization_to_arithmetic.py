@@ -19,7 +19,6 @@ References: https://onnx.ai/onnx/operators/onnx__LayerNormalization.html; micros
 """
 
 from collections.abc import Sequence
-from math import prod
 
 from onnx import TensorProto
 
@@ -33,9 +32,9 @@ from graphfix.authoring import (
     need_type,
     rewrite,
 )
+from graphfix.authoring.means import LOW_PRECISION, like, mean, wide
 
-_LOW = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
-_FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE, *_LOW)
+_FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE, *LOW_PRECISION)
 
 
 def infer(node: NodeView) -> Sequence[InferredType | None]:
@@ -70,30 +69,17 @@ def layer_normalization_to_arithmetic(node: NodeView, build: Builder) -> tuple[V
     x = node.need(0)
     rank = need_rank(x)
     need_type(x, _FLOATS)
-    axes, low = _axes(node, rank), x.elem_type in _LOW
-    sizes = [x.dim(axis) for axis in axes]
-    known = [size for size in sizes if size is not None]
-    if build.opset >= 18 and (len(known) < len(axes) or 0 in known):
+    axes = _axes(node, rank)
+    if build.opset >= 18 and not all(x.dim(axis) for axis in axes):
         raise Refuse("the sizes that are normalised must be known and not 0")
-
-    def wide(value: Value) -> Value:
-        return build.Cast(value, to=TensorProto.FLOAT) if low else value
-
-    def mean(value: Value) -> Value:
-        # From opset 18 on ReduceMean takes its axes as an input, which not every engine reads.
-        if build.opset < 18:
-            return build.ReduceMean(value, axes=axes, keepdims=1)
-        return build.Div(build.ReduceSum(value, axes=axes, keepdims=1), float(prod(known)))
-
-    data = wide(x)
-    middle = mean(data)
+    data = wide(build, x)
+    middle = mean(build, data, axes)
     away = build.Sub(data, middle)
-    variance = mean(build.Mul(away, away))
+    variance = mean(build, build.Mul(away, away), axes)
     deviation = build.Sqrt(build.Add(variance, float(node.attr("epsilon", 1e-5))))
     normal = build.Div(away, deviation)
     # The standard rounds to the type of the input before it scales.
-    result = build.Cast(normal, to=x.elem_type) if low else normal
-    result = build.Mul(result, node.need(1))
+    result = build.Mul(like(build, x, normal), node.need(1))
     bias = node.input(2)
     if bias is not None:
         result = build.Add(result, bias)
