@@ -18,13 +18,10 @@ References: https://onnx.ai/onnx/operators/onnx__LayerNormalization.html; micros
     onnxruntime/core/graph/contrib_ops/contrib_defs.cc
 """
 
-from collections.abc import Sequence
-
 from onnx import TensorProto
 
 from graphfix.authoring import (
     Builder,
-    InferredType,
     NodeView,
     Refuse,
     Value,
@@ -35,20 +32,6 @@ from graphfix.authoring import (
 from graphfix.authoring.means import LOW_PRECISION, like, mean, wide
 
 _FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE, *LOW_PRECISION)
-
-
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """The result is like the input; the statistics keep the axes with size 1."""
-    x = node.input(0)
-    if x is None or not x.elem_type:
-        return (None,)
-    first = InferredType(x.elem_type, x.shape)
-    stash = int(node.attr("stash_type", 1)) or x.elem_type
-    if x.shape is None:
-        return (first, InferredType(stash), InferredType(stash))
-    axes = _axes(node, len(x.shape))
-    shape = tuple(1 if axis in axes else dim for axis, dim in enumerate(x.shape))
-    return (first, InferredType(stash, shape), InferredType(stash, shape))
 
 
 def _axes(node: NodeView, rank: int) -> list[int]:
@@ -62,7 +45,6 @@ def _axes(node: NodeView, rank: int) -> list[int]:
     "LayerNormalization",
     removes="op:LayerNormalization form:LayerNormalization.* attr:LayerNormalization.*",
     emits="Add Cast Div Mul Reciprocal ReduceMean ReduceSum Sqrt Sub",
-    infer=infer,
 )
 def layer_normalization_to_arithmetic(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Normalise, see the module."""

@@ -14,7 +14,7 @@ import numpy as np
 from msgspec import Struct
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value, need_rank
+from graphfix.authoring import Array, Builder, Refuse, Value, need_rank
 
 from ._parameters import Number, along, away, largest
 
@@ -151,12 +151,3 @@ def cut(build: Builder, x: Operand, axis: int, start: int, stop: int, size: int 
         part = x.known.take(range(start, stop), axis=axis)
         return build.constant(part.astype(np.float32))
     return build.Slice(x.value, starts=[start], ends=[stop], axes=[axis])
-
-
-def real_product(node: NodeView) -> Sequence[InferredType | None]:
-    """Infer float32; the rows of the first operand, the columns of the second."""
-    a, b = node.input(0), node.input(1)
-    kind = int(TensorProto.FLOAT)
-    if a is None or b is None or not a.shape or b.shape is None or len(b.shape) != 2:
-        return (InferredType(kind),)
-    return (InferredType(kind, (*a.shape[:-1], b.shape[1])),)

@@ -22,7 +22,7 @@ from onnx import TensorProto
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 from ._parameters import zero_at
-from ._products import Operand, operand, real_product
+from ._products import Operand, operand
 from ._qproducts import multiplied
 from ._ranging import RANGING_EMITS, ranged
 
@@ -30,7 +30,7 @@ _NAME = "com.microsoft::DynamicQuantizeMatMul"
 _LARGEST = 255
 
 
-@rewrite(_NAME, emits=(*RANGING_EMITS, "MatMul Slice"), infer=real_product)
+@rewrite(_NAME, emits=(*RANGING_EMITS, "MatMul Slice"))
 def dynamic_quantize_matmul_to_matmul(node: NodeView, build: Builder) -> Value:
     """Quantize, multiply and scale, see the module."""
     x, weights, bias = node.need(0), node.need(1), node.input(4)

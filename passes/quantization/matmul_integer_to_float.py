@@ -16,12 +16,10 @@ from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Value, rewrite
 
-from ._products import real_product
-
 _NAME = "com.microsoft::MatMulIntegerToFloat"
 
 
-@rewrite(_NAME, emits="Add Cast MatMulInteger Mul", infer=real_product)
+@rewrite(_NAME, emits="Add Cast MatMulInteger Mul")
 def matmul_integer_to_float(node: NodeView, build: Builder) -> Value:
     """Multiply integers and scale, see the module."""
     product = build.MatMulInteger(node.need(0), node.need(1), node.input(4), node.input(5))

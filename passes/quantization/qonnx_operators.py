@@ -102,12 +102,7 @@ def qonnx_xnor_to_matmul(node: NodeView, build: Builder) -> Value:
     return build.Mul(build.Add(build.MatMul(*signs), float(size)), 0.5)
 
 
-def infer_same(node: NodeView) -> Sequence[InferredType | None]:
-    """The type and the sizes of the first input."""
-    return (InferredType(node.need(0).elem_type, node.need(0).shape),)
-
-
-@rewrite(named("DebugMarker"), emits="", infer=infer_same)
+@rewrite(named("DebugMarker"), emits="")
 def qonnx_debug_marker_elimination(node: NodeView, build: Builder) -> Value:
     """Leave DebugMarker of QONNX out: it gives what it gets."""
     return node.need(0)

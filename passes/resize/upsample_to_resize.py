@@ -22,17 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 from ._emitting import resize
 from ._reading import form_of, scale_elements
-
-
-def _types(node: NodeView) -> tuple[InferredType | None]:
-    x = node.need(0)
-    shape = x.shape
-    rank = None if shape is None else (None,) * len(shape)
-    return (InferredType(x.elem_type, rank) if x.elem_type else None,)
 
 
 @rewrite(
@@ -40,7 +33,6 @@ def _types(node: NodeView) -> tuple[InferredType | None]:
     removes="op:Upsample attr:Upsample.mode=* model:deprecated-operator",
     emits="Resize",
     since=10,
-    infer=_types,
 )
 def upsample_to_resize(node: NodeView, build: Builder) -> Value:
     """Replace Upsample by an asymmetric Resize."""
