@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator
 
 from graphfix.analysis.memo import kept, kept_stepwise
-from graphfix.ir.graph import Graph, Node
+from graphfix.ir.graph import Graph
 from graphfix.ir.views import NodeView, Value
 
 
@@ -92,30 +92,3 @@ def origin_through(continues: Callable[[NodeView], bool]) -> Callable[[Value], V
         return origin(value) or value
 
     return found
-
-
-def graphs_around(graph: Graph) -> Iterator[Graph]:
-    """Walk a graph and those that it lies in, inner ones first."""
-    around: Graph | None = graph
-    while around is not None:
-        yield around
-        around = None if around.parent is None else around.parent.graph
-
-
-def nodes_around(node: NodeView) -> Iterator[Node]:
-    """Walk the nodes in whose subgraphs a node is, inner ones first."""
-    for graph in graphs_around(node.graph):
-        if graph.parent is not None:
-            yield graph.parent
-
-
-def dominating_ifs(node: NodeView) -> list[tuple[Node, str]]:
-    """Return the Ifs in whose branches a node is, inner ones first, each with the branch.
-
-    The node is computed in those runs alone in which each of them takes that branch.
-    """
-    return [
-        (graph.parent, graph.attribute)
-        for graph in graphs_around(node.graph)
-        if graph.parent is not None and graph.parent.op == "If" and not graph.parent.domain
-    ]

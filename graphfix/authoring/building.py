@@ -112,6 +112,15 @@ class Builder:
             raise ComputedLate(f"{what} must be a constant; it is computed at run time")
         return array
 
+    def need_opset(self, least: int, why: str = "") -> None:
+        """Hold the site to an opset of the default domain; `why` is such as ``, which has Where``.
+
+        Raises:
+            Refuse: It is older.
+        """
+        if self.opset < least:
+            raise Refuse(f"the opset must be at least {least}{why}; it is {self.opset}")
+
     def constant(self, array: Array | np.generic, *, replaces: str = "") -> Value:
         """Put an array into the graph and return it as a value.
 

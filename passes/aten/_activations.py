@@ -142,8 +142,7 @@ def _logit(build: Builder, call: Call, x: Value) -> Value:
     eps = call.number("eps")
     if eps is not None:
         low, high = (np.asarray(v, x.dtype) for v in (float(eps), 1 - float(eps)))
-        if build.opset < 11:
-            raise Refuse(f"the opset must be at least 11 for limits; it is {build.opset}")
+        build.need_opset(11, " for limits")
         x = build.Clip(x, min=low, max=high)
     return build.Log(build.Div(x, build.Sub(_held(build, x, 1.0), x)))
 

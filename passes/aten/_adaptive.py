@@ -22,8 +22,7 @@ def open_means(build: Builder, x: Value, axis: int, count: int) -> Value:
     Raises:
         Refuse: The opset is below 11, which has no Range.
     """
-    if build.opset < 11:
-        raise Refuse(f"the opset must be at least 11 for Range; it is {build.opset}")
+    build.need_opset(11, " for Range")
     rank = x.rank or 0
     size = build.Slice(build.Shape(x), starts=[axis], ends=[axis + 1], axes=[0])
     numbers = np.arange(count, dtype=np.int64)

@@ -55,8 +55,7 @@ def widened(build: Builder, x: Value, work: Callable[[Value], Value]) -> Value:
 
 def along_axis(build: Builder, x: Value, axis: int, matrix: Array) -> Value:
     """Return the product of `matrix` [to, from] with every line of `x` along `axis`."""
-    rank = x.rank
-    assert rank is not None  # the callers have looked
+    rank = need_rank(x)
     weights = matrix.astype(x.dtype)
     if axis == rank - 2:
         # The operands get the same rank: not every engine broadcasts a matrix over a stack.

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from graphfix.authoring import Builder, Value, counted, size_of
+from graphfix.authoring import Builder, Value, counted, need_rank, size_of
 
 EMITS = "And Gather Less Not Range Shape Unsqueeze Where"
 
@@ -24,8 +24,7 @@ def members(build: Builder, starts: Value, ends: Value, rows: Value, axis: int =
 
 def spread(build: Builder, inside: Value, rows: Value, other: float) -> Value:
     """Return the rows of each bag, [bags, rows, ...], with a number for those of other bags."""
-    rank = rows.rank
-    assert rank is not None  # the callers have looked
+    rank = need_rank(rows)
     mask = build.Unsqueeze(inside, axes=list(range(2, rank + 1))) if rank > 1 else inside
     nothing = build.constant(np.array(other, rows.dtype))
     return build.Where(mask, build.Unsqueeze(rows, axes=[0]), nothing)

@@ -60,8 +60,7 @@ def with_pivots(
 
 
 def _unrolled(build: Builder, x: Value, right: Value | None, size: int) -> tuple[Value, Value]:
-    rank = x.rank
-    assert rank is not None
+    rank = need_rank(x)
     if right is None:
         right = _identity(build, x, size)
     across = right.dim(rank - 1)
@@ -83,8 +82,7 @@ def _unrolled(build: Builder, x: Value, right: Value | None, size: int) -> tuple
 
 def _identity(build: Builder, x: Value, size: int) -> Value:
     """Return identity matrices in the shape of `x`."""
-    rank = x.rank
-    assert rank is not None
+    rank = need_rank(x)
     eye = np.eye(size, dtype=x.dtype).reshape((1,) * (rank - 2) + (size, size))
     static = x.static_shape
     if static is not None and np.prod(static, dtype=np.int64) <= LARGEST_CONSTANT:
@@ -105,8 +103,7 @@ def _looped(
     build: Builder, x: Value, right: Value | None, size: int | None, *, pivots: bool
 ) -> tuple[Value, Value]:
     """Eliminate in a Loop; columns are rotated, so that the state keeps its shape."""
-    rank = x.rank
-    assert rank is not None
+    rank = need_rank(x)
     numbers, trips, ends = counting(build, x, size)
     if size is not None:
         eye = _identity(build, x, size) if right is None else right
@@ -181,8 +178,7 @@ def counting(build: Builder, x: Value, size: int | None) -> tuple[Value, Value, 
         raise Refuse(
             f"the size of the matrices must be known, or the opset at least 11; it is {build.opset}"
         )
-    rank = x.rank
-    assert rank is not None
+    rank = need_rank(x)
     shape = build.Shape(x)
     trips = build.Gather(shape, build.constant(np.array(rank - 1, dtype=np.int64)), axis=0)
     zero, one = (build.constant(np.array(n, dtype=np.int64)) for n in (0, 1))

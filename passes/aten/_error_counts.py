@@ -3,7 +3,7 @@
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, Value
+from graphfix.authoring import Builder, Value, need_rank
 
 EMITS = "ArgMax Cast Concat Equal Greater Not Pad ReduceSum"
 DECIDED = (
@@ -22,8 +22,7 @@ def first_that_fails(build: Builder, flags: Value) -> Value:
     Returns:
         [...] in int32.
     """
-    rank = flags.rank
-    assert rank is not None  # the matrices have one
+    rank = need_rank(flags)
     numbers = build.Cast(flags, to=TensorProto.FLOAT)
     # What is before the first step is ahead of all that did not fail.
     pads = [0] * (2 * rank)

@@ -112,8 +112,7 @@ class Family:
         """
 
         def write(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
-            if build.opset < opset:
-                raise Refuse(f"the opset must be at least {opset}{why}; it is {build.opset}")
+            build.need_opset(opset, why)
             written = self.write(node, build)
             note = self.of(*operator_of(node)).note
             if note:

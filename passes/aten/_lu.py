@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, Refuse, Value
+from graphfix.authoring import Array, Builder, Refuse, Value, need_rank
 
 from ._arguments import Call
 from ._family import Shape, ranked
@@ -33,8 +33,7 @@ def matrices_of(build: Builder, call: Call, name: str) -> tuple[Value, int, int,
         raise Refuse(
             f"the matrices must have 1 to {most} rows and columns; they have {rows}, {columns}"
         )
-    if build.opset < 9:
-        raise Refuse(f"the opset must be at least 9, which has Where; it is {build.opset}")
+    build.need_opset(9, ", which has Where")
     return x, rank, rows, columns
 
 
@@ -58,8 +57,7 @@ def factorised(build: Builder, x: Value, rows: int, columns: int) -> tuple[Value
         Both factors in one matrix, as LAPACK packs them; for each step the row that was exchanged
         with, counted from 1, [..., min(rows, columns)] in int64; and the pivots, of that shape.
     """
-    rank = x.rank
-    assert rank is not None  # the callers have looked
+    rank = need_rank(x)
     count = min(rows, columns)
     # Rows are exchanged whole, multipliers after what is left of the matrix.
     finished: list[Value] = []
@@ -123,8 +121,7 @@ def row_order(build: Builder, pivots: Value, rows: int, count: int) -> Value:
         rows: How many rows there are.
         count: How many exchanges there are.
     """
-    rank = pivots.rank
-    assert rank is not None  # the callers have looked
+    rank = need_rank(pivots)
     places = build.Sub(build.Cast(pivots, to=TensorProto.INT64), np.array(1))
     every = np.arange(rows)
     # In the rank of the pivots, so that each matrix has its own.

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import FAR, Builder, Value, counted
+from graphfix.authoring import FAR, Builder, Value, counted, need_rank
 
 from ._pivoting import cut, in_steps, size_value
 
@@ -29,8 +29,7 @@ def looped(build: Builder, x: Value) -> tuple[Value, Value, Value, Value]:
         with, counted from 1, [..., N] in int64; the pivots, of that shape; and the row that each
         one came from, [..., rows] in int64.
     """
-    rank = x.rank
-    assert rank is not None  # the callers have looked
+    rank = need_rank(x)
     down, across = (size_value(build, x, axis) for axis in (rank - 2, rank - 1))
     rows = build.Unsqueeze(counted(x, rank - 2, build), axes=[1])
     columns = counted(x, rank - 1, build)

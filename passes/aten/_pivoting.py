@@ -71,8 +71,7 @@ def unit_matrix(build: Builder, x: Value, axis: int = -1) -> Value:
 
 def turned(build: Builder, x: Value) -> Value:
     """Return matrices whose rows are columns."""
-    rank = x.rank
-    assert rank is not None  # the callers have looked
+    rank = need_rank(x)
     return build.Transpose(x, perm=[*range(rank - 2), rank - 1, rank - 2])
 
 
@@ -158,8 +157,7 @@ def pull_pivot(
         the first one in the place of the pivot, [..., rows - 1, W]; and the pivot's place,
         [..., 1, 1], or None where only the first row could be it.
     """
-    rank = matrix.rank
-    assert rank is not None  # square_matrices has looked
+    rank = need_rank(matrix)
     head = cut(build, matrix, rank - 2, 0, 1)
     tail = cut(build, matrix, rank - 2, 1, rows)
     if active == 1:
@@ -177,8 +175,7 @@ def signed_pivots(build: Builder, matrix: Value, size: int) -> list[Value]:
 
     An exchange of rows turns the sign of its pivot, so that their product is the determinant.
     """
-    rank = matrix.rank
-    assert rank is not None  # square_matrices has looked
+    rank = need_rank(matrix)
     one = build.constant(_one(matrix))
     found: list[Value] = []
     for step in range(size):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, Refuse, Value
+from graphfix.authoring import Array, Builder, Value
 
 
 def scanned(build: Builder, op: str, x: Value, axis: int) -> Value:
@@ -46,8 +46,7 @@ def _walked(build: Builder, op: str, x: Value, axis: int) -> Value:
     onnxruntime (1.32) fails on an axis of no elements, and ends the process where any axis has
     none and the one that is walked is not the first.
     """
-    if build.opset < 9:
-        raise Refuse(f"the opset must be at least 9, which has Scan; it is {build.opset}")
+    build.need_opset(9, ", which has Scan")
     rank, dtype = x.rank, x.dtype
     assert rank is not None
     assert dtype is not None

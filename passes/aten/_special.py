@@ -76,6 +76,5 @@ def floats_of(build: Builder, x: Value, means: str) -> Value:
             f"{x.name} must be float32 or float16, which have no more digits than the {means}; "
             f"it is {x.type_name}"
         )
-    if build.opset < 9:
-        raise Refuse(f"the opset must be at least 9, which has Where; it is {build.opset}")
+    build.need_opset(9, ", which has Where")
     return x

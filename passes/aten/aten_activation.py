@@ -33,8 +33,7 @@ from ._promoting import result_type, to_float, widest
 
 def _function(name: str, activation: Activation) -> Function:
     def write(build: Builder, call: Call) -> Value:
-        if build.opset < 11:
-            raise Refuse(f"the opset must be at least 11 to compare floats; it is {build.opset}")
+        build.need_opset(11, " to compare floats")
         x = call.need("self")
         if call.operator in _KEEP and x.elem_type not in FLOATS:
             return _of_integers(build, call, x)

@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, NodeView, Value
+from graphfix.authoring import Array, Builder, NodeView, Value, need_rank
 
 from ._adaptive import open_means
 from ._arguments import ArrayCall, replacing
@@ -89,8 +89,7 @@ def aten_adaptive_avg_pool2d(node: NodeView, build: Builder) -> Value:
 
 
 def _products(build: Builder, x: Value, pooling: Pooling) -> Value:
-    rank = x.rank
-    assert rank is not None  # pooling_of has looked
+    rank = need_rank(x)
     for position in reversed(range(len(pooling.sizes))):
         axis = rank - len(pooling.sizes) + position
         if pooling.keeps(position):

@@ -48,8 +48,7 @@ def _held(build: Builder, x: Value) -> Value:
         return x
     if x.elem_type not in _COUNTED:
         raise Refuse(f"{x.name} must be floating point or a signed integer; it is {x.type_name}")
-    if build.opset < 12:
-        raise Refuse(f"the opset must be at least 12, which compares integers; it is {build.opset}")
+    build.need_opset(12, ", which compares integers")
     return x
 
 
@@ -70,8 +69,7 @@ def _extreme(op: str) -> Any:
 
 
 def _places(build: Builder, x: Value, values: Value, axis: int) -> Value:
-    if build.opset < 12:
-        raise Refuse(f"the opset must be at least 12 for places; it is {build.opset}")
+    build.need_opset(12, " for places")
     numbers = along(counted(x, axis, build), axis, x.rank or 0, build)
     here = build.Equal(x, values)
     if x.elem_type in FLOATS:  # a NaN is as large as the last one

@@ -84,8 +84,7 @@ def aten_elementwise(node: NodeView, build: Builder) -> Value:
         return build.Identity(values[0])
     if dtype.name not in ("float32", "float16"):
         raise Refuse(f"{values[0].name} must be float32 or float16; it is {dtype}")
-    if build.opset < 9:
-        raise Refuse(f"the opset must be at least 9, which has Where; it is {build.opset}")
+    build.need_opset(9, ", which has Where")
     exact = call.operator in EXACT_ONES and dtype == np.float32
     build.declare(EXACT if exact else APPROXIMATE, "" if exact else NOTE)
     half = dtype == np.float16

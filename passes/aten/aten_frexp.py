@@ -35,8 +35,7 @@ def _frexp(build: Builder, call: Call) -> tuple[Value, ...]:
     x = call.need("self")
     if x.elem_type not in (TensorProto.FLOAT, TensorProto.FLOAT16):
         raise Refuse(f"{x.name} must be float32 or float16; it is {x.type_name or 'unknown'}")
-    if build.opset < 9:
-        raise Refuse(f"the opset must be at least 9, which has Where; it is {build.opset}")
+    build.need_opset(9, ", which has Where")
     wide = build.Cast(x, to=TensorProto.FLOAT) if x.elem_type == TensorProto.FLOAT16 else x
     size = build.Abs(wide)
     # Beyond the largest number, and for NaN, nothing is taken apart; 0 has the exponent 0.

@@ -45,8 +45,7 @@ def _steps(dtype: np.dtype[Any]) -> int:
 
 
 def _gcd(build: Builder, call: Call, operands: list[Any]) -> Value:
-    if build.opset < 11:
-        raise Refuse(f"the opset must be at least 11, whose Loop has shapes; it is {build.opset}")
+    build.need_opset(11, ", whose Loop has shapes")
     first, second = (build.Abs(value) for value in operands)
     dtype: np.dtype[Any] = operands[0].dtype
     if dtype.name not in ("int32", "int64"):

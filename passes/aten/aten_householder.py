@@ -23,7 +23,16 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, InferredType, Option, Refuse, Value, counted
+from graphfix.authoring import (
+    Array,
+    Builder,
+    InferredType,
+    Option,
+    Refuse,
+    Value,
+    counted,
+    need_rank,
+)
 
 from ._arguments import ArrayCall, Call
 from ._family import Family, Function, like, ranked
@@ -45,8 +54,7 @@ def _in_loop(build: Builder, x: Value) -> bool:
         return False
     if all(n is not None and n <= build.option("max_unrolled") for n in sizes):
         return False
-    if build.opset < 11:
-        raise Refuse(f"the opset must be at least 11 for a Loop; it is {build.opset}")
+    build.need_opset(11, " for a Loop")
     return True
 
 
@@ -62,8 +70,7 @@ def _step(
         below: Which rows are below that.
         unit: 1 where it is, 0 elsewhere.
     """
-    rank = column.rank
-    assert rank is not None
+    rank = need_rank(column)
     zero, one = (build.constant(np.array(n, column.dtype)) for n in (0, 1))
     tail = build.Where(below, column, zero)
     rest = build.ReduceSum(build.Mul(tail, tail), axes=[rank - 2], keepdims=1)
@@ -99,8 +106,7 @@ def _geqrf(build: Builder, call: Call) -> tuple[Value, Value]:
 
 def _looped(build: Builder, x: Value) -> tuple[Value, Value]:
     """Reflect column by column in a Loop."""
-    rank = x.rank
-    assert rank is not None  # _in_loop has looked
+    rank = need_rank(x)
     rows = build.Unsqueeze(counted(x, rank - 2, build), axes=[1])
     across = counted(x, rank - 1, build)
     down, wide = (size_value(build, x, axis) for axis in (rank - 2, rank - 1))

@@ -106,8 +106,7 @@ def aten_index_put(node: NodeView, build: Builder) -> Value:
     call = call_of(node, SCHEMAS)
     x, rank = ranked(call)
     entries, values = _read(call)
-    if build.opset < 11:
-        raise Refuse(f"the opset must be at least 11, which has ScatterND; it is {build.opset}")
+    build.need_opset(11, ", which has ScatterND")
     if values.elem_type != x.elem_type or values.rank is None:
         raise Refuse(
             f"{values.name} must be {x.type_name} of a known rank; it is {values.type_name}"

@@ -32,7 +32,15 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Option, Refuse, Value
+from graphfix.authoring import (
+    APPROXIMATE,
+    Array,
+    Builder,
+    NodeView,
+    Option,
+    Value,
+    need_rank,
+)
 
 from ._arguments import ArrayCall, call_of, replacing
 from ._axes import widened
@@ -75,8 +83,7 @@ def aten_linalg_cholesky(node: NodeView, build: Builder) -> tuple[Value | None, 
     call = call_of(node, dict.fromkeys(NAMES, SCHEMA))
     x, upper = call.need("self"), bool(call.number("upper", 0))
     size, most = square_matrices(x), build.option("max_unrolled")
-    rank = x.rank
-    assert rank is not None  # square_matrices has looked
+    rank = need_rank(x)
     turn = [*range(rank - 2), rank - 1, rank - 2]
 
     def work(matrix: Value) -> Value:
@@ -96,10 +103,8 @@ def aten_linalg_cholesky(node: NodeView, build: Builder) -> tuple[Value | None, 
 
 def _counts(build: Builder, factor: Value, size: int | None) -> Value:
     """Return the first root on the diagonal that is not above 0."""
-    if build.opset < 9:
-        raise Refuse(f"the opset must be at least 9 for the error counts; it is {build.opset}")
-    rank = factor.rank
-    assert rank is not None
+    build.need_opset(9, " for the error counts")
+    rank = need_rank(factor)
     numbers, _, _ = counting(build, factor, size)
     eye = build.Equal(numbers, build.Reshape(numbers, [1, -1]))
     zero = build.constant(np.zeros((), factor.dtype))
@@ -109,10 +114,8 @@ def _counts(build: Builder, factor: Value, size: int | None) -> Value:
 
 def _looped(build: Builder, matrix: Value, size: int | None) -> Value:
     """Return the lower factor, in a Loop; the state is turned by a row and a column each time."""
-    if build.opset < 9:
-        raise Refuse(f"the opset must be at least 9, which has Where; it is {build.opset}")
-    rank = matrix.rank
-    assert rank is not None
+    build.need_opset(9, ", which has Where")
+    rank = need_rank(matrix)
     turn = [*range(rank - 2), rank - 1, rank - 2]
     numbers, trips, _ = counting(build, matrix, size)
     zero = build.constant(np.zeros((), matrix.dtype))
@@ -136,8 +139,7 @@ def _looped(build: Builder, matrix: Value, size: int | None) -> Value:
 
 def _factor(build: Builder, matrix: Value, size: int) -> Value:
     """Return the lower factor, reading the lower triangle only."""
-    rank = matrix.rank
-    assert rank is not None
+    rank = need_rank(matrix)
     axes, turn = [rank - 2, rank - 1], [*range(rank - 2), rank - 1, rank - 2]
 
     def block(x: Value, rows: tuple[int, int], columns: tuple[int, int]) -> Value:

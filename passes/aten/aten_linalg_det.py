@@ -35,6 +35,7 @@ from graphfix.authoring import (
     Option,
     Refuse,
     Value,
+    need_rank,
     rewrite,
 )
 
@@ -85,8 +86,7 @@ def aten_linalg_det(node: NodeView, build: Builder) -> Value:
     product, *others = signed_pivots(build, work, size)
     for pivot in others:
         product = build.Mul(product, pivot)
-    rank = x.rank
-    assert rank is not None
+    rank = need_rank(x)
     kept = [dim if isinstance(dim, int) else -1 for dim in (x.shape or ())[:-2]]
     if kept.count(-1) <= 1 and 0 not in kept:
         result = build.Reshape(product, kept)

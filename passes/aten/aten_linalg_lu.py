@@ -74,8 +74,7 @@ def _factorised(build: Builder, call: Call) -> tuple[Value, Value, Value, Value 
     if small or x.dtype not in COMPUTED or 0 in (rows, columns):
         x, _, down, across = matrices_of(build, call, call.schema[0])
         return *factorised(build, x, down, across), None
-    if build.opset < 11:
-        raise Refuse(f"the opset must be at least 11 for a Loop over rows; it is {build.opset}")
+    build.need_opset(11, " for a Loop over rows")
     return looped(build, x)
 
 

@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import APPROXIMATE, Array, Builder, Option, Refuse, Value
+from graphfix.authoring import APPROXIMATE, Array, Builder, Option, Refuse, Value, need_rank
 
 from ._arguments import ArrayCall, Call
 from ._family import Family, Function, ranked, unused
@@ -78,8 +78,7 @@ def _slogdet(build: Builder, call: Call) -> tuple[Value, ...]:
 
 def _reflected(build: Builder, x: Value, rows: int, columns: int) -> tuple[list[Value], Value]:
     """Return Householder's vectors [..., rows, 1], of length sqrt(2), and R."""
-    rank = x.rank
-    assert rank is not None
+    rank = need_rank(x)
     vectors: list[Value] = []
     for step in range(min(rows - 1, columns)):
         keep = (row_numbers(rank, 0, rows) >= step).astype(x.dtype)
@@ -169,8 +168,7 @@ def _lstsq(build: Builder, call: Call) -> tuple[Value, ...]:
 
 def _least(build: Builder, x: Value, b: Value, rows: int, columns: int) -> Value:
     """Return the least of the many solutions, Q R'^-1 b of x' = Q R."""
-    rank = x.rank
-    assert rank is not None
+    rank = need_rank(x)
     turn = [*range(rank - 2), rank - 1, rank - 2]
     vectors, r = _reflected(build, build.Transpose(x, perm=turn), columns, rows)
     factor = build.Transpose(r, perm=turn)

@@ -35,6 +35,7 @@ from graphfix.authoring import (
     Refuse,
     Value,
     counted,
+    need_rank,
 )
 
 from ._arguments import ArrayCall, Call
@@ -52,15 +53,13 @@ def _aligned(build: Builder, a: Value, b: Value) -> tuple[Value, Value]:
     one, other = (a.shape or ())[:-2], (b.shape or ())[:-2]
     if one == other and None not in one:
         return a, b
-    if build.opset < 9:
-        raise Refuse(f"the opset must be at least 9, which has Where; it is {build.opset}")
+    build.need_opset(9, ", which has Where")
     return _spread(build, a, b), _spread(build, b, a)
 
 
 def _spread(build: Builder, x: Value, over: Value) -> Value:
     """Repeat matrices for the stacks of others; unlike Expand, Where says the rank at once."""
-    rank = over.rank
-    assert rank is not None
+    rank = need_rank(over)
     corner = build.Slice(over, starts=[0, 0], ends=[1, 1], axes=[rank - 2, rank - 1])
     return build.Where(build.constant(np.array(True)), x, corner)
 
@@ -138,8 +137,7 @@ def _solve(build: Builder, call: Call) -> Value | tuple[Value, Value]:
 def _half(build: Builder, a: Value, *, upper: bool, unit: bool) -> Value:
     """Return the half of matrices that counts, with ones on the diagonal where they are meant."""
     size = square_matrices(a)
-    if build.opset < 9:
-        raise Refuse(f"the opset must be at least 9, which has Where; it is {build.opset}")
+    build.need_opset(9, ", which has Where")
     if size is None:
         if build.opset < 11:
             raise Refuse(f"the size of {a.name} must be known below opset 11; it is open")

@@ -68,8 +68,7 @@ def _ends(build: Builder, call: Call, dtype: np.dtype[Any]) -> list[Value]:
 
 def _line(build: Builder, call: Call) -> Value:
     steps, dtype = _asked(call)
-    if build.opset < 9:
-        raise Refuse(f"the opset must be at least 9, which has Where; it is {build.opset}")
+    build.need_opset(9, ", which has Where")
     if steps == 0:
         call.irrelevant(*_ENDS)
         return build.constant(np.zeros(0, dtype))

@@ -109,8 +109,7 @@ def _bilinear(build: Builder, call: Call) -> Value:
     (a, rank), (b, _) = ranked(call, "input1", least=1), ranked(call, "input2", least=1)
     weight, _ = ranked(call, "weight")
     letters = "abcdefgh"[: rank - 1]
-    if build.opset < 12:
-        raise Refuse(f"the opset must be at least 12, which has Einsum; it is {build.opset}")
+    build.need_opset(12, ", which has Einsum")
     half = build.Einsum(a, weight, equation=f"{letters}x,oxy->{letters}oy")
     found = build.Einsum(half, b, equation=f"{letters}oy,{letters}y->{letters}o")
     bias = call.tensor("bias")
@@ -129,8 +128,7 @@ def _einsum(build: Builder, call: Call) -> Value:
     values = tensors_in(call, "tensors")
     if len({value.elem_type for value in values}) > 1:
         raise Refuse("the types of the operands must be one; they are several")
-    if build.opset < 12:
-        raise Refuse(f"the opset must be at least 12, which has Einsum; it is {build.opset}")
+    build.need_opset(12, ", which has Einsum")
     return build.Einsum(*values, equation=call.text("equation", "").replace(" ", ""))
 
 

@@ -54,8 +54,7 @@ def _counted(build: Builder, x: Value, axis: int) -> Value:
     Raises:
         Refuse: It is 0, or the opset is too old.
     """
-    if build.opset < 11:
-        raise Refuse(f"the opset must be at least 11, which compares floats; it is {build.opset}")
+    build.need_opset(11, ", which compares floats")
     size = size_of(x, axis, build)
     if size == 0:
         raise Refuse(f"the size of axis {axis} must not be 0; it is")

@@ -39,8 +39,7 @@ def _one_hot(build: Builder, call: Call) -> Value:
     if classes is not None:
         every = build.constant(np.arange(classes, dtype=np.int64))
     else:
-        if build.opset < 11:
-            raise Refuse(f"the opset must be at least 11, which has Range; it is {build.opset}")
+        build.need_opset(11, ", which has Range")
         most = build.ReduceMax(build.Reshape(x, [-1]), axes=[0], keepdims=0)
         every = build.Range(np.int64(0), build.Add(most, np.int64(1)), np.int64(1))
     return build.Cast(build.Equal(lined, every), to=TensorProto.INT64)

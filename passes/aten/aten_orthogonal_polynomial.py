@@ -105,8 +105,7 @@ def _next(build: Builder, kind: _Kind, t: Value, d: Any, p: Value, q: Value) -> 
 
 def _write(build: Builder, call: Call) -> Value:
     x, n = _operands(call)
-    if build.opset < 12:
-        raise Refuse(f"the opset must be at least 12, which compares; it is {build.opset}")
+    build.need_opset(12, ", which compares")
     kind = KINDS[call.operator]
     known = build.const(n)
     most = None if known is None or not known.size else int(np.trunc(known.max()))

@@ -121,8 +121,7 @@ def _shifted(build: Builder, x: Value, axis: int, shift: int) -> Value:
 def _taken(build: Builder, call: Call) -> Value:
     x, rank = ranked(call)
     places, other = ranked(call, "indices")
-    if build.opset < 11:
-        raise Refuse(f"the opset must be at least 11 for GatherElements; it is {build.opset}")
+    build.need_opset(11, " for GatherElements")
     if call.number("dim") is None:
         flat = build.Reshape(x, [-1])
         return build.GatherElements(flat, build.Reshape(places, [-1]), axis=0)

@@ -46,8 +46,7 @@ def _right(call: Call) -> bool:
 
 
 def _searched(build: Builder, call: Call, entries: Value, values: Value) -> Value:
-    if build.opset < 12:
-        raise Refuse(f"the opset must be at least 12 for GreaterOrEqual; it is {build.opset}")
+    build.need_opset(12, " for GreaterOrEqual")
     if "sorter" in call.schema and call.tensor("sorter") is not None:
         raise Refuse("the sequence must be sorted by itself; a sorter is given")
     rank, own = values.rank, entries.rank
@@ -83,8 +82,7 @@ def _bincount(build: Builder, call: Call) -> Value:
     x, rank = ranked(call)
     if rank != 1 or x.elem_type in (*FLOATS, TensorProto.BOOL):
         raise Refuse(f"{x.name} must be a vector of integers; it is {x.type_name} of rank {rank}")
-    if build.opset < 11:
-        raise Refuse(f"the opset must be at least 11, which has Range; it is {build.opset}")
+    build.need_opset(11, ", which has Range")
     weights = call.tensor("weights")
     least = int(call.number("minlength", 0))
     wide = x if x.elem_type == INT64 else build.Cast(x, to=INT64)
