@@ -78,6 +78,7 @@ from graphfix.authoring.respelling import need_elem_type as need_elem_type
 from graphfix.authoring.respelling import need_rank as need_rank
 from graphfix.authoring.respelling import need_rank_of as need_rank_of
 from graphfix.authoring.respelling import need_type as need_type
+from graphfix.authoring.respelling import needed as needed
 from graphfix.authoring.respelling import operands as operands
 from graphfix.authoring.respelling import respell as respell
 from graphfix.authoring.sampling import Sampling as Sampling

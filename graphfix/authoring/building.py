@@ -113,11 +113,7 @@ class Builder:
         return array
 
     def need_opset(self, least: int, why: str = "") -> None:
-        """Hold the site to an opset of the default domain; `why` is such as ``, which has Where``.
-
-        Raises:
-            Refuse: It is older.
-        """
+        """Refuse an opset of the default domain below `least`; `why` is ``, which has Where``."""
         if self.opset < least:
             raise Refuse(f"the opset must be at least {least}{why}; it is {self.opset}")
 

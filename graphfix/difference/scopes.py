@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from heapq import heapify, heappop, heappush
 
 import onnx
 from msgspec import Struct, field
@@ -20,6 +19,7 @@ from onnx import (
 from graphfix.errors import InvalidModel
 from graphfix.ir.inlining import inline
 from graphfix.ir.protos import normal_domain
+from graphfix.ir.sorting import in_order
 from graphfix.ir.storage.weights import type_name
 from graphfix.report import NodeRef
 
@@ -131,23 +131,11 @@ class Scope(Struct):
         self._sort()
 
     def _sort(self) -> None:
-        waiting: list[int] = []
-        followers: dict[int, list[int]] = {}
+        needs: list[set[int]] = []
         for index, node in enumerate(self.nodes):
             read = [*node.input, *self.captures.get(index, ())]
-            needs = {self.makers[name][0] for name in read if name in self.makers}
-            waiting.append(len(needs))
-            for need in needs:
-                followers.setdefault(need, []).append(index)
-        ready = [index for index, count in enumerate(waiting) if count == 0]
-        heapify(ready)
-        while ready:
-            index = heappop(ready)
-            self.order.append(index)
-            for follower in followers.get(index, ()):
-                waiting[follower] -= 1
-                if waiting[follower] == 0:
-                    heappush(ready, follower)
+            needs.append({self.makers[name][0] for name in read if name in self.makers})
+        self.order.extend(in_order(needs))
         if len(self.order) != len(self.nodes):
             raise InvalidModel("the nodes form a cycle", where=self.name)
 

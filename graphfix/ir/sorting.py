@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from heapq import heapify, heappop, heappush
 
 from graphfix.errors import InvalidModel
@@ -43,14 +44,29 @@ def sorted_nodes(graph: Graph) -> list[Node]:
         InvalidModel: The nodes form a cycle.
     """
     makers = {id(t): i for i, node in enumerate(graph.nodes) for t in node.outputs if t.name}
-    waiting: list[int] = []
-    followers: dict[int, list[int]] = {}
+    needs: list[set[int]] = []
     for index, node in enumerate(graph.nodes):
-        needs = {makers[id(t)] for t in _used(node) if id(t) in makers} - {index}
+        needs.append({makers[id(t)] for t in _used(node) if id(t) in makers} - {index})
         if any(makers.get(id(t)) == index for t in node.inputs):
             raise _cycle(graph, node)
-        waiting.append(len(needs))
-        for need in needs:
+    order = in_order(needs)
+    if len(order) != len(graph.nodes):
+        done = set(order)
+        stuck = next(index for index in range(len(graph.nodes)) if index not in done)
+        raise _cycle(graph, graph.nodes[stuck])
+    return [graph.nodes[index] for index in order]
+
+
+def in_order(needs: Sequence[Collection[int]]) -> list[int]:
+    """Return places so that each comes after those it needs; of those ready the least is first.
+
+    Args:
+        needs: For each place those that it needs. What is in a cycle or after one is left out.
+    """
+    waiting = [len(each) for each in needs]
+    followers: dict[int, list[int]] = {}
+    for index, each in enumerate(needs):
+        for need in each:
             followers.setdefault(need, []).append(index)
     ready = [index for index, count in enumerate(waiting) if count == 0]
     heapify(ready)
@@ -62,10 +78,7 @@ def sorted_nodes(graph: Graph) -> list[Node]:
             waiting[follower] -= 1
             if waiting[follower] == 0:
                 heappush(ready, follower)
-    if len(order) != len(graph.nodes):
-        stuck = next(i for i, count in enumerate(waiting) if count > 0)
-        raise _cycle(graph, graph.nodes[stuck])
-    return [graph.nodes[index] for index in order]
+    return order
 
 
 def _cycle(graph: Graph, node: Node) -> InvalidModel:

@@ -16,7 +16,7 @@ from math import prod
 
 import numpy as np
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, needed, rewrite
 
 
 @rewrite("Hardmax", removes="op:Hardmax", emits="ArgMax Cast Equal Reshape")
@@ -29,9 +29,7 @@ def hardmax_to_equal(node: NodeView, build: Builder) -> Value:
     axis = int(node.attr("axis", 1 if joined else -1)) % x.rank
     if not joined or axis == x.rank - 1:
         return _hits(x, axis, x.rank, x.dim(axis), build)
-    sizes = x.static_shape
-    if sizes is None:
-        raise Refuse(f"the sizes of {x.name} must be known where axes are joined")
+    sizes = needed(x.static_shape, f"the sizes of {x.name} must be known where axes are joined")
     rows, row = prod(sizes[:axis]), prod(sizes[axis:])
     joint = build.Reshape(x, np.array([rows, row], np.int64))
     return build.Reshape(_hits(joint, 1, 2, row, build), np.array(sizes, np.int64))

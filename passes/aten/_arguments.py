@@ -33,6 +33,7 @@ from graphfix.authoring import (
     is_none,
     moving,
     named_in,
+    needed,
     operator_of,
     overload_chosen,
     overloads_called,
@@ -104,10 +105,7 @@ class Call(Struct, frozen=True):
         Raises:
             Refuse: It is None.
         """
-        value = self.tensor(name)
-        if value is None:
-            raise Refuse(f"{self.operator} must have {name}")
-        return value
+        return needed(self.tensor(name), f"{self.operator} must have {name}")
 
     def entries(self, name: str) -> tuple[Any, ...] | None:
         """Return an argument that is a list of numbers, or one number, as a tuple.

@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from graphfix.authoring import NodeView, Refuse, Value
+from graphfix.authoring import NodeView, Refuse, Value, needed
 
 from ._arguments import call_of
 from ._axes import sizes_along, spatial_input
@@ -76,9 +76,7 @@ def pooling_of(node: NodeView, names: Sequence[str]) -> Pooling:
     spatial = dimensions_of(call.operator)
     x = call.need("self")
     spatial_input(x, spatial)
-    given = call.entries("output_size")
-    if given is None:
-        raise Refuse("output_size must be given")
+    given = needed(call.entries("output_size"), "output_size must be given")
     output = given * spatial if len(given) == 1 else given
     if len(output) != spatial:
         raise Refuse(

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import FAR, Array, Builder, InferredType, Refuse, Value
+from graphfix.authoring import FAR, Array, Builder, InferredType, Refuse, Value, needed
 
 from ._arguments import ArrayCall, Call
 from ._family import Family, Function, Shape, axis_in, broadcast, ranked
@@ -126,9 +126,7 @@ def _lengths(call: Call) -> tuple[str, Sequence[int]]:
     value = None if call.node.has(name) else call.tensor(name)
     if name == "sections" and value is not None and not value.is_constant:
         return ("computed", []) if value.rank != 0 else (name, [len(call.node.outputs)])
-    numbers = call.integers(name)
-    if numbers is None:
-        raise Refuse(f"{name} must be given")
+    numbers = needed(call.integers(name), f"{name} must be given")
     if name in ("chunks", "split_sizes"):
         return name.removeprefix("split_"), numbers
     if name == "split_size":

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, need_rank
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, need_rank, needed
 
 from ._arguments import ArrayCall, Call, call_of, replacing
 
@@ -80,9 +80,7 @@ def aten_diff(node: NodeView, build: Builder) -> Value:
     if any(p.elem_type != x.elem_type or p.rank != x.rank for p in there):
         raise Refuse("what is put in front or after must have the rank and dtype of the input")
     whole = build.Concat(*there, axis=axis) if len(there) > 1 else x
-    size = whole.dim(axis)
-    if size is None:
-        raise Refuse(f"the size of axis {axis} must be known")
+    size = needed(whole.dim(axis), f"the size of axis {axis} must be known")
     if size <= times:
         raise Refuse(f"the size must be above n; it is {size}, and n is {times}")
     for done in range(times):

@@ -16,7 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, like_first, need_rank
+from graphfix.authoring import (
+    Array,
+    Builder,
+    NodeView,
+    Refuse,
+    Value,
+    like_first,
+    need_rank,
+    needed,
+)
 
 from ._arguments import ArrayCall, call_of, replacing
 
@@ -37,9 +46,7 @@ def aten_flip(node: NodeView, build: Builder) -> Value:
     """Reverse axes, see the module."""
     call = call_of(node, {"flip": SCHEMA})
     x = call.need("self")
-    axes = call.integers("dims")
-    if axes is None:
-        raise Refuse("the axes must be given")
+    axes = needed(call.integers("dims"), "the axes must be given")
     rank = need_rank(x)
     if any(not -rank <= axis < rank for axis in axes):
         raise Refuse(f"the axes must lie in rank {rank}; they are {list(axes)}")

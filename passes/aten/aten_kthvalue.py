@@ -32,6 +32,7 @@ from graphfix.authoring import (
     Refuse,
     Value,
     need_type,
+    needed,
 )
 
 from ._arguments import ArrayCall, call_of, replacing
@@ -79,9 +80,7 @@ def aten_kthvalue(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
             "the place of the number is read: of equal integers PyTorch gives any place, so that "
             "no other formula gives the same"
         )
-    size = x.dim(axis)
-    if size is None:
-        raise Refuse(f"the size of axis {axis} must be known")
+    size = needed(x.dim(axis), f"the size of axis {axis} must be known")
     if not 1 <= k <= size:
         raise Refuse(f"k must be from 1 to {size}; it is {k}")
     need_type(x, (*FLOATS, *_INTEGERS))

@@ -36,6 +36,7 @@ from graphfix.authoring import (
     Refuse,
     Value,
     need_rank,
+    needed,
     rewrite,
 )
 
@@ -76,9 +77,7 @@ def aten_linalg_det(node: NodeView, build: Builder) -> Value:
     """Multiply the pivots of an elimination, see the module."""
     call = call_of(node, SCHEMAS)
     x = call.need(call.schema[0])
-    size = square_matrices(x)
-    if size is None:
-        raise Refuse("the size of the matrices must be known; it is dynamic")
+    size = needed(square_matrices(x), "the size of the matrices must be known; it is dynamic")
     if not 0 < size <= build.option("max_unrolled"):
         raise Refuse(f"the matrices must have 1 to max_unrolled rows; they have {size}")
     half = x.elem_type == TensorProto.FLOAT16

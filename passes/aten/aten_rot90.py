@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Array, Builder, InferredType, Refuse, Value, counted
+from graphfix.authoring import Array, Builder, InferredType, Refuse, Value, counted, needed
 
 from ._arguments import ArrayCall, Call
 from ._diagonals import DIAGONALS
@@ -29,10 +29,7 @@ from ._family import Family, Function, axis_in, broadcast, by_sizes, ranked
 
 
 def _size(x: Value, axis: int) -> int:
-    size = x.dim(axis)
-    if size is None:
-        raise Refuse(f"the size of axis {axis} of {x.name} must be known; it is open")
-    return size
+    return needed(x.dim(axis), f"the size of axis {axis} of {x.name} must be known; it is open")
 
 
 def _turned(build: Builder, x: Value, axis: int) -> Value:

@@ -16,7 +16,7 @@ References: microsoft/onnxruntime docs/ContribOperators.md, the pages of these o
 
 import numpy as np
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, needed, rewrite
 
 from ._means import EMITS, divided, like, wide
 from ._typing import need_float
@@ -113,9 +113,7 @@ def engram_gate_to_mul(node: NodeView, build: Builder) -> tuple[Value | None, ..
     results: list[Value | None] = [like(build, key, passed), None]
     normed = node.output(1)
     if normed is not None:
-        scale = node.input(5)
-        if scale is None:
-            raise Refuse("the scale of the second result must be given; it is not")
+        scale = needed(node.input(5), "the scale of the second result must be given; it is not")
         normal = build.Mul(divided(build, passed, [3], epsilon), wide(build, scale))
         results[1] = like(build, key, normal)
     return tuple(results[: len(node.outputs)])

@@ -12,7 +12,17 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import FAR, Array, Builder, NodeView, Refuse, Value, need_rank_of, rewrite
+from graphfix.authoring import (
+    FAR,
+    Array,
+    Builder,
+    NodeView,
+    Refuse,
+    Value,
+    need_rank_of,
+    needed,
+    rewrite,
+)
 
 Attributes = dict[str, Any]
 
@@ -30,9 +40,7 @@ def _factor(node: NodeView, name: str, default: float | None = None) -> float:
     Raises:
         Refuse: It is missing, or the type of the input is another or unknown.
     """
-    value = node.attr(name, default)
-    if value is None:
-        raise Refuse(f"{name} must be given")
+    value = needed(node.attr(name, default), f"{name} must be given")
     x = node.need(0)
     if x.elem_type not in (TensorProto.FLOAT, TensorProto.FLOAT16):
         raise Refuse(f"{x.name} must be float32 or float16; it is {x.type_name or 'unknown'}")

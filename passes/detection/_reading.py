@@ -9,7 +9,7 @@ that was taken is above the threshold.
 import numpy as np
 from msgspec import Struct
 
-from graphfix.authoring import NodeView, Refuse, Value
+from graphfix.authoring import NodeView, Refuse, Value, needed
 
 _BOXES, _SCORES, _LIMIT, _OVERLAP, _SCORE = range(5)
 
@@ -86,9 +86,7 @@ def _number(node: NodeView, place: int, name: str, default: float) -> float:
     value = node.input(place)
     if value is None:
         return default
-    array = value.array()
-    if array is None:
-        raise Refuse(f"{name} must be a constant; it is computed at run time")
+    array = needed(value.array(), f"{name} must be a constant; it is computed at run time")
     if array.size != 1:
         raise Refuse(f"{name} must have one element; it has {array.size}")
     return float(array.reshape(-1)[0]) if array.dtype.kind == "f" else int(array.reshape(-1)[0])

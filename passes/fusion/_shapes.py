@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from graphfix.authoring import Array, Match, Refuse, Value
+from graphfix.authoring import Array, Match, Refuse, Value, needed
 
 
 def last_sizes(match: Match) -> tuple[int, tuple[int, ...]]:
@@ -37,10 +37,7 @@ def channels_of(x: Value) -> int:
     Raises:
         Refuse: It is not known.
     """
-    channels = x.dim(1)
-    if channels is None:
-        raise Refuse("the number of channels must be known")
-    return channels
+    return needed(x.dim(1), "the number of channels must be known")
 
 
 def by_channel(match: Match, name: str, x: Value, filled: float = 0) -> Array:

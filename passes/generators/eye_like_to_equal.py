@@ -19,11 +19,11 @@ import numpy as np
 from graphfix.authoring import (
     Builder,
     NodeView,
-    Refuse,
     Value,
     counted,
     dtype_of,
     need_rank_of,
+    needed,
     rewrite,
 )
 
@@ -41,9 +41,7 @@ def eye_like_to_equal(node: NodeView, build: Builder) -> Value:
     x = node.need(0)
     need_rank_of(x, 2)
     elem_type = int(node.attr("dtype", 0)) or x.elem_type
-    dtype = dtype_of(elem_type)
-    if dtype is None:
-        raise Refuse(f"the dtype of {x.name} must be known")
+    dtype = needed(dtype_of(elem_type), f"the dtype of {x.name} must be known")
     diagonal = int(node.attr("k", 0))
     rows, columns = x.dim(0), x.dim(1)
     if rows is not None and columns is not None and rows * columns <= _MOST:

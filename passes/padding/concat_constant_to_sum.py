@@ -17,7 +17,7 @@ References: measured on ncnn 1.0.20261020 and pnnx 20261020;
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, need_type, rewrite
+from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, need_type, needed, rewrite
 
 _FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE)
 
@@ -66,9 +66,7 @@ def _batch(value: Value, build: Builder) -> Array | None:
 
 
 def _size(value: Value, axis: int) -> int:
-    sizes = value.static_shape
-    if sizes is None:
-        raise Refuse(f"the sizes of {value.name} must be known")
+    sizes = needed(value.static_shape, f"the sizes of {value.name} must be known")
     return sizes[axis]
 
 

@@ -13,7 +13,7 @@ References: https://onnx.ai/onnx/operators/onnx__MaxPool.html; measured in the s
     rknn-toolkit2 2.3.2
 """
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, respell, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, needed, respell, rewrite
 
 
 @rewrite(
@@ -23,9 +23,7 @@ from graphfix.authoring import Builder, NodeView, Refuse, Value, respell, rewrit
 )
 def pool_unreached_pads(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Shorten the pads, see the module."""
-    shape = node.need(0).static_shape
-    if shape is None:
-        raise Refuse("the sizes of the input must be known")
+    shape = needed(node.need(0).static_shape, "the sizes of the input must be known")
     if node.attr("auto_pad", "NOTSET") != "NOTSET":
         raise Refuse("the pads must be written; they are automatic (auto_pad)")
     if node.attr("ceil_mode", 0):

@@ -27,6 +27,7 @@ from graphfix.authoring import (
     Refuse,
     Value,
     need_type,
+    needed,
     rewrite,
 )
 
@@ -44,9 +45,7 @@ _OPTION = Option(bool, False, "Sum in one piece, rounding sums above 2^24, which
 )
 def conv_integer_to_conv(node: NodeView, build: Builder) -> Value:
     """Convolve in float32, see the module."""
-    shape = node.need(1).static_shape
-    if shape is None:
-        raise Refuse(f"the shape of {node.need(1).name} must be known")
+    shape = needed(node.need(1).static_shape, f"the shape of {node.need(1).name} must be known")
     x = operand(build, node.need(0), one_zero(node, build, 2))
     weights = operand(build, node.need(1), _zeros(node, build, len(shape)), axis=0)
     axes = range(1, len(shape))

@@ -31,7 +31,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, needed, rewrite
 
 from ._emitting import resize, sampling_attributes
 from ._reading import form_of, scale_elements, scaled_size
@@ -50,9 +50,7 @@ def resize_linear_to_rank3(node: NodeView, build: Builder) -> Value:
         )
     if form.rank <= 3:
         raise Refuse(f"the rank must be above 3; it is {form.rank} already")
-    given = scale_elements(node, form)
-    if given is None:
-        raise Refuse("the node must give scales; it gives sizes")
+    given = needed(scale_elements(node, form), "the node must give scales; it gives sizes")
     scales = [Fraction(1)] * form.rank
     for index, scale in zip(form.axes, given, strict=True):
         if not isinstance(scale, Fraction):

@@ -28,7 +28,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value, needed, rewrite
 
 from ._emitting import resize, sampling_attributes, sizes_value
 from ._reading import CROP, Form, form_of, scale_elements, scaled_size
@@ -44,9 +44,7 @@ from ._sampling import Axis, same_pixels
 def resize_scales_to_sizes(node: NodeView, build: Builder) -> Value:
     """Replace scales by sizes."""
     form = form_of(node)
-    scales = scale_elements(node, form)
-    if scales is None:
-        raise Refuse("the node must give scales; it gives none")
+    scales = needed(scale_elements(node, form), "the node must give scales; it gives none")
     if form.coordinates == CROP:
         raise Refuse("it must be no crop; scales of a crop count from its region")
     known: list[int | None] = []

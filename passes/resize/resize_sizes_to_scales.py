@@ -28,7 +28,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import APPROXIMATE, Builder, NodeView, Refuse, Value, needed, rewrite
 
 from ._emitting import resize, sampling_attributes
 from ._reading import CROP, Form, form_of, scaled_size, size_elements
@@ -48,9 +48,7 @@ from ._vectors import Element, Multiple, dim_element
 def resize_sizes_to_scales(node: NodeView, build: Builder) -> Value:
     """Replace sizes by constant scales."""
     form = form_of(node)
-    sizes = size_elements(node, form)
-    if sizes is None:
-        raise Refuse("the node must give sizes; it gives none")
+    sizes = needed(size_elements(node, form), "the node must give sizes; it gives none")
     if form.policy != "stretch":
         raise Refuse("the sizes must not be bounds of an aspect policy; they are")
     if form.coordinates == CROP:

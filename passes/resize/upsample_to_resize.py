@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, needed, rewrite
 
 from ._emitting import resize
 from ._reading import form_of, scale_elements
@@ -40,9 +40,7 @@ def upsample_to_resize(node: NodeView, build: Builder) -> Value:
     given = node.input(1)
     if node.has("scales") and given is not None:
         raise Refuse("scales must be given once; they are given twice")
-    elements = scale_elements(node, form)
-    if elements is None:
-        raise Refuse("the node must have scales; it has none")
+    elements = needed(scale_elements(node, form), "the node must have scales; it has none")
     if any(isinstance(scale, Fraction) and scale < 1 for scale in elements):
         raise Refuse(
             "scales must be at least 1, as Upsample defines them; they are"

@@ -31,7 +31,7 @@ import math
 
 import numpy as np
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, reshaping, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, needed, reshaping, rewrite
 
 from ._indices import Array, fixed, known_shape, reduction_of, regrouped, rows_of, strides
 
@@ -46,9 +46,7 @@ def scatternd_to_scatterelements(node: NodeView, build: Builder) -> Value:
     """Return the data with the updates written by ScatterElements."""
     data, indices, updates = node.need(0), node.need(1), node.need(2)
     dims = known_shape(data, "data")
-    depth = indices.dim(-1)
-    if depth is None:
-        raise Refuse("the number of axes that the indices name must be known")
+    depth = needed(indices.dim(-1), "the number of axes that the indices name must be known")
     if not 1 <= depth <= len(dims):
         raise Refuse("the indices must fit the rank of the data; they do not")
     inner = fixed(dims[1:depth], "data")

@@ -20,7 +20,7 @@ References: https://onnx.ai/onnx/operators/onnx__ConcatFromSequence.html;
     https://onnx.ai/onnx/operators/onnx__SequenceInsert.html
 """
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, need_rank, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, need_rank, needed, rewrite
 
 from ._tracing import Listed, Pieces, axis_of, pieces, trace
 
@@ -39,9 +39,7 @@ def concat_from_sequence_to_concat(node: NodeView, build: Builder) -> Value:
     sequence = trace(node.need(0))
     if isinstance(sequence, Listed) and not sequence.values:
         raise Refuse("the sequence must not be empty; it is")
-    axis = node.attr("axis")
-    if axis is None:
-        raise Refuse("the node must have the attribute axis; it has none")
+    axis = needed(node.attr("axis"), "the node must have the attribute axis; it has none")
     stacked = bool(node.attr("new_axis", 0))
     if isinstance(sequence, Pieces):
         whole = _whole(build, sequence, int(axis), stacked)

@@ -13,7 +13,7 @@ Accuracy: Exact.
 References: https://onnx.ai/onnx/operators/onnx__OptionalGetElement.html
 """
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Value, needed, rewrite
 
 from ._optional import held
 
@@ -21,7 +21,4 @@ from ._optional import held
 @rewrite("OptionalGetElement", removes="op:OptionalGetElement", emits="")
 def optional_get_element_to_value(node: NodeView, build: Builder) -> Value:
     """Take what is there, see the module."""
-    value = held(node.need(0))
-    if value is None:
-        raise Refuse("the optional must hold something; it is made empty")
-    return value
+    return needed(held(node.need(0)), "the optional must hold something; it is made empty")

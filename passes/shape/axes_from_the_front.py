@@ -11,7 +11,7 @@ Accuracy: Exact.
 References: https://onnx.ai/onnx/operators/text_diff_Concat_4_11.html
 """
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, need_rank, respell, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, need_rank, needed, respell, rewrite
 
 _NAMES = {"Concat": "axis", "Slice": "axes", "Squeeze": "axes"}
 
@@ -25,9 +25,7 @@ _NAMES = {"Concat": "axis", "Slice": "axes", "Squeeze": "axes"}
 def axes_from_the_front(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Add the rank, see the module."""
     name = _NAMES[node.op]
-    stated = node.attr(name, None)
-    if stated is None:
-        raise Refuse("the axes must be an attribute; they are not")
+    stated = needed(node.attr(name, None), "the axes must be an attribute; they are not")
     rank = need_rank(node.need(0))
     if name == "axis":
         if stated >= 0:

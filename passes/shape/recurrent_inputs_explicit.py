@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, respell, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, needed, respell, rewrite
 
 _GATES = {"LSTM": 4, "GRU": 3}
 _LEFT_OUT = {"LSTM": {"B": 3, "initial_h": 5, "initial_c": 6}, "GRU": {"B": 3, "initial_h": 5}}
@@ -40,9 +40,7 @@ def recurrent_inputs_explicit(node: NodeView, build: Builder) -> tuple[Value | N
     if sizes is None or len(sizes) != 3:
         raise Refuse(f"the sizes of {recurrence.name} must be known")
     by_batch = bool(node.attr("layout", 0))
-    batch = x.dim(0 if by_batch else 1)
-    if batch is None:
-        raise Refuse(f"the batch of {x.name} must be known")
+    batch = needed(x.dim(0 if by_batch else 1), f"the batch of {x.name} must be known")
     directions, _, hidden = sizes
     state = (batch, directions, hidden) if by_batch else (directions, batch, hidden)
     shapes = {"B": (directions, 2 * _GATES[node.op] * hidden)}

@@ -13,7 +13,7 @@ References: https://onnx.ai/onnx/operators/onnx__Squeeze.html onnx/onnx-tensorrt
     builtin_op_importers.cpp:4773
 """
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, needed, rewrite
 
 
 @rewrite("Squeeze", removes="form:Squeeze.no-axes", emits="Squeeze")
@@ -22,9 +22,7 @@ def squeeze_axes_explicit(node: NodeView, build: Builder) -> Value:
     if node.input(1) is not None or node.attr("axes"):
         raise Refuse("the axes must be left out; they are given")
     data, output = node.need(0), node.output(0)
-    shape = data.shape
-    if shape is None:
-        raise Refuse("the rank of the input must be known")
+    shape = needed(data.shape, "the rank of the input must be known")
     ones = [axis for axis, size in enumerate(shape) if size == 1]
     open_axes = [axis for axis, size in enumerate(shape) if not isinstance(size, int)]
     if open_axes:
