@@ -78,7 +78,6 @@ from graphfix.authoring.respelling import need_elem_type as need_elem_type
 from graphfix.authoring.respelling import need_rank as need_rank
 from graphfix.authoring.respelling import need_rank_of as need_rank_of
 from graphfix.authoring.respelling import need_type as need_type
-from graphfix.authoring.respelling import needed as needed
 from graphfix.authoring.respelling import operands as operands
 from graphfix.authoring.respelling import respell as respell
 from graphfix.authoring.sampling import Sampling as Sampling
@@ -117,6 +116,7 @@ from graphfix.ir.model import Model as Model
 from graphfix.ir.protos import normal_domain as normal_domain
 from graphfix.ir.refusing import ComputedLate as ComputedLate
 from graphfix.ir.refusing import Refuse as Refuse
+from graphfix.ir.refusing import needed as needed
 from graphfix.ir.schemas import form_of as form_of
 from graphfix.ir.schemas import minimal_ir as minimal_ir
 from graphfix.ir.schemas import newest_opset as newest_opset

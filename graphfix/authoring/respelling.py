@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence, Set
-from typing import Any, TypeVar
+from typing import Any
 
 from graphfix.analysis.inference import type_of
 from graphfix.authoring.building import Builder
@@ -11,8 +11,6 @@ from graphfix.ir.refusing import Refuse
 from graphfix.ir.schemas import form_of
 from graphfix.ir.storage.weights import type_name
 from graphfix.ir.views import NodeView, Value
-
-Found = TypeVar("Found")
 
 
 def operands(node: NodeView) -> tuple[list[Value | None], dict[str, Value]]:
@@ -72,13 +70,6 @@ def axes_of(value: Value | None, what: str, build: Builder) -> list[int] | None:
     if value is None:
         return None
     return [int(axis) for axis in build.need_const(value, what).reshape(-1)]
-
-
-def needed(found: Found | None, why: str) -> Found:
-    """Return what there is; `why` is the refusal where there is nothing."""
-    if found is None:
-        raise Refuse(why)
-    return found
 
 
 def need_rank(value: Value, least: int = 0) -> int:

@@ -6,12 +6,12 @@ from math import prod
 
 import numpy as np
 
-from graphfix.authoring.declaring import Unknown
 from graphfix.engines.opencv.blocks import is_in_blocks
 from graphfix.engines.opencv.bounds import least
 from graphfix.engines.operands import is_stored
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.ir.refusing import needed
 from graphfix.ir.views import NodeView
 from graphfix.operators.table import REDUCTIONS
 
@@ -28,9 +28,7 @@ def gather_nd_negative(node: NodeView, target: Target) -> Answer:
     indices = node.input(1)
     if indices is None or least(indices) >= 0:
         return False
-    values = indices.array()
-    if values is None:
-        return Unknown("the indices, which must not be negative")
+    values = needed(indices.array(), "the indices, which must not be negative")
     return bool((values < 0).any())
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 from math import ceil, floor
 
-from graphfix.authoring.declaring import Unknown
 from graphfix.engines.opencv.blocks import is_in_blocks
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.ir.refusing import needed
 from graphfix.ir.views import NodeView, Value
 
 _MODES = {"linear": "linear", "bilinear": "linear", "nearest": "nearest", "cubic": "cubic"}
@@ -120,9 +120,7 @@ def resize_other_positions(node: NodeView, target: Target) -> Answer:
         return False
     if _is_right_at_all_sizes(node, target):
         return False
-    axes = _axes(node)
-    if axes is None:
-        return Unknown("the sizes before and after")
+    axes = needed(_axes(node), "the sizes before and after")
     old = node.op == "Upsample" or node.opset < 11
     way = "asymmetric" if old else node.attr("coordinate_transformation_mode", "half_pixel")
     feature = f"attr:{node.op}.mode={mode}"

@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from graphfix.authoring.declaring import Unknown
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import WRONG, Answer, Yes, rule
+from graphfix.ir.refusing import needed
 from graphfix.ir.views import NodeView
 
 _ASKED = "measured on 2026.4.1: facts/asked.json"
@@ -36,9 +36,7 @@ def upsample_of_half_pixels(node: NodeView, target: Target) -> Answer:
     """OpenVINO computes nearest Upsample with half-pixel coordinates; ONNX: asymmetric."""
     if node.attr("mode", "nearest") != "nearest":
         return None
-    scales = _scales(node)
-    if scales is None:
-        return Unknown("whether the scales are multiples of a half")
+    scales = needed(_scales(node), "whether the scales are multiples of a half")
     if all((2 * scale).denominator == 1 for scale in scales):
         return None
     sizes = node.need(0).shape

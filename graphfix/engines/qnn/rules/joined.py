@@ -12,6 +12,7 @@ from graphfix.engines.profile import Target
 from graphfix.engines.qnn.folding import is_folded
 from graphfix.engines.qnn.rules.provider import LEFT, PROVIDER
 from graphfix.engines.rule import REJECT, WRONG, Answer, rule
+from graphfix.ir.refusing import needed
 from graphfix.ir.views import NodeView, Value
 
 _GELU = f"{PROVIDER}: facts/asked.json, gelu; its GeluFusion looks at no number"
@@ -195,7 +196,5 @@ def _is_of_one_channel_each(node: NodeView) -> bool:
 )
 def lstm_of_many_states(node: NodeView, target: Target) -> Answer:
     """QNN computes LSTM with hidden_size 16 or more with an error of up to 0.017."""
-    states = node.attr("hidden_size", 0)
-    if not states:
-        return Unknown("the number of states")
+    states = needed(node.attr("hidden_size", 0) or None, "the number of states")
     return states >= _WIDE and Unknown("how large its outputs become")

@@ -7,6 +7,7 @@ from graphfix.engines.profile import Target
 from graphfix.engines.qnn.folding import is_folded
 from graphfix.engines.qnn.rules.provider import LEFT, PROVIDER
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.ir.refusing import needed
 from graphfix.ir.views import NodeView, Value
 
 _PAIR = ("DequantizeLinear", "QuantizeLinear")
@@ -29,9 +30,7 @@ def quantized_by_channels(node: NodeView, target: Target) -> Answer:
     stored = node.input(0) if node.op == "DequantizeLinear" else node.output(0)
     if stored is None or not stored.type_name:
         return Unknown("the type of the bytes")
-    shape = scale.static_shape
-    if shape is None:
-        return Unknown(f"sizes of {scale.name}")
+    shape = needed(scale.static_shape, f"sizes of {scale.name}")
     one = all(size == 1 for size in shape)
     if one and stored.type_name in _READ:
         return None

@@ -10,6 +10,7 @@ from graphfix.engines.operands import is_stored
 from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.ir.refusing import needed
 from graphfix.ir.views import NodeView, Value
 from graphfix.operators.table import ELEMENTWISE
 
@@ -105,9 +106,7 @@ def upsampled_by_other_parts(node: NodeView, target: Target) -> Answer:
     scales = node.input(1)
     if node.attr("mode", "nearest") != "nearest" or scales is None:
         return None
-    factors = scales.array()
-    if factors is None:
-        return Unknown(f"values of {scales.name}")
+    factors = needed(scales.array(), f"values of {scales.name}")
     return bool((factors * 2 != np.floor(factors * 2)).any())
 
 
@@ -171,9 +170,7 @@ def choice_of_many_dimensions(node: NodeView, target: Target) -> Answer:
     result = node.output(0)
     if result is None or known_with_sizes(result):
         return False
-    rank = result.rank
-    if rank is None:
-        return Unknown(f"rank of {result.name}")
+    rank = needed(result.rank, f"rank of {result.name}")
     return rank > 4 and Yes(feature=f"rank:Where.{rank}")
 
 

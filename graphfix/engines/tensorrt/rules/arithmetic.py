@@ -13,6 +13,7 @@ from graphfix.engines.tensorrt.rules.parsed import (
     type_finding,
     words,
 )
+from graphfix.ir.refusing import needed
 from graphfix.ir.views import NodeView, Value
 
 _BROADCAST = (
@@ -37,9 +38,7 @@ def mod_of_floats(node: NodeView, target: Target) -> Answer:
     value = node.input(0)
     if value is None or int(node.attr("fmod", 0)):
         return None
-    found = engine_type(value, target)
-    if not found:
-        return Unknown(f"dtype of {value.name}")
+    found = needed(engine_type(value, target) or None, f"dtype of {value.name}")
     if found in ("int32", "int64"):
         return None
     text = "Found invalid input type of UINT8" if found == "uint8" else ""
@@ -65,9 +64,7 @@ def clip_type(node: NodeView, target: Target) -> Answer:
     value = node.input(0)
     if value is None:
         return None
-    found = engine_type(value, target)
-    if not found:
-        return Unknown(f"dtype of {value.name}")
+    found = needed(engine_type(value, target) or None, f"dtype of {value.name}")
     if found == "uint8":
         return type_finding(node, value, "Found invalid input type of UINT8")
     if found in ("float32", "float16", "int32", "int64", "bfloat16"):
@@ -310,7 +307,5 @@ def reduce_noop(node: NodeView, target: Target) -> Answer:
         return None
     if not node.attr("noop_with_empty_axes") or node.input(1) is not None:
         return None
-    rank = node.need(0).rank
-    if rank is None:
-        return Unknown(f"rank of {node.need(0).name}")
+    rank = needed(node.need(0).rank, f"rank of {node.need(0).name}")
     return rank > 0 and Yes(feature=f"form:{node.op}.noop_with_empty_axes")

@@ -9,6 +9,7 @@ from graphfix.engines.rule import REJECT, Answer, Yes, model_rule, rule
 from graphfix.engines.tensorrt.rules.parsed import engine_type, is_weights, opset_of
 from graphfix.ir.graph import Constant, is_empty
 from graphfix.ir.model import Model
+from graphfix.ir.refusing import needed
 from graphfix.ir.storage.weights import type_name
 from graphfix.ir.views import NodeView
 
@@ -121,9 +122,7 @@ def transpose_batch(node: NodeView, target: Target) -> Answer:
 def cast_from_half_only(node: NodeView, target: Target) -> Answer:
     """TensorRT supports Cast from float16 to float32 only."""
     data, wanted = node.need(0), type_name(int(node.attr("to")))
-    found = engine_type(data, target)
-    if not found:
-        return Unknown(f"dtype of {data.name}")
+    found = needed(engine_type(data, target) or None, f"dtype of {data.name}")
     if (found, wanted) == ("float16", "float32"):
         return None
     return Yes(feature=f"dtype:Cast.{wanted}")

@@ -6,6 +6,7 @@ from graphfix.authoring.declaring import Unknown
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.tensorrt.rules.parsed import engine_type, is_weights, opset_of
+from graphfix.ir.refusing import needed
 from graphfix.ir.views import NodeView
 
 _OUTPUTS = (
@@ -124,9 +125,7 @@ def group_norm_scale(node: NodeView, target: Target) -> Answer:
 def normalization_type(node: NodeView, target: Target) -> Answer:
     """TensorRT supports {op} of floats only."""
     data = node.need(0)
-    found = engine_type(data, target)
-    if not found:
-        return Unknown(f"dtype of {data.name}")
+    found = needed(engine_type(data, target) or None, f"dtype of {data.name}")
     taken = {"float32", "float16"}
     if node.op == "MeanVarianceNormalization" or target.level > (10, 1):
         taken.add("bfloat16")  # not the other two up to 10.1: onnxOpImporters.cpp:3262 (10.1)
@@ -159,9 +158,7 @@ def softmax_13(node: NodeView, target: Target) -> Answer:
     """TensorRT computes {op}-13 like that of opset 11, which flattens to 2D."""
     if opset_of(node) < 13:
         return None
-    rank = node.need(0).rank
-    if rank is None:
-        return Unknown(f"rank of {node.need(0).name}")
+    rank = needed(node.need(0).rank, f"rank of {node.need(0).name}")
     axis = int(node.attr("axis", -1)) % max(rank, 1)
     written = "axis" in node.node.attrs
     same = axis == rank - 1 and (written or rank <= 2)

@@ -9,11 +9,11 @@ from collections.abc import Generator
 
 from graphfix.analysis.memo import kept_stepwise
 from graphfix.analysis.walking import after
-from graphfix.authoring.declaring import Unknown
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, Answer, rule
 from graphfix.engines.tensorrt.rules.parsed import engine_type, is_weights
 from graphfix.ir.graph import Graph
+from graphfix.ir.refusing import needed
 from graphfix.ir.views import NodeView, Value
 
 _LARGEST_HEAD = 256
@@ -32,9 +32,7 @@ _BUILT = "tensorrt-rtx 1.7.1, built for compute capability 8.6"
 def attention_kernel(node: NodeView, target: Target) -> Answer:
     """TensorRT has Attention kernels for 16-bit floats and head sizes up to 256 only."""
     query = node.need(0)
-    found = engine_type(query, target)
-    if not found:
-        return Unknown(f"dtype of {query.name}")
+    found = needed(engine_type(query, target) or None, f"dtype of {query.name}")
     if found == "float32":
         return True
     size = query.dim(-1)

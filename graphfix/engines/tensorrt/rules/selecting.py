@@ -7,6 +7,7 @@ from graphfix.authoring.declaring import Unknown
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, REJECT, Answer, Yes, rule
 from graphfix.engines.tensorrt.rules.parsed import engine_type, is_weights
+from graphfix.ir.refusing import needed
 from graphfix.ir.storage.weights import type_name
 from graphfix.ir.views import NodeView
 
@@ -53,9 +54,7 @@ def range_dynamic(node: NodeView, target: Target) -> Answer:
     if all(_values(node, index) for index in range(3)):
         return None
     start = node.need(0)
-    found = engine_type(start, target)
-    if not found:
-        return Unknown(f"dtype of {start.name}")
+    found = needed(engine_type(start, target) or None, f"dtype of {start.name}")
     return found != "int32" and Yes(feature=f"dtype:Range.{start.type_name}")
 
 

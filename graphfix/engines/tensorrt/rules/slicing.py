@@ -7,6 +7,7 @@ from graphfix.engines.operands import has_negative_pads
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.tensorrt.rules.parsed import is_weights, opset_of
+from graphfix.ir.refusing import needed
 from graphfix.ir.views import NodeView
 
 
@@ -236,7 +237,5 @@ def pad_length(node: NodeView, target: Target) -> Answer:
         return None
     if pads.rank is None or data.rank is None:
         return Unknown(f"shape of {pads.name}")
-    length = pads.dim(0)
-    if length is None:
-        return Unknown(f"length of {pads.name}")
+    length = needed(pads.dim(0), f"length of {pads.name}")
     return length != 2 * data.rank
