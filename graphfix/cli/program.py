@@ -10,46 +10,25 @@ from graphfix.cli.lazy import LazyCommand, LazyGroup
 
 # What the context of a command carries where the process was started for it alone.
 OWN_PROCESS = "own process"
+_TEXTS = {
+    "run": "Repair a model for a target, verify it, write it.",
+    "batch": "Repair many models for several targets.",
+    "check": "List what a target rejects or computes wrongly.",
+    "edit": "Change a model by hand, and prove it.",
+    "compare": "Compare what two models compute.",
+    "diff": "Compare how two models are written, names aside.",
+    "bisect": "Find the node or the repair that breaks outputs.",
+    "reduce": "Shrink a model while a command still fails on it.",
+    "replay": "Show the fault of a reproducer folder again.",
+    "passes": "List the repairs, or explain one of them.",
+    "targets": "List the targets, or show what one accepts.",
+    "explain": "Explain the log of an engine or a converter.",
+    "serve": "Repair models in the browser.",
+    "view": "Show a model as a page in the browser.",
+    "inspect": "Show what is in a model, weights unread.",
+}
 COMMANDS = {
-    "run": LazyCommand(
-        "graphfix.cli.run_command:run", "Repair a model for a target, verify it, write it."
-    ),
-    "batch": LazyCommand(
-        "graphfix.cli.batch_command:batch", "Repair many models for several targets."
-    ),
-    "check": LazyCommand(
-        "graphfix.cli.check_command:check", "List what a target rejects or computes wrongly."
-    ),
-    "edit": LazyCommand("graphfix.cli.edit_command:edit", "Change a model by hand, and prove it."),
-    "compare": LazyCommand(
-        "graphfix.cli.compare_command:compare", "Compare what two models compute."
-    ),
-    "diff": LazyCommand(
-        "graphfix.cli.diff_command:diff", "Compare how two models are written, names aside."
-    ),
-    "bisect": LazyCommand(
-        "graphfix.cli.bisect_command:bisect", "Find the node or the repair that breaks outputs."
-    ),
-    "reduce": LazyCommand(
-        "graphfix.cli.reduce_command:reduce", "Shrink a model while a command still fails on it."
-    ),
-    "replay": LazyCommand(
-        "graphfix.cli.replay_command:replay", "Show the fault of a reproducer folder again."
-    ),
-    "passes": LazyCommand(
-        "graphfix.cli.passes_command:passes", "List the repairs, or explain one of them."
-    ),
-    "targets": LazyCommand(
-        "graphfix.cli.targets_command:targets", "List the targets, or show what one accepts."
-    ),
-    "explain": LazyCommand(
-        "graphfix.cli.explain_command:explain", "Explain the log of an engine or a converter."
-    ),
-    "serve": LazyCommand("graphfix.cli.serve_command:serve", "Repair models in the browser."),
-    "view": LazyCommand("graphfix.cli.view_command:view", "Show a model as a page in the browser."),
-    "inspect": LazyCommand(
-        "graphfix.cli.inspect_command:inspect", "Show what is in a model, weights unread."
-    ),
+    name: LazyCommand(f"graphfix.cli.{name}_command:{name}", text) for name, text in _TEXTS.items()
 }
 
 
