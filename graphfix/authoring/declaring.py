@@ -141,8 +141,10 @@ class Pass:
 
     @property
     def summary(self) -> str:
-        """The first line of the documentation."""
-        return self.doc.strip().partition("\n")[0]
+        """The first line of the documentation, which the file may refer to its own head."""
+        line = self.doc.strip().partition("\n")[0]
+        shown = line.removesuffix(", see the module.")
+        return line if shown == line else f"{shown}."
 
     @property
     def page(self) -> str:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from graphfix.batch.jobs import Job, Row, content_of, key_of
 from graphfix.batch.ledger import NAME, Ledger
 from graphfix.batch.sources import Source, filesystem, is_url
+from graphfix.errors import UsageError
 
 
 class Crew(Protocol):
@@ -149,8 +150,10 @@ def versions(targets: Sequence[str]) -> tuple[str, ...]:
     """Return the profiles that names of targets mean, each once.
 
     Raises:
-        UsageError: There is no such target.
+        UsageError: There is no such target, or none is named.
     """
     from graphfix.engines.targets import load_target
 
+    if not targets:
+        raise UsageError("names no target", where="--target", hint="`graphfix targets` lists them")
     return tuple(dict.fromkeys(load_target(name).name for name in targets))

@@ -86,7 +86,9 @@ def _listed(path: Path) -> list[str]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError("the list cannot be read", where=str(path)) from error
+        reason = error.strerror if isinstance(error, OSError) else "it is no text"
+        said = f"the list cannot be read: {reason}"
+        raise UsageError(said, where=str(path)) from error
     return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
 
 

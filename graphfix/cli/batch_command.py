@@ -169,6 +169,8 @@ def batch(
 
     if rows is None and is_url(out):
         raise click.UsageError("--out is a URL: say where rows are kept with --rows DIR")
+    if not is_url(out) and Path(out).exists() and not Path(out).is_dir():
+        raise click.UsageError(f"--out {out} is a file, not a folder")
     options = _options(**asked)
     settings = settings_used(click.get_current_context())
     if settings:

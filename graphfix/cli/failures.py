@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 import tempfile
 import traceback
@@ -17,6 +18,7 @@ from graphfix.errors import GraphfixError, PassBug
 from graphfix.rendering.as_json import error_json
 
 FAULT = PassBug.exit_code
+_MEANT = re.compile(r"\.? \(?Did you mean (?:one of: )?(.*?)\?\)?$")
 _SURROUNDINGS = {errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS}
 
 
@@ -89,7 +91,13 @@ def _usage(error: click.ClickException) -> Failure:
 def _as_clause(sentence: str) -> str:
     """Return a sentence of click's as a clause after a colon."""
     text = sentence.strip().rstrip(".")
+    text = re.sub(r"is not a valid (float|integer)( range)?$", _number, text)
+    text = re.sub(_MEANT, r" (did you mean \1?)", text)
     return text if text[:2].isupper() else text[:1].lower() + text[1:]
+
+
+def _number(found: re.Match[str]) -> str:
+    return "is not a number" if found[1] == "float" else "is not an integer"
 
 
 def _parameter_name(param: click.Parameter) -> str:

@@ -50,7 +50,7 @@ def passes(
     if name is not None:
         if family is not None or grep is not None:
             raise click.UsageError("NAME and --family or --grep exclude each other")
-        known = get_pass(name)
+        known = get_pass(name, where="graphfix passes")
         if as_json:
             emit_json({"schema": SCHEMA, **pass_json(known)})
         else:

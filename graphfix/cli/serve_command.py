@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 from importlib import import_module
 from typing import Any
@@ -128,13 +129,18 @@ def _listening(host: str, port: int) -> socket.socket:
     try:
         kind, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except socket.gaierror:
-        raise UsageError("is no address of this machine", where=f"--host {host}") from None
+        hint = "127.0.0.1 is this machine alone, 0.0.0.0 lets others in"
+        raise UsageError("there is no such address", where=f"--host {host}", hint=hint) from None
     listener = socket.socket(kind, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind(address)
     except OSError as error:
         listener.close()
+        if error.errno == errno.EADDRNOTAVAIL:
+            hint = "127.0.0.1 is this machine alone, 0.0.0.0 lets others in"
+            said = "is no address of this machine"
+            raise UsageError(said, where=f"--host {host}", hint=hint) from None
         hint = "give another one, or --port 0 for any that is free"
         said = (error.strerror or str(error)).lower()
         raise UsageError(said, where=f"--port {port}", hint=hint) from None

@@ -33,8 +33,8 @@ from graphfix.rendering.style import printable
     "--at",
     metavar="NODE",
     shell_complete=completion.nodes,
-    help="Begin at this node: a name, a pattern, op:Mod or index:12; one that is in a body is "
-    "shown where the body is.",
+    help="Begin at this node: a name, a pattern, op:Mod or index:12; one in a subgraph is shown "
+    "where the subgraph is.",
 )
 @click.option(
     "-o",

@@ -114,7 +114,7 @@ def _entries(edits: Sequence[tuple[str, str]]) -> Iterator[tuple[Entry, Edit]]:
 
 
 def _with_keep(edits: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Put what ``--keep`` names to the ``--to`` before it.
+    """Put what ``--except`` names to the ``--to`` before it.
 
     Raises:
         UsageError: There is none before it.
@@ -126,6 +126,7 @@ def _with_keep(edits: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
             continue
         last, given = found[-1] if found else ("", "")
         if last != "to":
-            raise UsageError("must follow a --to", where="--keep", hint="--to float16 --keep a")
+            hint = "--to float16 --except a"
+            raise UsageError("must follow a --to", where="--except", hint=hint)
         found[-1] = (last, f"{given}{',' if KEEP in given else KEEP}{text}")
     return found

@@ -18,6 +18,7 @@ from graphfix.engines.profile import Target
 from graphfix.engines.rule import FALLBACK, NOTE, REJECT, Answer, Yes, model_rule, rule
 from graphfix.ir.graph import Variable
 from graphfix.ir.model import Model
+from graphfix.ir.printing import shell_word
 from graphfix.ir.refusing import Refuse
 from graphfix.ir.schemas import Form, form_of
 from graphfix.ir.storage.weights import is_external, type_name
@@ -192,7 +193,7 @@ def stated_static_shapes(model: Model, target: Target) -> list[Answer]:
     return [
         Yes(
             message=f"{target.title} requires static shapes; fix those of input {tensor.name}: "
-            f"--shape {tensor.name}={_dims(tensor.shape)}",
+            f"--shape {shell_word(f'{tensor.name}={_dims(tensor.shape)}')}",
             severity=FALLBACK if target.fallback else None,
         )
         for tensor in given_inputs(model)
@@ -201,7 +202,7 @@ def stated_static_shapes(model: Model, target: Target) -> list[Answer]:
 
 
 def _dims(shape: Iterable[int | str | None]) -> str:
-    return "x".join(str(dim) if isinstance(dim, int) else "?" for dim in shape)
+    return "x".join(str(dim) if isinstance(dim, int) else f"<{dim or '?'}>" for dim in shape)
 
 
 @rule(

@@ -181,8 +181,8 @@ def _macs(nodes: Sequence[Node], refs: Sequence[NodeRef]) -> Table:
     open_ = [(label, None) for label, macs in rows if macs is None]
     known.sort(key=lambda row: -row[1])
     total = sum(macs for _, macs in known)
-    note = f"{total} in all" + (f", and nodes of unknown sizes: {len(open_)}" if open_ else "")
-    return Table("macs", "Multiplications and additions", ("node", "macs"), (*known, *open_), note)
+    note = f"{total:,} in all" + (f", and nodes of unknown sizes: {len(open_)}" if open_ else "")
+    return Table("macs", "Multiply-adds of each node", ("node", "macs"), (*known, *open_), note)
 
 
 def _unreached(model: Model) -> Table:
@@ -204,7 +204,10 @@ def _unreached(model: Model) -> Table:
                     what = "an output" if id(tensor) in ends else "read by others"
                     rows.append((tensor.name, _label(NodeView(node).ref()), what))
     return Table(
-        "unreached", "Computed, and no input reaches it", ("tensor", "node", "what"), tuple(rows)
+        "unreached",
+        "Computed from stored values alone, so the same for every input",
+        ("tensor", "node", "what"),
+        tuple(rows),
     )
 
 
@@ -226,7 +229,7 @@ def _stored_sizes(nodes: Sequence[Node], refs: Sequence[NodeRef]) -> Table:
                 rows.append((_label(ref), f"[{text}]", listed(same) if same else ""))
     return Table(
         "stored_sizes",
-        "Sizes that are stored",
+        "Numbers that are stored where a node takes sizes or places",
         ("node", "sizes", "also a size of"),
         tuple(rows),
         "one that is also a size of an input may have been frozen by tracing: see edit --dynamic"

@@ -65,7 +65,7 @@ def unknown(kind: str, name: str, known: Iterable[str], where: str) -> UsageErro
         near = names[:SHOWN]
     few = len(names) <= SHOWN
     hint = f"it has: {listed(near)}" if few else f"the nearest of {len(names)}: {listed(near)}"
-    hint = hint if near else f"it has no {kind}s"
+    hint = hint if near else "it has none"
     return UsageError(f"the model has no {kind} {name!r}", where=where, hint=hint)
 
 

@@ -212,7 +212,8 @@ def _run(
         complete = output_path(request, partial=False)
         folder = folder or Path(f"{complete}.reproducers")
         for path in {complete, output_path(request, partial=True)}:
-            check_writable(path, request.model, force=request.force, in_place=request.in_place)
+            how = {"force": request.force, "in_place": request.in_place, "replaces": True}
+            check_writable(path, request.model, **how)
     result = finish_with(
         model,
         settings,
@@ -288,7 +289,7 @@ def output_path(request: RunRequest, *, partial: bool) -> Path:
 
 
 def check_writable(
-    path: Path, source: Path | Model, *, force: bool, in_place: bool = False
+    path: Path, source: Path | Model, *, force: bool, in_place: bool = False, replaces: bool = False
 ) -> None:
     """Check, before the work, that a result may be written.
 
@@ -297,6 +298,7 @@ def check_writable(
         source: The model that it is made from, which is not to be overwritten.
         force: Whether a file that graphfix did not write may be.
         in_place: Whether `path` is the model itself, which is meant.
+        replaces: Whether the command can be asked to, with --in-place.
 
     Raises:
         UsageError: It cannot be written, or is not to be.
@@ -317,9 +319,8 @@ def check_writable(
         raise UsageError("is not a regular file", where=str(path), hint="-o takes a file name")
     file = source if isinstance(source, Path) else None
     if file is not None and file.exists() and path.samefile(file):
-        raise UsageError(
-            "would overwrite the input", where=str(path), hint="use --in-place if that is meant"
-        )
+        hint = f"give another name with -o{', or --in-place if that is meant' * replaces}"
+        raise UsageError("would overwrite the input", where=str(path), hint=hint)
     if not force and not (written_by_graphfix(path) if file is None else _ours(path, file)):
         raise UsageError(
             "is there already and was not written by graphfix",

@@ -8,13 +8,22 @@ from graphfix.inspection.closer_look import Cell, Table
 from graphfix.rendering.as_json import SCHEMA, Json
 from graphfix.rendering.style import PLAIN, Style, join, printable, table, wrap
 
+# What a column is called for people; JSON has its key.
+_TITLES = {
+    "macs": "multiply-adds",
+    "of unknown size": "nodes of unknown size",
+    "what": "is",
+    "sizes": "stored",
+    "also a size of": "same as",
+}
+
 
 def looking_text(tables: Sequence[Table], *, style: Style = PLAIN) -> str:
     """Return what was found, for people."""
     lines: list[str] = []
     for found in tables:
         lines += ["", style.paint(found.heading, "bold")]
-        head = tuple(column.upper() for column in found.columns)
+        head = tuple(_TITLES.get(column, column).upper() for column in found.columns)
         rows = [tuple(_text(cell) for cell in row) for row in found.rows]
         lines += table([head, *rows]) if rows else ["  none"]
         if found.note:

@@ -10,7 +10,7 @@ from msgspec import to_builtins
 
 from graphfix.batch.batch import Fleet
 from graphfix.batch.jobs import SCHEMA, Row
-from graphfix.rendering.style import Style, count, printable, wrap
+from graphfix.rendering.style import Style, capped, count, printable, wrap
 from graphfix.rendering.wording import Word
 
 WORDS = {
@@ -42,26 +42,29 @@ def word_shown(word: str) -> str:
 def row_line(row: Row, made: int, of: int, style: Style) -> str:
     """Return a line on one row that was made."""
     word = style.paint(f"{word_shown(row.word):10}", COLOURS.get(row.word, "red"))
-    reported = f"  {printable(row.message)}" if row.message else ""
+    reported = f"  {_why(row)}" if _why(row) else ""
     return f"{made:>{len(str(of))}}/{of}  {row.target:12} {word} {printable(row.name)}{reported}"
 
 
 def fleet_text(fleet: Fleet, style: Style) -> str:
-    """Return the table of a fleet: what became of how many, and what one more repair would cure."""
+    """Return the table of a fleet: what became of how many, and what alone is left of some."""
     lines: list[str] = []
     for target, words in fleet.words.items():
         lines += [f"{target}: {count(words.total(), 'model')}"]
         lines += [_share(word, words, style) for word in WORDS if words[word]]
         lines += [_share(word, words, style) for word in words if word not in WORDS]
         bad = [r for r in fleet.rows if r.target == target and r.word not in ("fine", "fixed")]
-        lines += [f"    {printable(r.name)}: {word_shown(r.word)}{_why(r)}" for r in bad[:_SHOWN]]
+        lines += [
+            f"    {printable(r.name)}: {', '.join(filter(None, (word_shown(r.word), _why(r))))}"
+            for r in bad[:_SHOWN]
+        ]
         if len(bad) > _SHOWN:
             lines.append(f"    and {len(bad) - _SHOWN} more")
         cures = fleet.cures[target].most_common(_CURES)
         if cures:
             lines += wrap(
-                "one more repair would cure: "
-                + ", ".join(f"{printable(feature)} {count(n, 'model')}" for feature, n in cures),
+                "the only problem left: "
+                + ", ".join(f"{printable(feature)} in {count(n, 'model')}" for feature, n in cures),
                 "    ",
                 "  ",
             )
@@ -78,10 +81,9 @@ def _share(word: str, words: Counter[str], style: Style) -> str:
 
 
 def _why(row: Row) -> str:
-    if row.message:
-        return f", {printable(row.message)}"
-    features = ", ".join(printable(feature) for feature in list(row.left)[:3])
-    return f", {features}" if features else ""
+    """Return what is left of a model where something is, else what was said of it."""
+    features = [printable(feature) for feature in row.left]
+    return f"left: {capped(features, 3)}" if features else printable(row.message)
 
 
 def fleet_json(fleet: Fleet, rows: Path) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from graphfix.rendering.as_json import Json
 from graphfix.rendering.style import PLAIN, Style, count, join, labelled, table, wrap
+from graphfix.report import Accuracy
 
 if TYPE_CHECKING:
     from graphfix.authoring.declaring import Option, Pass
@@ -63,7 +64,7 @@ def pass_text(known: Pass, *, style: Style = PLAIN) -> str:
     """Return the page of one pass: how it is declared, its options, its documentation."""
     lines = [style.paint(known.id, "bold")]
     lines += labelled("family", known.family or _OWN, indent=2)
-    lines += labelled("accuracy", str(known.accuracy), indent=2)
+    lines += labelled("accuracy", _accuracy(known), indent=2)
     lines += labelled("matches", ", ".join(_operators(known)) or "whole graphs", indent=2)
     lines += labelled("opsets", _opsets(known), indent=2)
     lines += labelled("removes", ", ".join(known.removes), indent=2)
@@ -80,6 +81,14 @@ def pass_text(known: Pass, *, style: Style = PLAIN) -> str:
             ]
     lines += ["", *known.page.splitlines()]
     return join(lines)
+
+
+def _accuracy(known: Pass) -> str:
+    """Return the label of a pass, which its places may have to lower."""
+    text = known.page.partition("\nAccuracy:")[2].partition("\nReferences:")[0]
+    places = known.accuracy is Accuracy.EXACT and Accuracy.APPROXIMATE in text.lower()
+    lower = f"; {Accuracy.APPROXIMATE} in some places, see Accuracy below" if places else ""
+    return f"{known.accuracy}{lower}"
 
 
 def pass_json(known: Pass) -> Json:

@@ -6,6 +6,13 @@ from collections.abc import Sequence
 from os.path import basename
 
 from graphfix.rendering.grouping import distinct, group_findings
+from graphfix.rendering.problem_lines import (
+    problem_line,
+    problem_lines,
+    short_legend,
+    subject,
+    whole_problem,
+)
 from graphfix.rendering.short_lines import (
     Listed,
     fitted,
@@ -14,13 +21,6 @@ from graphfix.rendering.short_lines import (
     notes_parted,
     one_line,
     whole_text,
-)
-from graphfix.rendering.short_report import (
-    problem_line,
-    problem_lines,
-    short_legend,
-    subject,
-    whole_problem,
 )
 from graphfix.rendering.style import PLAIN, Style, capped, count, join, printable
 from graphfix.rendering.wording import Word, engine_sentence, problems
@@ -104,5 +104,5 @@ def _next(command: str, blocking: Sequence[Finding]) -> Listed:
             text = f"no pass is made for {capped(helpless, 4)}; others may remove them"
             entries.append([one_line(text, "  ")])
         return Listed("Next: repair it", entries)
-    title = "Next: no pass is made for these problems; see what others remove"
+    title = one_line(f"Next: no pass is made for {capped(helpless, 4)}; see what a run does")
     return Listed(title, [[f"  {printable(command)}"]] if helpless and command else [])

@@ -9,6 +9,7 @@ from os.path import basename
 from graphfix.engines.interface import NextStep
 from graphfix.rendering.grouping import Group, distinct, group_findings, node_label
 from graphfix.rendering.next_steps import next_steps, replay_line, reproduced_at
+from graphfix.rendering.problem_lines import left_lines, problem_line, short_legend, subject
 from graphfix.rendering.short_lines import (
     LABEL,
     Listed,
@@ -17,10 +18,8 @@ from graphfix.rendering.short_lines import (
     labelled_whole,
     notes_parted,
     one_line,
-    whole_text,
 )
 from graphfix.rendering.style import PLAIN, WIDTH, Style, capped, count, join, printable, wrap
-from graphfix.rendering.text_findings import legend
 from graphfix.rendering.text_report import TONES
 from graphfix.rendering.wording import (
     Word,
@@ -34,23 +33,19 @@ from graphfix.rendering.wording import (
 )
 from graphfix.report import (
     Accuracy,
-    Finding,
     Outcome,
     Report,
-    Severity,
     Status,
     Verdict,
     every_site_equal,
     mended_sites,
 )
 
-_SEVERITY = 10  # columns
 _NOTES_SHOWN = 2
 _UNDECIDED = {
     Verdict.INCONCLUSIVE: "comparing the whole model was inconclusive",
     Verdict.SKIPPED: "the whole model was not compared",
 }
-_NO_PASS = "no pass removes this"
 _FIRST = 160  # columns of a first line that holds a reason
 
 
@@ -60,7 +55,8 @@ def verdict_line(report: Report, exit_code: int, *, dry_run: bool = False) -> st
     name = printable(basename(report.input.path) or "the model")
     to = f" for {report.target}" if report.target else ""
     before, after = problems(report.findings_before), problems(report.findings_after)
-    changed = any(o.status is Status.APPLIED for o in report.outcomes) or bool(report.io_changes)
+    applied = any(o.status is Status.APPLIED for o in report.outcomes)
+    changed = applied or bool(report.io_changes)
     if exit_code == 4:
         said = f"{name}{to}: the result computes something else, nothing was written"
     elif after:
@@ -80,7 +76,8 @@ def verdict_line(report: Report, exit_code: int, *, dry_run: bool = False) -> st
     elif before:
         said = f"{name}{to}: {count(len(before), 'problem')} repaired, none is left"
     else:
-        said = f"{name} had no problem{to}, and was simplified" if to else f"{name}, as asked"
+        did = "was simplified" if applied else "only inputs or outputs were changed"
+        said = f"{name} had no problem{to}, and {did}" if to else f"{name}, as asked"
     return f"{word}: {said}"
 
 
@@ -116,8 +113,8 @@ def short_report(
     lists = [
         Listed(
             f"Problems left: {len(left)}",
-            [_left(group, report) for group in kinds],
-            whole=[_left(group, report, whole=True) for group in kinds],
+            [left_lines(group, report) for group in kinds],
+            whole=[left_lines(group, report, whole=True) for group in kinds],
             legend=short_legend(left),
         ),
         Listed("Not done", _not_done(report) if word == Word.NOT_DONE else []),
@@ -149,6 +146,8 @@ def verified(report: Report) -> str:
     source = printable(basename(report.input.path) or "the model")
     applied = any(o.status is Status.APPLIED for o in report.outcomes)
     if not applied and found.status is Verdict.EQUAL:
+        if report.io_changes:
+            return "no node was changed, so nothing had to be compared"
         written = report.output
         if written is not None and written.sha256 != report.input.sha256:
             return "no repair was made; notes say what differs from the input"
@@ -195,48 +194,6 @@ def _alone(report: Report) -> str:
     other = Counter[Verdict](status for status in proofs if status is not Verdict.EQUAL)
     reported = [f"{other[verdict]} {verdict}" for verdict in Verdict if other[verdict]]
     return f"of {len(proofs)} repairs compared alone {', '.join(reported)}" if reported else ""
-
-
-def problem_line(group: Group) -> str:
-    """Return one kind of problem in a line: severity, how many nodes, operator, engine's words."""
-    return one_line(_problem(group), f"  {group.severity} ".ljust(_SEVERITY))
-
-
-def whole_problem(group: Group) -> list[str]:
-    """Return the same with nothing cut off of the message, or of the engine's first line."""
-    text = _problem(group, lines=1)
-    return whole_text(text, f"  {group.severity} ".ljust(_SEVERITY), " " * _SEVERITY)
-
-
-def _problem(group: Group, *, lines: int | None = None) -> str:
-    first = group.findings[0]
-    many = f"{len(group.nodes)} x " if group.nodes else ""
-    doubt = "" if group.certain else ", possibly"
-    words = next((f.engine_text for f in group.findings if f.engine_text), "") or first.message
-    if group.nodes:
-        words = words.removeprefix(f"{first.node.op}: ")
-    return f"{many}{subject(group)}{doubt}: {' '.join(words.splitlines()[:lines])}"
-
-
-def short_legend(findings: Iterable[Finding]) -> list[str]:
-    """Say what the words for severities mean that do not say it themselves."""
-    plain = (Severity.REJECT, Severity.NOTE)
-    words = [
-        line.split(maxsplit=1) for line in legend(f for f in findings if f.severity not in plain)
-    ]
-    return [f"{' ' * _SEVERITY}({word}: {meaning})" for word, meaning in words]
-
-
-def subject(group: Group) -> str:
-    """Return the operator of a kind of problem, and what of it is meant where that is a part."""
-    node = group.findings[0].node
-    feature = group.feature.partition(":")[2]
-    if not node.op:
-        return "the model"
-    operator = f"{node.domain}::{node.op}" if node.domain else node.op
-    if group.feature.startswith("op:"):
-        return feature
-    return operator
 
 
 def repair_lines(report: Report) -> list[list[str]]:
@@ -347,69 +304,6 @@ def _repaired(report: Report, gone: Sequence[Group]) -> str:
     return f"Problems repaired: {fewer}" + (
         f", {listed} of kinds all gone" if fewer > listed else ""
     )
-
-
-def problem_lines(group: Group) -> list[str]:
-    """Return a kind of problem that is there: one line, or more where it is one of the model.
-
-    Its message alone says what to do then, and may name an option.
-    """
-    if group.nodes or not group.findings[0].blocks:
-        return [problem_line(group)]
-    text = f"the model: {group.findings[0].message}"
-    return whole_text(text, f"  {group.severity} ".ljust(_SEVERITY), " " * _SEVERITY)
-
-
-def _left(group: Group, report: Report, *, whole: bool = False) -> list[str]:
-    """Return a kind of problem that is left, and why nothing removed it."""
-    lines, margin = problem_lines(group), " " * _SEVERITY
-    why = why_left(group.findings, report.outcomes) if group.nodes else ""
-    if why:
-        lines += whole_text(why, margin) if whole else [one_line(why, margin)]
-    return lines
-
-
-def why_left(findings: Sequence[Finding], outcomes: Iterable[Outcome]) -> str:
-    """Say why a problem is left: no pass removes it, a consent is missing, or a pass refused.
-
-    What the user's own options keep away is said with it.
-    """
-    withheld = "; ".join(distinct(f.withheld for f in findings))
-    tried = _why_tried(findings, outcomes)
-    if withheld and tried in ("", _NO_PASS):
-        return withheld
-    return f"{tried}; {withheld}" if withheld else tried or _idle(findings)
-
-
-def _idle(findings: Sequence[Finding]) -> str:
-    names = distinct(name for g in group_findings(findings) for name in g.removed_by)
-    return f"{capped(names, 2)} did not act here (`graphfix check --explain` says why)"
-
-
-def _why_tried(findings: Sequence[Finding], outcomes: Iterable[Outcome]) -> str:
-    """Say what the run itself knows of why a problem is left; empty where it knows nothing."""
-    names = distinct(name for f in findings for name in f.removed_by)
-    needs = dict(pair for f in findings for pair in f.needs)
-    if needs:
-        name, options = next(iter(needs.items()))
-        return f"{name} needs {options}"
-    nodes = {f.node.outputs for f in findings}
-    reasons = [
-        (o, site)
-        for o in outcomes
-        if o.status in (Status.REFUSED, Status.FAILED) and (o.pass_id in names or not names)
-        for site in o.sites or (None,)
-    ]
-    for outcome, site in reasons:
-        if (site is None and names) or (site is not None and site.node.outputs in nodes):
-            at = f" at {node_label(site.node)}" if site is not None and len(findings) > 1 else ""
-            return f"{outcome.pass_id} {outcome.status}{at}: {outcome.reason}"
-    if not names:
-        return _NO_PASS
-    unknown = distinct(f.missing for f in findings)
-    if unknown:
-        return f"not known: {capped(unknown, 3)}"
-    return ""
 
 
 def _not_done(report: Report) -> list[list[str]]:

@@ -59,7 +59,8 @@ def labelled(label: str, text: str, indent: int = 4, width: int = 10) -> list[st
 def table(rows: Sequence[Sequence[str]], indent: str = "  ", gap: str = "  ") -> list[str]:
     """Return rows as aligned columns; the last one is wrapped under itself.
 
-    A cell that is longer than half a line pushes only its own row to the right.
+    A cell that is longer than half a line pushes only its own row to the right; where little room
+    is left then, the last one has lines of its own.
     """
     if not rows:
         return []
@@ -68,7 +69,12 @@ def table(rows: Sequence[Sequence[str]], indent: str = "  ", gap: str = "  ") ->
     lines: list[str] = []
     for row in rows:
         head = indent + "".join(row[i].ljust(widths[i]) + gap for i in range(columns - 1))
-        lines += wrap(row[-1], " " * min(len(head), WIDTH // 2), head)
+        half = WIDTH // 2 + len(indent) + len(gap)
+        if len(head) <= half or len(head) + len(row[-1]) <= WIDTH:
+            lines += wrap(row[-1], " " * len(head), head)
+        else:
+            room = max(len(indent) + 4, WIDTH - len(row[-1]))
+            lines += [head.rstrip(), *wrap(row[-1], " " * min(WIDTH // 2, room))]
     return lines
 
 

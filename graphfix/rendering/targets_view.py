@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 _LONG = ("in/outputs", "IR", "source")  # what a short page leaves out
 KNOWN = {
-    "sources": "read in its sources",
-    "measured": "measured in it",
+    "sources": "read in its source code",
+    "measured": "measured in the engine",
     "tables": "from tables, never run",
     "": "as its profile says",
 }
@@ -54,7 +54,7 @@ def families_text(targets: Sequence[Target], *, style: Style = PLAIN) -> str:
     for target in targets:
         families.setdefault(target.family, []).append(target)
     run = {name: each for name, each in families.items() if engine_of(name).how_known != "tables"}
-    rows = [("target", "versions", "known")]
+    rows = [("target", "versions", "rules")]
     for name, members in run.items():
         first, last = members[0].name, members[-1].name
         span = last if len(members) == 1 else f"{first} to {last} ({len(members)})"
@@ -85,9 +85,9 @@ def _knowledge(targets: Sequence[Target]) -> list[str]:
         reported.setdefault(known_text(target), {})[target.family] = None
     here = [t.name for t in targets if engine_of(t.family).is_run_here(t)]
     lines = [
-        line for text, names in reported.items() for line in labelled(text, ", ".join(names), 2, 23)
+        line for text, names in reported.items() for line in labelled(text, ", ".join(names), 2, 25)
     ]
-    return lines + labelled("run here", ", ".join(here), 2, 23)
+    return lines + labelled("run here", ", ".join(here), 2, 25)
 
 
 def target_text(

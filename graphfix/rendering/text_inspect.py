@@ -33,10 +33,10 @@ def inspect_text(found: Inspection, reach: Reach | None = None, *, style: Style 
     lines += labelled("opsets", _opsets(found), indent=2)
     if found.lowest_opset is not None:
         lines += labelled(
-            "", f"the operators, as they are written, need ai.onnx {found.lowest_opset}", indent=2
+            "", f"the newest form of an operator is of ai.onnx {found.lowest_opset}", indent=2
         )
     if reach is not None:
-        lines += labelled("", f"`graphfix run --opset` goes down to {reach.lowest}", indent=2)
+        lines += labelled("", _reach(reach), indent=2)
     lines += labelled("exporter", printable(found.producer), indent=2)
     lines += labelled("nodes", str(found.nodes), indent=2)
     stored = f"{count(found.weight_count, 'tensor')}, {size(found.weight_bytes)}"
@@ -49,7 +49,7 @@ def inspect_text(found: Inspection, reach: Reach | None = None, *, style: Style 
         ("Functions", _functions(found.functions)),
         ("External data", _external(found.external)),
         ("Metadata", table([(printable(k), _short(v)) for k, v in found.metadata.items()])),
-        ("In the way of a lower opset", [] if reach is None else _blockers(reach)),
+        ("What blocks a lower opset", [] if reach is None else _blockers(reach)),
     ):
         if body:
             lines += ["", style.paint(heading, "bold"), *body]
@@ -61,20 +61,20 @@ def short_inspect(found: Inspection, reach: Reach | None = None, *, style: Style
     lines = [style.paint(_title(found), "bold")]
     lines += labelled_short("opsets", _opsets(found) + _needed(found))
     if reach is not None:
-        lines += labelled_short("reach", f"`graphfix run --opset` goes down to {reach.lowest}")
+        lines += labelled_short("reach", _reach(reach))
     lines += labelled_short("exporter", found.producer)
     weights = f"{count(found.weight_count, 'weight')} of {size(found.weight_bytes)}"
     lines += labelled_short("size", f"{count(found.nodes, 'node')}, {weights}")
     operators = [f"{row.nodes} {_operator(row)}" for row in found.histogram]
     lines += labelled_short("operators", ", ".join(operators))
     foreign = [_operator(row) for row in found.histogram if row.since_opset is None]
-    lines += labelled_short("unknown", capped(foreign, 4) and f"{capped(foreign, 4)} (to ONNX)")
+    lines += labelled_short("unknown", capped(foreign, 4) and f"{capped(foreign, 4)} (not of ONNX)")
     lists = [
         Listed(title, [[line] for line in body])
         for title, body in (
             (f"Inputs: {len(found.inputs)}", _ports(found.inputs)),
             (f"Outputs: {len(found.outputs)}", _ports(found.outputs)),
-            ("In the way of a lower opset", [] if reach is None else _blockers(reach)),
+            ("What blocks a lower opset", [] if reach is None else _blockers(reach)),
         )
     ]
     lists += [
@@ -101,7 +101,11 @@ def _opsets(found: Inspection) -> str:
 
 def _needed(found: Inspection) -> str:
     lowest = found.lowest_opset
-    return "" if lowest is None else f" (its operators need ai.onnx {lowest})"
+    return "" if lowest is None else f" (written as of ai.onnx {lowest})"
+
+
+def _reach(reach: Reach) -> str:
+    return f"down to opset {reach.lowest}: `graphfix run MODEL --opset {reach.lowest}`"
 
 
 def _operator(row: OpCount) -> str:
@@ -143,7 +147,7 @@ def _operators(rows: Iterable[OpCount]) -> list[str]:
             (
                 str(row.nodes),
                 _operator(row),
-                "unknown to ONNX" if row.since_opset is None else str(row.since_opset),
+                "not of ONNX" if row.since_opset is None else str(row.since_opset),
             )
             for row in rows
         ]

@@ -135,7 +135,7 @@ def _before(report: Report, style: Style) -> list[str]:
         now = left[group.key]
         if not group.findings[0].blocks:
             return ""
-        return "all gone" if now == 0 else f"{now} left"
+        return "all repaired" if now == 0 else f"{now} left"
 
     if not report.findings_before:
         return []

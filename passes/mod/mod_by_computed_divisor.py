@@ -31,9 +31,7 @@ def mod_by_computed_divisor(node: NodeView, build: Builder) -> Value:
     """Return the remainder, see the module."""
     a, b = node.need(0), node.need(1)
     if a.dtype not in (np.dtype(np.int32), np.dtype(np.int64)):
-        raise Refuse(
-            f"the operands must be of a dtype that this is proved for; they are {a.type_name}"
-        )
+        raise Refuse(f"the operands must be int32 or int64; they are {a.type_name}")
     if build.const(b) is not None:
         raise Refuse("the divisor must be computed; it is a constant")
     build.declare(EXACT, "for divisors other than 0; Mod gives no number for 0")

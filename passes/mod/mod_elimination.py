@@ -89,9 +89,7 @@ def mod_elimination(node: NodeView, build: Builder) -> Value:
     """Return the remainder of the two inputs without Mod."""
     a, b = node.need(0), node.need(1)
     if a.type_name not in _INTEGERS | _FLOATS:
-        raise Refuse(
-            f"the operands must be of a dtype that this is proved for; they are {a.type_name}"
-        )
+        raise Refuse(f"the operands must be integers or floats; they are {a.type_name}")
     truncating = bool(node.attr("fmod", 0))
     if a.type_name in _FLOATS:
         rest = _of_floats(build, _widened(build, a), _widened(build, b), truncating)

@@ -50,9 +50,7 @@ def mod_float_to_fmod(node: NodeView, build: Builder) -> Value:
     if not a.elem_type:
         raise Refuse("the dtype of the operands must be known")
     if a.type_name not in _FLOATS:
-        raise Refuse(
-            f"the operands must be of a dtype that this is proved for; they are {a.type_name}"
-        )
+        raise Refuse(f"the operands must be floats; they are {a.type_name}")
     if node.attr("fmod", 0):
         raise Refuse("fmod must be 0; it is 1 already")
     return with_sign_of_divisor(build, build.Mod(a, b, fmod=1), b)

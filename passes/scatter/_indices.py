@@ -66,8 +66,8 @@ def widened(build: Builder, data: Value, updates: Value, reduction: str) -> tupl
         return data, updates
     if reduction != "none":
         raise Refuse(
-            f"the reduction must be one that this is proved for; it is {reduction!r} of dtype "
-            f"{data.type_name}"
+            "the reduction must be none where elements are narrower than int32; it is "
+            f"{reduction!r} of dtype {data.type_name}"
         )
     return build.Cast(data, to=TensorProto.INT32), build.Cast(updates, to=TensorProto.INT32)
 

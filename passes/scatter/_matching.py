@@ -60,8 +60,8 @@ def reduced(
     """
     if data.dtype is None or reduction not in _REDUCERS or data.dtype.kind not in "if":
         raise Refuse(
-            f"the reduction must be one that this is proved for; it is {reduction!r} of dtype "
-            f"{data.type_name}"
+            f"the reduction must be {', '.join(_REDUCERS)} of integers or floats; it is "
+            f"{reduction!r} of dtype {data.type_name}"
         )
     neutral = _neutral(reduction, data.dtype)
     chosen = build.Where(hits, updates, neutral)

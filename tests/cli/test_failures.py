@@ -165,7 +165,7 @@ def test_an_interrupt_is_quiet(monkeypatch: pytest.MonkeyPatch, capsys: Capture)
         (["run", "m", "--report", "r.pdf"], "--report: 'r.pdf' is not of the form FILE.html or "),
         (["run", "m", "--report", "no/r.md"], "--report: 'no/r.md': there is no folder 'no'"),
         (["run", "m", "--verify", "places"], "--verify: 'places' is not one of "),
-        (["run", "m", "--opset", "x"], "--opset: 'x' is not a valid integer"),
+        (["run", "m", "--opset", "x"], "--opset: 'x' is not an integer"),
         (["run", "m", "--in-place", "-o", "x"], "graphfix run: --in-place and --output exclude"),
     ],
 )

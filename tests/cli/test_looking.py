@@ -93,7 +93,7 @@ def test_work_by_node_and_by_operator(net: str, capsys: Capture) -> None:
     assert table["MatMul"]["of_unknown_size"] == 1
     assert table["Add"] == {"operator": "Add", "nodes": 2, "macs": 0, "of_unknown_size": 0}
     assert main(["inspect", net, "--macs"]) == 0
-    assert f"{conv} in all, and nodes of unknown sizes: 1" in capsys.readouterr().out
+    assert f"{conv:,} in all, and nodes of unknown sizes: 1" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -49,10 +49,10 @@ def test_the_command_shows_it_where_it_is_asked_for(
         assert main(["inspect", path, *words]) == 0
         return capsys.readouterr().out
 
-    assert "--opset` goes" not in said()
+    assert "down to opset" not in said()
     shown = said("--reach")
-    assert "`graphfix run --opset` goes down to 10" in shown
-    assert "In the way of a lower opset" in shown
+    assert "down to opset 10: `graphfix run MODEL --opset 10`" in shown
+    assert "What blocks a lower opset" in shown
     assert BLOCKED in " ".join(shown.split())
     assert "reach" not in json.loads(said("--json"))
     reach = json.loads(said("--reach", "--json"))["reach"]

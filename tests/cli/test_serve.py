@@ -25,4 +25,4 @@ def test_a_port_that_is_in_use(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_an_address_of_no_machine(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["serve", "--host", "no.such.host.invalid", "--port", "0"]) == 2
-    assert "--host no.such.host.invalid: is no address of this machine" in capsys.readouterr().err
+    assert "--host no.such.host.invalid: there is no such address (" in capsys.readouterr().err

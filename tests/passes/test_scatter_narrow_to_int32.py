@@ -55,7 +55,10 @@ def test_refusals() -> None:
     assert_refused(PASS, model, "the data must be of a narrow dtype; it is float32")
     model = scatter_model("ScatterND", (2, 1), (2, 4), data=(6, 4), dtype="int8", reduction="add")
     assert_refused(
-        PASS, model, "the reduction must be one that this is proved for; it is 'add' of dtype int8"
+        PASS,
+        model,
+        "the reduction must be none where elements are narrower than int32; it is 'add' of "
+        "dtype int8",
     )
 
 

@@ -90,7 +90,7 @@ def test_unchanged_is_said_of_equal_files_only(samples: Samples) -> None:
 
 def test_findings_are_grouped_with_capped_nodes(samples: Samples) -> None:
     text = report_text(*samples["fixed"])
-    assert "  reject  op:Mod  (12 nodes, all gone)\n" in text
+    assert "  reject  op:Mod  (12 nodes, all repaired)\n" in text
     assert "nodes     /layers/0/Mod, /layers/1/Mod, /layers/2/Mod and 9 more\n" in text
     assert text.count("TensorRT 8.4 has no importer for Mod") == 1
     assert "engine    No importer registered for op: Mod\n" in text

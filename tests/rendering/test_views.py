@@ -63,13 +63,13 @@ def test_inspection_as_text() -> None:
     for line in (
         "model.onnx: 2.5 MB, IR 8",
         "  opsets    ai.onnx 17, acme 1",
-        "            the operators, as they are written, need ai.onnx 11",
+        "            the newest form of an operator is of ai.onnx 11",
         "  weights   4 tensors, 1.0 kB",
         "  x  float32  batchx3x?  (dynamic)",
         "  s  int64    scalar",
         "  y  seq(float32)  unknown rank  (dynamic)",
         "  3  Conv        11",
-        "  2  acme::Warp  unknown to ONNX",
+        "  2  acme::Warp  not of ONNX",
         "  24 B  float32  2x3  w",
         "  acme::f",
         "  w.bin      24 B",
@@ -170,7 +170,7 @@ def test_a_target_says_how_it_is_known_and_what_it_takes() -> None:
     assert known["corpus"] == taken
     assert "trtexec" in known["install"]
     text = target_text(load_target("trt8.6"), (), ())
-    assert "  known       read in its sources\n" in text
+    assert "  known       read in its source code\n" in text
     counts = f"of {taken['models']} models {taken['before']} as they are, {taken['after']} after"
     assert f"  corpus      {counts} graphfix, by its rules" in text
     old = target_text(load_target("ort-1.8"), (), ())
@@ -186,8 +186,8 @@ def test_a_target_says_how_it_is_known_and_what_it_takes() -> None:
 
 def test_the_list_says_how_each_family_is_known() -> None:
     lines = targets_text([load_target("trt8.6"), load_target("nncase"), load_target("webgl")])
-    assert "  read in its sources    trt\n" in lines
-    assert "  from tables, never run nncase, webgl\n" in lines
+    assert "  read in its source code  trt\n" in lines
+    assert "  from tables, never run   nncase, webgl\n" in lines
 
 
 def test_targets_are_a_table() -> None:
@@ -206,3 +206,11 @@ def test_small_shapes() -> None:
     assert (count(1, "pass", "passes"), count(2, "pass", "passes")) == ("1 pass", "2 passes")
     assert table([("x" * 50, "a"), ("y", "b")]) == [f"  {'x' * 50}  a", f"  y{' ' * 41}b"]
     assert table([("a", "bb"), ("ccc", "d")]) == ["  a    bb", "  ccc  d"]
+
+
+def test_a_long_row_of_a_table_stays_on_the_screen() -> None:
+    long, other = "n" * 38, "m" * 26
+    rows = [("node", "by", "from"), (long, other, "a cell that needs more room")]
+    assert table(rows)[1:] == [f"  {long}  {other}", " " * 40 + "a cell that needs more room"]
+    first, second = table([("n" * 40, "word " * 12)])
+    assert second.index("word") == first.index("word") == 44

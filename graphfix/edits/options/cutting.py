@@ -66,6 +66,10 @@ class Extract:
         return Step(taken, (said + ", ".join(outputs),), (claim,))
 
 
+def _nodes(number: int) -> str:
+    return f"{number} node{'s' * (number != 1)}"
+
+
 @option("extract", "IN,IN:OUT,OUT", "Take out what computes tensors from others.", Group.PARTS)
 def read_extract(given: Given) -> Extract:
     """Return the edit that a text asks for."""
@@ -131,8 +135,8 @@ class Split:
             composed(front, back, subject.proto, subject.proto.graph.output),
         )
         said = (
-            f"{len(first)} nodes up to {', '.join(tensors)} go to {self.front}",
-            f"{len(second)} nodes go to {self.back}",
+            f"{_nodes(len(first))} up to {', '.join(tensors)} for {self.front}",
+            f"{_nodes(len(second))} for {self.back}",
         )
         return Step(subject.proto, said, (claim,), {self.front: front, self.back: back})
 

@@ -119,7 +119,8 @@ def read_bytes(path: Path) -> bytes:
                     raise InvalidModel("not an ONNX model: it begins with zeros", where=where)
         return path.read_bytes()
     except FileNotFoundError:
-        raise InvalidModel("no such file", where=where, hint="check the path") from None
+        hint = "check the path" if where != "-" else "standard input is not read here: give a path"
+        raise InvalidModel("no such file", where=where, hint=hint) from None
     except OSError as error:
         raise InvalidModel(f"cannot be read: {error.strerror}", where=where) from error
     except (ValueError, RuntimeError) as error:  # a NUL in the name; a loop of links
@@ -128,7 +129,9 @@ def read_bytes(path: Path) -> bytes:
 
 def _check_kind(mode: int, where: str) -> None:
     if stat.S_ISDIR(mode):
-        raise InvalidModel("is a folder, not a model file", where=where)
+        held = next(Path(where).glob("*.onnx"), None)
+        hint = "no .onnx file is in it" if held is None else f"a file of it is {held.name}"
+        raise InvalidModel("is a folder, not a model file", where=where, hint=hint)
     if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):  # which may never end
         raise InvalidModel("is a device, not a model file", where=where)
     if not stat.S_ISREG(mode):  # which waits for someone who writes

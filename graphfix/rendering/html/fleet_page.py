@@ -48,7 +48,7 @@ def fleet_page(fleet: Fleet) -> Page:
             *_left_out(fleet),
         ),
         sections=(
-            Section("cures", "What one more repair would cure", table=_cures(fleet)),
+            Section("cures", "The only problem left", table=_cures(fleet)),
             Section("models", "Models", cards=_cards(fleet)),
             Section("table", "Models by targets", table=_matrix(fleet)),
         ),
