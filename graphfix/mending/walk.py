@@ -21,6 +21,7 @@ from graphfix.ir.protos import all_graphs, constant_of_node, normal_domain
 from graphfix.ir.schemas import Form, form_of
 from graphfix.ir.views import NodeView
 from graphfix.mending.control_flow import given_by
+from graphfix.mending.forms import Convert, Forms
 from graphfix.mending.kinds import Kind, of_rules
 from graphfix.mending.operands import (
     Operand,
@@ -32,6 +33,7 @@ from graphfix.mending.operands import (
     plain,
     readings,
 )
+from graphfix.mending.promotion import is_float
 from graphfix.mending.scopes import (
     Names,
     Scope,
@@ -89,17 +91,51 @@ def mended_types(model: Model) -> Mended:
     return Mended(proto, walk.places, walk.unclear)
 
 
+def mended_outputs(model: Model) -> Mended:
+    """Give outputs in the types that they are declared with, where only these are wrong.
+
+    Args:
+        model: The model, which is not changed. Operands of two types are left alone.
+    """
+    read = mended_types(model)
+    if read.places or read.unclear:
+        return Mended(read.proto, [], [])
+    walk = Walk(read.proto, {function.key for function in model.functions})
+    walk.main(model.graph, every=True)
+    return Mended(walk.proto, walk.places, walk.unclear)
+
+
+def reformed(model: Model, convert: Convert) -> Mended:
+    """Read nodes in the forms of other opsets, and write them in the form of the file.
+
+    Args:
+        model: The model, which is not changed. Operands of two types are left alone.
+        convert: Moves a node from one opset to another.
+    """
+    proto = ModelProto()
+    proto.CopyFrom(model.to_proto())
+    walk = Walk(proto, {function.key for function in model.functions}, Forms(convert))
+    walk.main(model.graph)
+    return Mended(proto, walk.places, walk.unclear)
+
+
 class Walk:
     """One walk over the main graph and its subgraphs."""
 
-    def __init__(self, proto: ModelProto, functions: set[tuple[str, str, str]]) -> None:
-        """Prepare to walk over `proto`, which is edited."""
+    def __init__(
+        self,
+        proto: ModelProto,
+        functions: set[tuple[str, str, str]],
+        forms: Forms | None = None,
+    ) -> None:
+        """Prepare to walk over `proto`, which is edited; with `forms` these alone are read."""
         self.proto = proto
         self.places: list[Place] = []
         self.unclear: list[tuple[NodeView, str]] = []
         self.names = Names(proto)
         self.opsets = opsets_of(proto)
         self._functions = functions
+        self._forms = forms
 
     def add(self, node: NodeRef, said: str, kind: Kind) -> None:
         """Take down a reading."""
@@ -113,11 +149,16 @@ class Walk:
         """Drop what was taken down since."""
         del self.places[mark[0] :], self.unclear[mark[1] :]
 
-    def main(self, graph: Graph) -> None:
-        """Read the main graph, and give its outputs the types that they are declared with."""
+    def main(self, graph: Graph, *, every: bool = False) -> None:
+        """Read the main graph, and give its outputs the types that they are declared with.
+
+        Args:
+            graph: The graph.
+            every: Whether that is for outputs as well whose types follow from no reading.
+        """
         scope = self.entered(self.proto.graph, None, {})
         self.nodes(graph, scope)
-        self._keep_outputs(scope)
+        self._keep_outputs(graph, scope, every=every)
         self.leave(scope)
         _drop_unread(self.proto, self.names.replaced)
 
@@ -163,8 +204,7 @@ class Walk:
         """Read the nodes of a graph in their order."""
         written = list(scope.graph.node)
         for node, proto in zip(graph.nodes, written, strict=True):
-            self._node(node, proto, scope)
-            scope.nodes.append(proto)
+            scope.nodes += self._node(node, proto, scope)
 
     def leave(self, scope: Scope) -> None:
         """Put what was read into the graph of a scope."""
@@ -175,21 +215,26 @@ class Walk:
             if known and info.name in scope.touched:
                 set_elem(info.type, number_of(known))
 
-    def _node(self, node: Node, proto: NodeProto, scope: Scope) -> None:
+    def _node(self, node: Node, proto: NodeProto, scope: Scope) -> list[NodeProto]:
+        """Read one node; return what is written for it."""
         domain = normal_domain(proto.domain)
         form = form_of(proto.op_type, self.opsets.get(domain, 0), domain)
         if form is None or (proto.domain, proto.op_type, proto.overload) in self._functions:
             self._declared(proto, scope)
-            return
+            return [proto]
         touched = scope.is_touched(proto.input)
         before = len(self.places)
+        nodes = [proto]
         try:
-            self._take(NodeView(node), proto, scope)
+            if self._forms is None:
+                self._take(NodeView(node), proto, scope)
+            elif not domain:
+                nodes = self._reformed(node, proto, scope, self._forms)
             given = given_by(self, node, proto, scope) or self._given(proto, form, scope)
         except Unclear as reason:
             self.unclear.append((NodeView(node), str(reason)))
             self.forget(proto, scope)
-            return
+            return [proto]
         touched = touched or len(self.places) > before
         for name in proto.output:
             if name:
@@ -200,6 +245,22 @@ class Walk:
             stored = constant_of_node(proto)
             if stored is not None:
                 scope.constants[proto.output[0]] = stored
+        return nodes
+
+    def _reformed(
+        self, node: Node, proto: NodeProto, scope: Scope, forms: Forms
+    ) -> list[NodeProto]:
+        """Return a node in the form of the file, as it is where it has that."""
+        found = forms.read(node, proto, self.opsets[""], scope)
+        if found is None:
+            return [proto]
+        said = f"{proto.op_type} is read in the form of opset {found.opset}: {found.kind.reading}"
+        self.add(NodeView(node).ref(), said, found.kind)
+        scope.graph.initializer.extend(found.constants)
+        for tensor in found.constants:
+            scope.types[tensor.name] = tensor_type(tensor.data_type)
+            scope.constants[tensor.name] = tensor
+        return found.nodes
 
     def _take(self, view: NodeView, proto: NodeProto, scope: Scope) -> None:
         """Put in the casts that a node needs, and say how its operands are read.
@@ -281,16 +342,24 @@ class Walk:
         for name in proto.output:
             scope.types[name] = None
 
-    def _keep_outputs(self, scope: Scope) -> None:
+    def _keep_outputs(self, graph: Graph, scope: Scope, *, every: bool) -> None:
         (kind,) = of_rules("declared")
+        made_by = {t.name: node for node in graph.nodes for t in node.outputs}
         made = {name: node for node in scope.nodes for name in node.output}
         for info in scope.graph.output:
             declared = elem_name(info.type.tensor_type.elem_type)
             found = scope.elem(info.name)
-            if not declared or not found or declared == found or info.name not in scope.touched:
+            if not declared or not found or declared == found:
                 continue
             node = made.get(info.name)
-            if node is None:
+            if node is None or not (every or info.name in scope.touched):
+                continue
+            if is_float(declared) != is_float(found) or "bool" in (declared, found):
+                said = (
+                    f"there are two readings of the output {info.name}: {found}, as it is "
+                    f"computed, or {declared}, as it is declared; the file does not say which"
+                )
+                self.unclear.append((NodeView(made_by[info.name]), said))
                 continue
             wide = self.names.new(f"{info.name}_as_{found}")
             _rename(scope.nodes, info.name, wide)

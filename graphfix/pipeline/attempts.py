@@ -51,7 +51,7 @@ def _raising(before: Original, hooks: Sequence[Hook]) -> Stage:
 
 
 def _tried(before: Original, model: Model, settings: Settings, hooks: Sequence[Hook]) -> Attempt:
-    faults = features_of(before.validity.complaints)
+    faults = features_of(before.validity.complaints, before.validity.typed)
     run = Run(model, settings, hooks, known_faults=faults)
     try:
         execute(run)

@@ -19,6 +19,8 @@ from graphfix.report import MENDED
 from graphfix.validity.element_types import element_type_complaints
 from graphfix.validity.forms import fits, form_complaints
 
+_DECLARED = "model:output-type-declared"
+
 
 def prepare(run: Run) -> None:
     """Mend what the checker complains of, and keep the model as it is then."""
@@ -32,7 +34,7 @@ def prepare(run: Run) -> None:
         and (each.accuracy is not MENDED or any(map(each.removes_feature, run.faults)))
     ]
     # What is read comes after what needs no reading, and before a type is declared for good.
-    wanted.sort(key=lambda each: (each.changes_io, each.accuracy is MENDED))
+    wanted.sort(key=_turn)
     said = tuple(check_whole(run.model, target)) if target is not None else ()
     prints = Fingerprints(run.model)
     acted = [declared for declared in wanted if run.graph_pass(declared, prints)]
@@ -79,6 +81,12 @@ def _mends_nodes(declared: Pass) -> bool:
     """Say whether a rewrite acts at nodes that a file may not have, whichever engine reads it."""
     mended = any(removed.startswith("model:") for removed in declared.removes)
     return declared.kind == "rewrite" and mended
+
+
+def _turn(declared: Pass) -> int:
+    """Say when a pass has its turn: what needs no reading, readings, outputs."""
+    of_outputs = declared.removes_feature(_DECLARED)
+    return 2 * of_outputs + (declared.accuracy is MENDED)
 
 
 def _is_tolerated(declared: Pass, target: Target | None) -> bool:

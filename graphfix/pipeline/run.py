@@ -133,8 +133,8 @@ class Run:
     def faults(self) -> frozenset[str]:
         """What is wrong with the file as it came, as features: what is mended is never valid."""
         if self.known_faults is None:
-            again = Model(self.original, base_dir=self.model.base_dir)
-            self.known_faults = features_of(examine(again).complaints)
+            found = examine(Model(self.original, base_dir=self.model.base_dir))
+            self.known_faults = features_of(found.complaints, found.typed)
         return self.known_faults
 
     @property

@@ -35,12 +35,14 @@ class Validity:
         complaints: All that is wrong with the file, node by node; not compared.
         unregistered: Where the checker complains, the operators that their opset does not have,
             of which the checker names one; not compared.
+        typed: What inference says that checks types; not compared.
     """
 
     checker: str
     inference: str
     complaints: tuple[Complaint, ...] = field(default=(), compare=False)
     unregistered: frozenset[str] = field(default=frozenset(), compare=False)
+    typed: str = field(default="", compare=False)
 
 
 def validity_of(model: Model, misdeclared: frozenset[str] = frozenset()) -> Validity:
@@ -56,7 +58,7 @@ def validity_of(model: Model, misdeclared: frozenset[str] = frozenset()) -> Vali
     names: Iterator[str] = iter(())
     if found.checker:
         names = (node.op for node in model.nodes() if form_at(node) is None)
-    return Validity(found.checker, found.inference, found.complaints, frozenset(names))
+    return Validity(found.checker, found.inference, found.complaints, frozenset(names), found.typed)
 
 
 def misdeclared_outputs(model: Model, passes: Sequence[Pass]) -> frozenset[str]:

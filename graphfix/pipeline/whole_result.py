@@ -73,10 +73,9 @@ def compared(before: Original, attempt: Attempt) -> Attempt:
     if run.journal.labelled(MENDED):
         read = run.prepared if run.prepared is not None else model.to_proto()
         reading = verify_reading(before, read, settings)
-        if reading.status is Verdict.MISMATCH or (
-            run.prepared is None and settings.verify != "off"
-        ):
-            verification = reading
+        # Where nothing was repaired after it, the file as it was read is the result.
+        alone = settings.verify != "off" and (run.prepared is None or read == model.to_proto())
+        verification = reading if alone or reading.status is Verdict.MISMATCH else verification
     run.seconds["verify"] = perf_counter() - start
     left = file_findings(found.complaints, settings.target)
     return structs.replace(attempt, verification=verification, file_findings=left, reading=reading)

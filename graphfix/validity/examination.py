@@ -78,11 +78,13 @@ class Examination(Struct, frozen=True):
         checker: What the checker says, in one line; empty for nothing.
         inference: What strict shape inference says, in one line; empty for nothing.
         complaints: Everything, node by node.
+        typed: What inference says that checks types, in one line: it may stop before any node.
     """
 
     checker: str
     inference: str
     complaints: tuple[Complaint, ...]
+    typed: str = ""
 
 
 def examine(model: Model, misdeclared: Collection[str] = ()) -> Examination:
@@ -117,7 +119,10 @@ def examine(model: Model, misdeclared: Collection[str] = ()) -> Examination:
         complaints += _own(model, inferred)
     complaints += _of_the_checker(model, checker, complaints)
     return Examination(
-        checker.partition("\n")[0], inference.partition("\n")[0], _distinct(complaints)
+        checker.partition("\n")[0],
+        inference.partition("\n")[0],
+        _distinct(complaints),
+        typed.partition("\n")[0],
     )
 
 

@@ -11,7 +11,8 @@ from graphfix.report import MENDED, Status, Verdict
 from graphfix.testing import parse, run_pass
 from tests.passes.pair_files import HEAD, Pair, pairs_in
 
-PAIRS = Path(__file__).parents[1] / "passes" / "pairs" / "mixed_types_read.txt"
+PAIRS = Path(__file__).parents[1] / "passes" / "pairs"
+PASSES = ("mixed-types-read", "forms-of-other-opsets", "outputs-as-declared")
 NAMED = {kind.id: kind for kind in kinds() if kind.rule != "leave"}
 # Kinds that stand for what no operator of onnx has today, or what the pairs of others show.
 WITHOUT_PAIR = {"another-float-type", "resize-region"}
@@ -26,19 +27,20 @@ def text_of(pair: Pair) -> str:
     return pair.model if pair.model.startswith("<") else HEAD + pair.model
 
 
-def mended_pairs() -> dict[str, Pair]:
-    """Return the first pair of each kind that is mended."""
-    found: dict[str, Pair] = {}
-    for pair in pairs_in(PAIRS):
-        kind, _, _ = pair.name.partition(": ")
-        if pair.outcome.endswith("mended") and kind in NAMED:
-            found.setdefault(kind, pair)
+def mended_pairs() -> dict[str, tuple[str, Pair]]:
+    """Return the pass and the first pair of each kind that is mended."""
+    found: dict[str, tuple[str, Pair]] = {}
+    for name in PASSES:
+        for pair in pairs_in(PAIRS / f"{name.replace('-', '_')}.txt"):
+            kind, _, _ = pair.name.partition(": ")
+            if pair.outcome.endswith("mended") and kind in NAMED:
+                found.setdefault(kind, (name, pair))
     return found
 
 
 def test_every_kind_has_a_pair() -> None:
     assert set(NAMED) - set(mended_pairs()) <= WITHOUT_PAIR
-    assert len(mended_pairs()) >= 40
+    assert len(mended_pairs()) >= 50
 
 
 def test_the_kinds_answer_public_threads() -> None:
@@ -60,13 +62,14 @@ def test_ids_are_given_once() -> None:
 
 @pytest.mark.parametrize("kind", sorted(mended_pairs()))
 def test_the_pair_of_a_kind_is_read_as_it_says(kind: str) -> None:
-    (outcome,) = run_pass("mixed-types-read", text_of(mended_pairs()[kind])).outcomes
+    name, pair = mended_pairs()[kind]
+    (outcome,) = run_pass(name, text_of(pair)).outcomes
     assert any(site.note.endswith(NAMED[kind].reading) for site in outcome.sites), outcome
 
 
 @pytest.mark.parametrize("kind", sorted(mended_pairs()))
 def test_a_run_reads_it_and_another_evaluator_agrees(kind: str) -> None:
-    model = parse(text_of(mended_pairs()[kind]))
+    model = parse(text_of(mended_pairs()[kind][1]))
     result = graphfix.run(model, "ort-1.32", allow_mended=True)
     assert result.report.reading is not None
     reading = result.report.reading

@@ -150,16 +150,31 @@ class ReadingEngine:
         self, node: NodeProto, values: list[Value], stored: Sequence[bool]
     ) -> Sequence[Value]:
         domain = normal_domain(node.domain)
-        opset = self._opsets.get(domain, 0)
+        opset = self._opsets.get(domain, 0) if domain else self._opset_of(node)
         ready = promoted(node.op_type, takes(node.op_type, opset, domain), values, stored)
-        engine = self._engine(node, ready)
+        engine = self._engine(node, ready, opset if not domain else self._opsets.get("", 1))
         names = [f"i{place}" for place in range(len(ready))]
         fed: Feed = {n: v for n, v in zip(names, ready, strict=True) if v is not None}
         found = engine.run(fed)
         return [found.get(f"o{place}") for place in range(len(node.output))]
 
-    def _engine(self, node: NodeProto, values: Sequence[Value]) -> Engine:
-        """Return what runs a node by itself on values of these types."""
+    def _opset_of(self, node: NodeProto) -> int:
+        """Return the opset nearest to that of the file at which the checker takes a node."""
+        own = self._opsets.get("", 1)
+        context = onnx.checker.C.CheckerContext()
+        context.ir_version = 10
+        newest = onnx.defs.onnx_opset_version()
+        for version in sorted(range(1, newest + 1), key=lambda each: (abs(each - own), each)):
+            context.opset_imports = {**self._opsets, "": version}
+            try:
+                onnx.checker.check_node(node, context)
+            except (onnx.checker.ValidationError, RuntimeError):
+                continue
+            return version
+        return own
+
+    def _engine(self, node: NodeProto, values: Sequence[Value], opset: int) -> Engine:
+        """Return what runs a node by itself on values of these types, at an opset."""
         single = NodeProto()
         single.CopyFrom(node)
         single.name = ""
@@ -170,14 +185,14 @@ class ReadingEngine:
             if value is not None:
                 infos.append(onnx.helper.make_value_info(f"i{place}", _type(value)))
         single.output.extend(f"o{n}" if name else "" for n, name in enumerate(node.output))
-        key = (single.SerializeToString(), *(i.SerializeToString() for i in infos))
+        key = (opset, single.SerializeToString(), *(i.SerializeToString() for i in infos))
         if key not in self._engines:
             outputs = [onnx.ValueInfoProto(name=name) for name in single.output if name]
             graph = onnx.helper.make_graph([single], "node", infos, outputs)
-            opset = self._opsets.get("", 1)
+            imports = {**self._opsets, "": opset}
             model = onnx.helper.make_model(
                 graph,
-                opset_imports=[onnx.helper.make_opsetid(d, v) for d, v in self._opsets.items()],
+                opset_imports=[onnx.helper.make_opsetid(d, v) for d, v in imports.items()],
                 functions=self._functions,
                 ir_version=max(minimal_ir(opset), 8),
             )

@@ -1,0 +1,1 @@
+"""Random valid graphs with one type broken on purpose, mended and held to the unbroken graph."""
