@@ -26,8 +26,8 @@ def like(build: Builder, x: Value, value: Value) -> Value:
 def mean(build: Builder, x: Value, axes: Sequence[int]) -> Value:
     """Return the mean over axes that are kept, of size 1.
 
-    From opset 18 on ReduceMean takes its axes as an input, which parsers up to TensorRT 9.3 do
-    not read, while that of ReduceSum they do; where the sizes are known, a sum is divided instead.
+    From opset 18 on ReduceMean takes its axes as an input, which not every engine reads, while that
+    of ReduceSum they do; where the sizes are known, a sum is divided instead.
     """
     sizes = [size for size in (x.dim(axis) for axis in axes) if size]
     if build.opset < 18 or len(sizes) < len(axes):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 import json
 import pkgutil
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
@@ -82,6 +83,8 @@ class Engine:
             machine has memory: then no limit of memory is set.
         wants_sizes: Whether it takes more of a model whose inputs have fixed sizes, so that
             benchmarks fix them, and whoever repairs for it does well to.
+        blaming: Patterns of messages that name a node, with the groups ``op`` and ``name`` or one
+            of them; the first that is found counts.
     """
 
     family: str = ""
@@ -100,6 +103,7 @@ class Engine:
     capabilities: tuple[str, ...] = ()
     on_device: bool = False
     wants_sizes: bool = False
+    blaming: tuple[re.Pattern[str], ...] = ()
 
     def __init__(self, package: str = "", folder: Path | None = None) -> None:
         """Remember where the family lies.
@@ -190,6 +194,11 @@ class Engine:
 
     def blamed(self, said: str) -> tuple[str, str]:
         """Return the operator and the name of the node in a message; empty where it has none."""
+        for pattern in self.blaming:
+            match = pattern.search(said)
+            if match is not None:
+                found = match.groupdict()
+                return found.get("op") or "", found.get("name") or ""
         return "", ""
 
     def release_named(self, name: str) -> Release | None:

@@ -30,15 +30,7 @@ class MNN(Engine):
         "setSessionHint(Interpreter::WINOGRAD_MEMORY_LEVEL, 1), as is done here"
     )
     requirements = MappingProxyType({"mnn3.6": ("MNN==3.6.1", "numpy")})
-
-    def blamed(self, said: str) -> tuple[str, str]:
-        """Return the operator and the name of the node in a message of the converter."""
-        for pattern in (_FAILED, _LACKED):
-            match = pattern.search(said)
-            if match is not None:
-                found = match.groupdict()
-                return found["op"], found.get("name") or ""
-        return "", ""
+    blaming = (_FAILED, _LACKED)
 
     def next_step(self, written: Written, target: Target) -> NextStep:
         """Return the line that converts the file with MNN's own converter."""

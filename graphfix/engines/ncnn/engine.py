@@ -39,21 +39,13 @@ class NCNN(Engine):
     wants_sizes = True
     requirements = MappingProxyType({"ncnn1.0": _WHEELS})
     own_words = MappingProxyType({"stated-io-types": "ncnn", "stated-types": "ncnn"})
+    blaming = (_RUN, _LACKED)
 
     def computes_early(self, node: NodeView) -> bool:
         """Say whether pnnx computes a node: its fold_constants runs what depends on no input."""
         from graphfix.analysis.constants_with_shapes import are_known_with_sizes
 
         return are_known_with_sizes(node)
-
-    def blamed(self, said: str) -> tuple[str, str]:
-        """Return the operator and the name of the node in a message of pnnx or ncnn."""
-        for pattern in (_RUN, _LACKED):
-            match = pattern.search(said)
-            if match is not None:
-                found = match.groupdict()
-                return found["op"], found.get("name") or ""
-        return "", ""
 
     def next_step(self, written: Written, target: Target) -> NextStep:
         """Return the line that converts the file with pnnx, which reads the sizes of inputs."""

@@ -33,17 +33,13 @@ class OpenCV(Engine):
     order = 20
     requirements = MappingProxyType(_WHEELS)
     wants_sizes = True
+    blaming = (_NODE,)
 
     def is_constant(self, value: Value) -> bool:
         """Say whether it holds the values, as it does of overridable initializers."""
         from graphfix.engines.operands import is_stored
 
         return is_stored(value)
-
-    def blamed(self, said: str) -> tuple[str, str]:
-        """Return the operator and the name of the node that a message of the importer names."""
-        match = _NODE.search(said)
-        return (match["op"], match["name"]) if match else ("", "")
 
     def next_step(self, written: Written, target: Target) -> NextStep:
         """Return how to read the file."""

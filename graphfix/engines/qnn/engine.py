@@ -27,11 +27,7 @@ class QNN(Engine):
     requirements = MappingProxyType(
         {"qnn2": ("onnxruntime-qnn==2.7.0", "onnxruntime==1.32.0", "numpy", "onnx")}
     )
-
-    def blamed(self, said: str) -> tuple[str, str]:
-        """Return the operator and the name of the first node that is left to the CPU."""
-        match = _LEFT.search(said)
-        return (match["op"], match["name"]) if match else ("", "")
+    blaming = (_LEFT,)
 
     def is_constant(self, value: Value) -> bool:
         """Say whether a tensor is computed when a model of fixed sizes is read."""

@@ -54,11 +54,7 @@ class RKNN(Engine):
     own_words = MappingProxyType({"stated-io-types": "rknn"})
     requirements = MappingProxyType({"rknn2.3": _LINES})
     newest_python = MappingProxyType({"rknn2.3": "3.12"})
-
-    def blamed(self, said: str) -> tuple[str, str]:
-        """Return the operator and the output of the node in a message of the toolkit."""
-        match = _NAMED.search(said)
-        return (match["op"], match["name"]) if match else ("", "")
+    blaming = (_NAMED,)
 
     def computes_early(self, node: NodeView) -> bool:
         """Say whether the toolkit computes a node: what depends on no input; facts/graphs.json."""

@@ -21,12 +21,4 @@ class Tract(Engine):
     order = 12
     wants_sizes = True
     requirements = MappingProxyType({"tract0.23": ("tract==0.23.9", "numpy")})
-
-    def blamed(self, said: str) -> tuple[str, str]:
-        """Return the operator and the name of the node in a message of tract."""
-        for pattern in (_BUILT, _NAMED, _EVALUATED):
-            match = pattern.search(said)
-            if match is not None:
-                found = match.groupdict()
-                return found.get("op") or "", found["name"]
-        return "", ""
+    blaming = (_BUILT, _NAMED, _EVALUATED)
