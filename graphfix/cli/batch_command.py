@@ -31,11 +31,7 @@ def _names(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...])
     return tuple(name for text in given for name in text.split(",") if name)
 
 
-@click.command(
-    cls=SettingsCommand,
-    context_settings=CONTEXT,
-    short_help="Repair many models for several targets.",
-)
+@click.command(cls=SettingsCommand, context_settings=CONTEXT)
 @click.argument("places", nargs=-1, required=True, metavar="PLACE...")
 @click.option(
     "--target",

@@ -30,11 +30,7 @@ _NAMES = {
 }
 
 
-@click.command(
-    cls=GroupedCommand,
-    context_settings=CONTEXT,
-    short_help="Find the node or the repair that breaks outputs.",
-)
+@click.command(cls=GroupedCommand, context_settings=CONTEXT)
 @limit_options
 @click.argument("model", metavar="A", type=FILE, callback=take_model)
 @click.argument("after", metavar="[B]", type=FILE, required=False, callback=take_model)

@@ -34,11 +34,7 @@ if TYPE_CHECKING:
     from graphfix.pipeline.files import CheckRequest, CheckResult
 
 
-@click.command(
-    cls=SettingsCommand,
-    context_settings=CONTEXT,
-    short_help="List what a target rejects or computes wrongly.",
-)
+@click.command(cls=SettingsCommand, context_settings=CONTEXT)
 @models_argument
 @click.option(
     "--target",

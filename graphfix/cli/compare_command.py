@@ -29,9 +29,7 @@ from graphfix.cli.streams import ModelPath, check_one_stream, shown, source
 from graphfix.cli.template import offer_template
 
 
-@click.command(
-    cls=GroupedCommand, context_settings=CONTEXT, short_help="Compare what two models compute."
-)
+@click.command(cls=GroupedCommand, context_settings=CONTEXT)
 @limit_options
 @click.argument("before", metavar="A", type=ModelPath(), callback=take_model)
 @click.argument("after", metavar="B|EXPECTED", type=ModelPath(), callback=take_model)

@@ -14,11 +14,7 @@ from graphfix.cli.shared import CONTEXT, limit_options, output_options
 from graphfix.cli.streams import ModelPath, check_one_stream, shown, source
 
 
-@click.command(
-    cls=GroupedCommand,
-    context_settings=CONTEXT,
-    short_help="Compare how two models are written, names aside.",
-)
+@click.command(cls=GroupedCommand, context_settings=CONTEXT)
 @limit_options
 @click.argument("before", metavar="A", type=ModelPath(), callback=take_model)
 @click.argument("after", metavar="B", type=ModelPath(), callback=take_model)

@@ -54,9 +54,7 @@ class _InOrder(GroupedCommand):
         return super().parse_args(ctx, args)
 
 
-@click.command(
-    cls=_InOrder, context_settings=CONTEXT, short_help="Change a model by hand, and prove it."
-)
+@click.command(cls=_InOrder, context_settings=CONTEXT)
 @model_argument
 @edit_options
 @click.option(

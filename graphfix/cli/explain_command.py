@@ -18,11 +18,7 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")  # the marks at the start of a file
 _MODEL = b"\x08"  # the field with which an ONNX file begins: ir_version
 
 
-@click.command(
-    cls=GroupedCommand,
-    context_settings=CONTEXT,
-    short_help="Explain the log of an engine or a converter.",
-)
+@click.command(cls=GroupedCommand, context_settings=CONTEXT)
 @limit_options
 @click.argument("log", type=FILE)
 @click.argument("model", type=ModelPath(), required=False, callback=take_model)

@@ -17,11 +17,7 @@ if TYPE_CHECKING:
     from graphfix.ir.model import Model
 
 
-@click.command(
-    cls=GroupedCommand,
-    context_settings=CONTEXT,
-    short_help="Show what is in a model, weights unread.",
-)
+@click.command(cls=GroupedCommand, context_settings=CONTEXT)
 @models_argument
 @click.option("--reach", is_flag=True, help="Try how low the opset can go, and what stops it.")
 @click.option(

@@ -70,6 +70,7 @@ class LazyGroup(click.Group):
             return None
         module, _, function = entry.target.partition(":")
         command: click.Command = getattr(import_module(module), function)
+        command.short_help = entry.summary
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -17,11 +17,7 @@ if TYPE_CHECKING:
     from graphfix.authoring.declaring import Pass
 
 
-@click.command(
-    cls=GroupedCommand,
-    context_settings=CONTEXT,
-    short_help="List the repairs, or explain one of them.",
-)
+@click.command(cls=GroupedCommand, context_settings=CONTEXT)
 @click.argument("name", required=False, shell_complete=completion.passes)
 @click.option("--family", metavar="NAME", help="List the passes of this family.")
 @click.option(

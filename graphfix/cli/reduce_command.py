@@ -13,11 +13,7 @@ from graphfix.cli.shared import CONTEXT, FILE, memory_option, output_options
 from graphfix.cli.streams import ModelPath
 
 
-@click.command(
-    cls=GroupedCommand,
-    context_settings=CONTEXT,
-    short_help="Shrink a model while a command still fails on it.",
-)
+@click.command(cls=GroupedCommand, context_settings=CONTEXT)
 @memory_option
 @click.argument("model", type=ModelPath(), callback=take_model_untimed)
 @click.option(

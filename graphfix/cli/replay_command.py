@@ -13,11 +13,7 @@ from graphfix.cli.shared import CONTEXT, FILE, limit_options, output_options, pa
 from graphfix.cli.template import offer_template
 
 
-@click.command(
-    cls=GroupedCommand,
-    context_settings=CONTEXT,
-    short_help="Show the fault of a reproducer folder again.",
-)
+@click.command(cls=GroupedCommand, context_settings=CONTEXT)
 @limit_options
 @click.argument("folder", type=FILE, callback=take_model)
 @click.option(

@@ -38,11 +38,7 @@ if TYPE_CHECKING:
     from graphfix.report import Report
 
 
-@click.command(
-    cls=SettingsCommand,
-    context_settings=CONTEXT,
-    short_help="Repair a model for a target, verify it, write it.",
-)
+@click.command(cls=SettingsCommand, context_settings=CONTEXT)
 @model_argument
 @selection_options
 @click.option(

@@ -17,9 +17,7 @@ from graphfix.cli.shared import CONTEXT
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
-@click.command(
-    cls=GroupedCommand, context_settings=CONTEXT, short_help="Repair models in the browser."
-)
+@click.command(cls=GroupedCommand, context_settings=CONTEXT)
 @click.option(
     "--host",
     default=_LOCAL[0],

@@ -11,11 +11,7 @@ from graphfix.cli.help_groups import GroupedCommand
 from graphfix.cli.shared import CONTEXT, output_options, verbose_option
 
 
-@click.command(
-    cls=GroupedCommand,
-    context_settings=CONTEXT,
-    short_help="List the targets, or show what one accepts.",
-)
+@click.command(cls=GroupedCommand, context_settings=CONTEXT)
 @click.argument("name", required=False, shell_complete=completion.targets)
 @click.option(
     "--install",

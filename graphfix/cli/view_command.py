@@ -17,11 +17,7 @@ from graphfix.cli.streams import STANDARD
 from graphfix.rendering.style import printable
 
 
-@click.command(
-    cls=GroupedCommand,
-    context_settings=CONTEXT,
-    short_help="Show a model as a page in the browser.",
-)
+@click.command(cls=GroupedCommand, context_settings=CONTEXT)
 @model_argument
 @click.option(
     "--target",
