@@ -21,6 +21,7 @@ from graphfix.proving.whole import loading, preparing, rounded_model
 from graphfix.proving.whole.options import ComparisonRequest, RunRequest
 from graphfix.proving.whole.rounding import Rounding
 from graphfix.report import Verdict, Verification
+from graphfix.worker.heap import keep_freed_memory
 from graphfix.worker.limits import Limits
 from graphfix.worker.messages import out_of_memory
 
@@ -43,6 +44,7 @@ def run(folder: Path, request: RunRequest, limits: Limits) -> None:
 
 def compare(folder: Path, request: ComparisonRequest, limits: Limits) -> Verification:
     """Compare the outputs of two models."""
+    keep_freed_memory()
     task = _task(folder, request, limits)
     if isinstance(task, Verification):
         return task
@@ -106,6 +108,7 @@ def find_node_at_work(folder: Path, request: ComparisonRequest, limits: Limits) 
 
 def certify(folder: Path, request: CertificationRequest, limits: Limits) -> None:
     """Certify the sites of a folder."""
+    keep_freed_memory()
     with _quiet():
         certify_cases(folder, request, limits.memory)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from math import prod
 
 import numpy as np
 import onnx
@@ -149,7 +150,7 @@ def _constant(node: onnx.NodeProto) -> Array | None:
 
 def _numbers(tensor: onnx.TensorProto) -> Array | None:
     external = tensor.data_location == onnx.TensorProto.EXTERNAL
-    if external or int(np.prod(tensor.dims)) > _MOST:
+    if external or prod(tensor.dims) > _MOST:
         return None
     if tensor.data_type in (onnx.TensorProto.INT32, onnx.TensorProto.INT64):
         return np.asarray(numpy_helper.to_array(tensor), dtype=np.int64)

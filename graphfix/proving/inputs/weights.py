@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
+import math
+
 import onnx
 
 
@@ -18,7 +19,7 @@ def without_weights(model: onnx.ModelProto) -> onnx.ModelProto:
     slim.graph.name = model.graph.name
     present = {info.name for info in model.graph.input}
     for tensor in model.graph.initializer:
-        if int(np.prod(tensor.dims)) <= 64 and tensor.data_location == onnx.TensorProto.DEFAULT:
+        if math.prod(tensor.dims) <= 64 and tensor.data_location == onnx.TensorProto.DEFAULT:
             slim.graph.initializer.append(tensor)
         elif tensor.name not in present:
             info = onnx.helper.make_tensor_value_info(

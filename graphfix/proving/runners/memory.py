@@ -7,6 +7,7 @@ import math
 import onnx
 
 from graphfix.ir.protos import all_graphs
+from graphfix.proving.values.kinds import numpy_dtype
 
 # Where all engines of a comparison are loaded at once, they hold the weights of each model, a copy
 # from parsing and the activations.
@@ -23,5 +24,4 @@ def _size(tensor: onnx.TensorProto) -> int:
         return sum(len(text) for text in tensor.string_data)
     if tensor.data_type == onnx.TensorProto.UNDEFINED:
         return len(tensor.raw_data)
-    dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type)
-    return int(math.prod(tensor.dims) * dtype.itemsize)
+    return math.prod(tensor.dims) * numpy_dtype(tensor.data_type).itemsize

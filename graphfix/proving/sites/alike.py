@@ -212,6 +212,7 @@ class _Together(SiteProof):
     def _judged(self, style: Style) -> list[_Member | None]:
         """Compare what was run last; return the sites that it says of that they are equal."""
         found: list[_Member | None] = []
+        outputs = len(self._case.before.graph.output)
         results = (side.found for side in self._both)
         for member, before, after in zip(self._members, *results, strict=True):
             found.append(None)
@@ -226,7 +227,7 @@ class _Together(SiteProof):
                 member.worst = (max(member.worst[0], worst[0]), max(member.worst[1], worst[1]))
             if not member.apart:
                 found[-1] = member
-                if style not in (Style.SIZES, Style.TELLING):
+                if style not in (Style.SIZES, Style.TELLING) and len(member.said) < outputs:
                     member.said |= self._saying(before, style)
         return found
 

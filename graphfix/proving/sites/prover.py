@@ -39,8 +39,9 @@ from graphfix.worker.limits import WAITING, Limits, engine_seconds, more_seconds
 from graphfix.worker.service import ask
 
 TASK = "graphfix.proving.tasks:certify"
-# From this many different sites on, two children share them.
-_SHARED_FROM = 300
+# From this many different sites on, two children share them. Each runs the whole model for its own
+# values, and each of the groups that are alike: fewer sites take longer so.
+_SHARED_FROM = 1000
 _MOST_CRASHES = 20
 # Of the time that a command has left, all sites get one in so many parts, where that is more.
 _PART = 8

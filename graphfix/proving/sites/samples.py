@@ -70,6 +70,11 @@ FOR_INTEGERS = (Style.POWERS, Style.FACTORS, Style.LARGEST)
 _HELD = (24, 31, 32, 53, 62, 63, 64)
 _PASSED = (24, 31, 53, 62)
 _FROM_FEEDS = {Style.NATURAL: 0, Style.OTHER: 4}
+# What floats have in these is drawn without a look at what they had before.
+_OWN_FLOATS = frozenset(
+    {Style.TIES, Style.NEGATIVE, Style.EDGES, Style.SMALL, Style.ONES, Style.ZEROS}
+    | {Style.LARGE, Style.WIDE}
+)
 # The greatest magnitude of "large", by dtype: its square is still a number.
 _LARGE = {"float16": 200.0, "bfloat16": 1e6, "float32": 1e6, "float64": 1e9}
 _LEAST = {"float16": 6e-8, "bfloat16": 1e-40, "float32": 1e-45, "float64": 5e-324}
@@ -114,6 +119,7 @@ class SampleMaker(FeedMaker):
     cuts: Sequence[Mapping[str, int]] = ()
     _turn: int = 0
     _found: dict[str, list[Use]] | None = None
+    _replaced: bool = False
 
     def draw(
         self,
@@ -127,8 +133,21 @@ class SampleMaker(FeedMaker):
         """Return one input set; see `FeedMaker.draw`."""
         style = Style.NATURAL if edge else self.styles[sample % len(self.styles)]
         self._turn = sample
+        self._replaced = style in _OWN_FLOATS and self._has_free_floats_alone()
         feed = super().draw(sample, attempt, redraw, other_side=other_side, edge=edge)
         return self.in_style(feed, style, np.random.default_rng([23, self.seed, sample, redraw]))
+
+    def _has_free_floats_alone(self) -> bool:
+        """Say whether a style with floats of its own replaces all that is drawn before it."""
+        return not self.parameters and all(
+            info.name in self.unread
+            or (
+                info.type.WhichOneof("value") == "tensor_type"
+                and is_floating(numpy_dtype(info.type.tensor_type.elem_type))
+                and draws.is_free((2, 2), self._uses(info.name))
+            )
+            for info in self._inputs
+        )
 
     def _pinned(self) -> dict[str, int]:
         """Return the sizes that are decided: those of axes that were made shorter, too."""
@@ -168,6 +187,8 @@ class SampleMaker(FeedMaker):
             return np.zeros(shape, dtype)  # pages that no one touches cost nothing
         if math.prod(shape) > MOST_DRAWN and self.is_dynamic():
             raise EngineFailed(f"an input of {math.prod(shape)} elements is too big to make")
+        if self._replaced:
+            return np.zeros(shape, dtype)
         return super()._tensor(name, elem_type, shape, chosen, style, attempt, rng)
 
     def _restyled(

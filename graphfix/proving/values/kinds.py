@@ -8,6 +8,7 @@ None.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,6 +22,7 @@ Feed: TypeAlias = dict[str, Value]
 _FLOATS = ("float16", "float32", "float64", "bfloat16")
 
 
+@cache  # numpy spells the name of a dtype again each time it is asked
 def numpy_dtype(elem_type: int) -> np.dtype[Any]:
     """Return the numpy dtype of an ONNX element type; strings are objects."""
     if elem_type == onnx.TensorProto.STRING:
@@ -28,16 +30,19 @@ def numpy_dtype(elem_type: int) -> np.dtype[Any]:
     return np.dtype(onnx.helper.tensor_dtype_to_np_dtype(elem_type))
 
 
+@cache
 def is_floating(dtype: np.dtype[Any]) -> bool:
     """Whether a dtype holds rounded numbers: the IEEE types, bfloat16, float8 and float4."""
     return dtype.kind == "f" or dtype.name.startswith(("bfloat", "float"))
 
 
+@cache
 def is_wide_float(dtype: np.dtype[Any]) -> bool:
     """Whether a dtype is a floating type that arithmetic is done in (16 bits and more)."""
     return dtype.name in _FLOATS
 
 
+@cache
 def is_integer(dtype: np.dtype[Any]) -> bool:
     """Whether a dtype holds integers, the 4-bit and 2-bit ones included."""
     return dtype.kind in "iu" or dtype.name in ("int4", "uint4", "int2", "uint2")

@@ -13,7 +13,7 @@ from graphfix.ir.protos import all_nodes, copied, subgraphs_of
 from graphfix.ir.storage.weights import is_external, stored_bytes
 from graphfix.proving.inputs.uses import consumers, uses_of
 from graphfix.proving.runners.first_engine import RunnableModel
-from graphfix.proving.values.kinds import Array, is_integer, is_wide_float
+from graphfix.proving.values.kinds import Array, is_integer, is_wide_float, numpy_dtype
 
 
 class Constant(Struct, frozen=True):
@@ -71,35 +71,46 @@ def changed(model: RunnableModel, change: Change) -> RunnableModel | None:
         change: Called with each constant of floats (16 bits and more) or integers; returns
             the new array, or None to leave it.
     """
-    copy = copied(model.proto)
+    copy = model.of(copied(model.proto))
     touched = False
-    left = _left_alone(copy, model.most_changed)
-    for number, (label, tensor) in enumerate(_tensors(copy)):
+    for constant, holder in _with_holders(copy):
+        new = change(constant)
+        if new is None:
+            continue
+        touched = True
+        if isinstance(holder, onnx.TensorProto):  # a scalar stays one
+            kept = onnx.numpy_helper.from_array(np.asarray(new, order="C"), holder.name)
+            holder.CopyFrom(kept)
+        elif holder.type == onnx.AttributeProto.FLOAT:
+            holder.f = float(new[0])
+        else:
+            holder.floats[:] = [float(value) for value in new]
+    return copy if touched else None
+
+
+def constants_of(model: RunnableModel) -> Iterator[Constant]:
+    """Yield what `changed` would offer."""
+    return (constant for constant, _ in _with_holders(model))
+
+
+def _with_holders(
+    model: RunnableModel,
+) -> Iterator[tuple[Constant, onnx.TensorProto | onnx.AttributeProto]]:
+    proto = model.proto
+    left = _left_alone(proto, model.most_changed)
+    for number, (label, tensor) in enumerate(_tensors(proto)):
         unfit = (onnx.TensorProto.STRING, onnx.TensorProto.UNDEFINED)
         if tensor.data_type in unfit or math.prod(tensor.dims) == 0:
             continue
-        dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type))
-        if not (is_wide_float(dtype) or is_integer(dtype)):
-            continue
-        if number in left:
-            continue
-        constant = Constant(number, label, onnx.numpy_helper.to_array(tensor, model.folder))
-        new = change(constant)
-        if new is not None:
-            name = tensor.name
-            tensor.CopyFrom(onnx.numpy_helper.from_array(np.ascontiguousarray(new), name))
-            touched = True
-    for number, (label, attribute) in enumerate(_scalars(copy), start=1_000_000):
+        dtype = numpy_dtype(tensor.data_type)
+        if (is_wide_float(dtype) or is_integer(dtype)) and number not in left:
+            array = onnx.numpy_helper.to_array(tensor, model.folder)
+            yield Constant(number, label, array), tensor
+    for number, (label, attribute) in enumerate(_scalars(proto), start=1_000_000):
         plain = attribute.type == onnx.AttributeProto.FLOAT
         old = np.array([attribute.f] if plain else list(attribute.floats), np.float32)
-        new = change(Constant(number, label, old)) if old.size else None
-        if new is not None:
-            touched = True
-            if plain:
-                attribute.f = float(new[0])
-            else:
-                attribute.floats[:] = [float(value) for value in new]
-    return model.of(copy) if touched else None
+        if old.size:
+            yield Constant(number, label, old), attribute
 
 
 def _left_alone(model: onnx.ModelProto, most: int) -> set[int]:
@@ -137,7 +148,7 @@ def kinds(model: RunnableModel) -> dict[int, Kind]:
     found: dict[int, Kind] = {}
     readers = consumers(model.proto.graph)
 
-    def look(constant: Constant) -> None:
+    for constant in constants_of(model):
         uses = uses_of(constant.name, readers)
         # Scales of a Resize decide sizes; its values need not notice a small change of them.
         sizing = bool(uses) and all(use.op in ("Resize", "Upsample") for use in uses)
@@ -145,6 +156,4 @@ def kinds(model: RunnableModel) -> dict[int, Kind]:
         floats = is_wide_float(constant.array.dtype)
         infinite = floats and not np.isfinite(constant.array).any()
         found[constant.number] = Kind(floats, constant.array.size, sizing or infinite)
-
-    changed(model, look)
     return found

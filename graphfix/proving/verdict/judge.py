@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from graphfix.proving.runners.first_engine import RunnableModel
@@ -63,15 +65,15 @@ class Judge:
             name: self._compared(value, after.get(name), None) for name, value in before.items()
         }
         measured: Measured | None = None
-        for name, difference in found.items():
-            if difference.equal:
-                continue
+        unequal = [name for name, difference in found.items() if not difference.equal]
+        if unequal:
             self.noise_used = True
-            measured = measured or self._noise.measure(feed, before)
-            noise = measured.floats.get(name)
-            found[name] = self._compared(before[name], after.get(name), noise)
-            if _is_small(found[name], before[name]) and self._noise.measure_precisely(
-                feed, before, measured, name
+            measured = self._measured(unequal, found, feed, before, after)
+        for name in unequal:
+            if (
+                measured is not None
+                and _is_small(found[name], before[name])
+                and self._noise.measure_precisely(feed, before, measured, name)
             ):
                 noise = measured.floats[name]
                 found[name] = self._compared(before[name], after.get(name), noise)
@@ -106,6 +108,27 @@ class Judge:
         if measured is not None:
             self._remember(measured)
         return True
+
+    def _measured(
+        self,
+        unequal: Sequence[str],
+        found: dict[str, Difference],
+        feed: Feed,
+        before: dict[str, Value],
+        after: dict[str, Value],
+    ) -> Measured | None:
+        """Measure noise until it makes outputs equal or explains them, or there is no more."""
+        measured: Measured | None = None
+        for measured in self._noise.measures(feed, before):
+            for name in unequal:
+                noise = measured.floats.get(name)
+                found[name] = self._compared(before[name], after.get(name), noise)
+            if all(
+                found[name].equal or explains(measured, name, before[name], after.get(name))
+                for name in unequal
+            ):
+                break
+        return measured
 
     def _remember(self, measured: Measured) -> None:
         for name, labels in measured.floats.items():

@@ -19,7 +19,8 @@ round on round values too, and worse than one unit (onnxruntime's DFT).
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ from graphfix.proving.runners.memory import weight_bytes
 from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, is_wide_float, leaves
 from graphfix.proving.verdict.constants import Change, Constant, changed
 from graphfix.proving.verdict.inner_rounding import rounded_inside
-from graphfix.proving.verdict.numbers import cap_of, magnitude_of, mismatches, widened
+from graphfix.proving.verdict.numbers import cap_of, chunks, magnitude_of, mismatches, widened
 from graphfix.proving.verdict.widening import MOST_BYTES, is_double, widened_feed, widened_model
 
 # Weights past this many bytes are copied once, not three times, to measure noise.
@@ -47,22 +48,30 @@ _WITNESSES = (4, 5, 6, 7)
 # Trailing mantissa bits that are zero in a round value, by dtype.
 _ROUND_BITS = {"float16": 5, "bfloat16": 3, "float32": 12, "float64": 40}
 _BITS = {"float16": np.uint16, "bfloat16": np.uint16, "float32": np.uint32, "float64": np.uint64}
+# The bits of the exponent, all of which are set where a number is not finite.
+_EXPONENT = {"float16": 0x7C00, "bfloat16": 0x7F80, "float32": 0x7F800000, "float64": 0x7FF << 52}
 
 
 def moved(array: Array, seed: int, units: int = 1) -> Array:
     """Return floats moved by units in the last place, up or down by a hash of their bits."""
-    kind: Any = _BITS[array.dtype.name]
-    units = min(units, 1 << (_ROUND_BITS[array.dtype.name] - 3))  # short types have few
-    bits = np.ascontiguousarray(array).view(kind)
-    mask = kind((1 << _ROUND_BITS[array.dtype.name]) - 1)
-    hashed = (bits.astype(np.uint64) + np.uint64(seed)) * np.uint64(0x9E3779B97F4A7C15)
-    up = (hashed >> np.uint64(40)) & np.uint64(1)
-    # Past the round values there is always room above in the mantissa, and for one unit below.
-    up |= (bits & kind(np.iinfo(kind).max >> 1)) < units
-    step: Array = np.where(up == 1, units, -units).astype(kind)
-    keep = ((bits & mask) == 0) | ~np.isfinite(widened(array))
-    result: Array = np.where(keep, bits, bits + step).astype(kind).view(array.dtype)
-    return result.reshape(array.shape)
+    name = array.dtype.name
+    kind: Any = _BITS[name]
+    units = min(units, 1 << (_ROUND_BITS[name] - 3))  # short types have few
+    mask, exponent = kind((1 << _ROUND_BITS[name]) - 1), kind(_EXPONENT[name])
+    below = kind(np.iinfo(kind).max >> 1)
+    result: Array = np.array(array, order="C")
+    for part in chunks(result):
+        bits: Array = part.view(kind)
+        hashed = (bits.astype(np.uint64) + np.uint64(seed)) * np.uint64(0x9E3779B97F4A7C15)
+        hashed >>= np.uint64(40)
+        up = (hashed & np.uint64(1)).astype(bool)
+        # Past the round values there is always room above in the mantissa, and for one unit below.
+        up |= (bits & below) < units
+        keep = ((bits & mask) == 0) | ((bits & exponent) == exponent)
+        moves: Array = np.where(up, units, -units).astype(kind)
+        moves[keep] = 0
+        bits += moves
+    return result
 
 
 def moved_value(value: Value, seed: int, units: int = 1) -> Value:
@@ -154,7 +163,7 @@ class Measured(Struct):
 
 
 class Noise:
-    """Runs the original with rounding errors; engines are loaded when they are first needed."""
+    """Runs the original with rounding errors; each engine is loaded when it is first needed."""
 
     def __init__(self, original: RunnableModel) -> None:
         """Remember the original.
@@ -163,21 +172,29 @@ class Noise:
         not overestimated.
         """
         self._original = original
-        self._engines: list[tuple[int, Engine]] | None = None
+        self._engines: list[tuple[int, Engine]] = []
+        self._further = self._opened()
         self._optimised: Engine | None = None
+        self._has_optimised = True
         self._witnesses: list[tuple[int, Engine]] | None = None
         self._precise: Engine | None = None
         self._has_precise = True
 
-    def measure(self, feed: Feed, before: dict[str, Value]) -> Measured:
-        """Return how rounding moves the outputs of one sample."""
+    def measures(self, feed: Feed, before: dict[str, Value]) -> Iterator[Measured]:
+        """Yield how rounding moves the outputs of one sample: one result, which grows.
+
+        What it explains it explains for good, so that no more need be asked for then.
+        """
         result = Measured()
-        self._run(self._loaded(), feed, before, result)
-        if self._optimised is not None:
+        for engine in self._moving():
+            self._run([engine], feed, before, result)
+            yield result
+        optimised = self._optimised_engine()
+        if optimised is not None:
             other = Measured()
-            self._run([(0, self._optimised)], feed, before, other)
+            self._run([(0, optimised)], feed, before, other)
             self._take_optimised(feed, before, result, other)
-        return result
+        yield result
 
     def _run(
         self,
@@ -188,9 +205,11 @@ class Noise:
         units: int = 1,
     ) -> None:
         for seed, engine in engines:
-            changed_feed = {n: moved_value(value, seed, units) for n, value in feed.items()}
+            given = feed
+            if seed:  # without one the model itself is another
+                given = {name: moved_value(value, seed, units) for name, value in feed.items()}
             try:
-                again = engine.run(changed_feed if seed else feed)
+                again = engine.run(given)
             except EngineFailed:
                 continue  # a rounding error may make a size impossible: no measure of noise
             for name, value in before.items():
@@ -296,18 +315,34 @@ class Noise:
             self._has_precise = self._precise is not None
         return self._precise
 
-    def _loaded(self) -> list[tuple[int, Engine]]:
-        if self._engines is None:
-            self._engines = []
-            few = weight_bytes(self._original.proto) > _LARGE
-            for seed in (1,) if few else (1, 2, 3):
-                model = changed(self._original, _mover(seed)) or self._original
-                with contextlib.suppress(EngineFailed):  # one way of measuring less
-                    self._engines.append((seed, model.open()))
-            for copy in () if few else rounded_inside(self._original.proto):
-                with contextlib.suppress(EngineFailed):
-                    self._engines.append((0, self._original.of(copy).open()))
-            # Not every original runs in onnxruntime; the moved runs remain.
+    def _moving(self) -> Iterator[tuple[int, Engine]]:
+        """Yield the original with rounding errors, and the seed that moves its inputs as well."""
+        yield from tuple(self._engines)
+        for found in self._further:
+            self._engines.append(found)
+            yield found
+
+    def _opened(self) -> Iterator[tuple[int, Engine]]:
+        few = weight_bytes(self._original.proto) > _LARGE
+        copies = (
+            (0, self._original.of(copy))
+            for copy in (() if few else rounded_inside(self._original.proto))
+        )
+        moving = (
+            (seed, changed(self._original, _mover(seed)) or self._original)
+            for seed in ((1,) if few else (1, 2, 3))
+        )
+        for seed, model in chain(moving, copies):
+            try:
+                engine = model.open()
+            except EngineFailed:
+                continue  # one way of measuring less
+            yield seed, engine
+
+    def _optimised_engine(self) -> Engine | None:
+        """Return the original as onnxruntime rewrites it: not every one runs there."""
+        if self._optimised is None and self._has_optimised:
             with contextlib.suppress(EngineFailed):
                 self._optimised = self._original.open_optimised()
-        return self._engines
+            self._has_optimised = self._optimised is not None
+        return self._optimised

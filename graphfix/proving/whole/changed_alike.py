@@ -18,7 +18,7 @@ from graphfix.proving.inputs.uses import consumers
 from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.values.kinds import Array, Feed, Value, is_wide_float
 from graphfix.proving.verdict import power
-from graphfix.proving.verdict.constants import Change, Constant, changed
+from graphfix.proving.verdict.constants import Change, Constant, changed, constants_of
 from graphfix.proving.verdict.numbers import compare
 from graphfix.proving.verdict.observed import uninformative_reason
 from graphfix.proving.whole.lowered_thresholds import lowered
@@ -138,15 +138,11 @@ def _changes(pair: Pair) -> Iterator[Change]:
 
 def _floats(model: RunnableModel) -> set[tuple[str, bytes]]:
     """Return the constants of several floats by name, with what they hold."""
-    found: set[tuple[str, bytes]] = set()
-
-    def look(constant: Constant) -> None:
-        array = constant.array
-        if is_wide_float(array.dtype) and 1 < array.size <= _MOST_ELEMENTS:
-            found.add((constant.name, array.tobytes()))
-
-    changed(model, look)
-    return found
+    return {
+        (constant.name, constant.array.tobytes())
+        for constant in constants_of(model)
+        if is_wide_float(constant.array.dtype) and 1 < constant.array.size <= _MOST_ELEMENTS
+    }
 
 
 def _moved(name: str, step: float) -> Change:

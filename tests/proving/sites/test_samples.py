@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from onnx import ModelProto, parser
@@ -10,11 +12,13 @@ from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import rewrite
 from graphfix.errors import PassBug
 from graphfix.ir.views import NodeView, Value
+from graphfix.proving.inputs import draws
 from graphfix.proving.runners.evaluators import Evaluators
 from graphfix.proving.sites.indices import counted_from_the_end
 from graphfix.proving.sites.one_site import certify
+from graphfix.proving.sites.samples import SampleMaker, Style
 from graphfix.proving.sites.site_proof import Case
-from graphfix.proving.values.kinds import Feed
+from graphfix.proving.values.kinds import Array, Feed
 from graphfix.report import APPROXIMATE, EXACT, Certificate, Verdict
 
 
@@ -120,3 +124,21 @@ def test_a_claim_is_one_of_two() -> None:
         def wrong(node: NodeView, build: Builder) -> Value:
             """Claim what no one can claim."""
             return build.Neg(node.need(0))
+
+
+def test_floats_that_a_style_replaces_are_not_drawn_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    maker = SampleMaker(model("g (float[3, 4] x) => (float[3, 4] y) { y = Neg (x) }"))
+    maker.styles = (Style.NATURAL, Style.TIES, Style.LARGE)
+    expected = [maker.draw(number)["x"] for number in range(3)]
+    calls: list[tuple[int, ...]] = []
+    drawn = draws.floats
+
+    def counted(shape: tuple[int, ...], *rest: Any) -> Array:
+        calls.append(shape)
+        return drawn(shape, *rest)
+
+    monkeypatch.setattr(draws, "floats", counted)
+    for number, value in enumerate(expected):
+        np.testing.assert_array_equal(maker.draw(number)["x"], value)
+    assert calls == [(3, 4)]
+    assert len(np.unique(np.asarray(expected[2]))) == 12

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from onnx import TensorProto, parser
 
+from graphfix.proving.runners.engine import Engine
 from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.values.kinds import Value
 from graphfix.proving.verdict.judge import Judge
-from graphfix.proving.verdict.noise import moved
+from graphfix.proving.verdict.noise import Noise, moved
 from graphfix.proving.verdict.widening import widened_model
 
 HEAD = '<ir_version: 8, opset_import: ["" : 17]> g'
@@ -37,6 +38,7 @@ def judge(text: str) -> Judge:
     return Judge(RunnableModel(parser.parse_model(HEAD + text)))
 
 
+SUMS = "<float w = {1.7}> { a = Mul (x, w) b = Exp (a) c = Exp (b) y = Sub (c, b) }"
 ARGMAX = "(float[1, 3] x) => (int64[1, 1] y) { y = ArgMax<axis = 1>(x) }"
 
 
@@ -149,3 +151,29 @@ def test_a_vote_of_a_forest_that_is_another_differs_where_maps_are_read(
     found = Judge(models[0])
     assert found.take({"x": x}, before, after)
     assert list(found.broken) == broken
+
+
+def test_no_more_noise_is_measured_than_explains_a_difference(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    original = RunnableModel(parser.parse_model(f"{HEAD} (float[3] x) => (float[3] y) {SUMS}"))
+    x = np.array([0.1, 0.7, 0.3], np.float32)
+    before = original.open().run({"x": x})
+    noise = Noise(original).measures({"x": x}, before)
+    gaps = [measured.floats["y"][""] for measured in noise]
+    assert len(gaps) == 4  # three moved, and the optimised one
+    assert gaps == sorted(gaps)
+    assert gaps[0] > 0
+    near = np.asarray(before["y"]) + np.float32(4 * gaps[0])
+    far = np.asarray(before["y"]) + np.float32(100 * gaps[-1])
+
+    def refuse(_: RunnableModel) -> Engine:
+        raise NotImplementedError
+
+    monkeypatch.setattr(RunnableModel, "open_optimised", refuse)
+    found = Judge(original)
+    assert found.take({"x": x}, before, {"y": near})
+    assert found.noise_used
+    assert not found.broken
+    with pytest.raises(NotImplementedError):
+        found.take({"x": x}, before, {"y": far})

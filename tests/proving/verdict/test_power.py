@@ -40,3 +40,12 @@ def test_sizes_are_changed_where_there_is_nothing_else() -> None:
     model = _model(SCALES, f"z = Neg (x) {RESIZE}")
     first = next(_changed(model)).proto.graph.initializer
     np.testing.assert_allclose(numpy_helper.to_array(first[0]), [1.05, 1.05, 2.1, 2.1], rtol=1e-6)
+
+
+def test_a_scalar_stays_one() -> None:
+    model = _model("float w = {2.0}, int64 n = {3}", "z = Mul (x, w) y = Resize (z, , scales)")
+    changed = [other.proto.graph.initializer for other in _changed(model)]
+    assert len(changed) > 1
+    for tensors in changed:
+        assert [list(tensor.dims) for tensor in tensors] == [[], []]
+    assert numpy_helper.to_array(changed[0][0]) == np.float32(2.1)
