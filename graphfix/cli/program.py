@@ -10,7 +10,8 @@ from graphfix.cli.lazy import LazyCommand, LazyGroup
 
 # What the context of a command carries where the process was started for it alone.
 OWN_PROCESS = "own process"
-_TEXTS = {
+# Each command, in the module of its name, and its line in the list.
+LINES = {
     "run": "Repair a model for a target, verify it, write it.",
     "batch": "Repair many models for several targets.",
     "check": "List what a target rejects or computes wrongly.",
@@ -28,7 +29,7 @@ _TEXTS = {
     "inspect": "Show what is in a model, weights unread.",
 }
 COMMANDS = {
-    name: LazyCommand(f"graphfix.cli.{name}_command:{name}", text) for name, text in _TEXTS.items()
+    name: LazyCommand(f"graphfix.cli.{name}_command:{name}", text) for name, text in LINES.items()
 }
 
 

@@ -56,7 +56,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
             (made / name).parent.mkdir(parents=True, exist_ok=True)
             (made / name).write_text(text, encoding="utf-8")
     program = (made / COMMANDS).read_text(encoding="utf-8")
-    begin = "COMMANDS = {\n"
+    begin = "LINES = {\n"
     assert program.count(begin) == 1
     written = program.replace(begin, begin + BLOCKS[COMMANDS])
     (made / COMMANDS).write_text(written, encoding="utf-8")
