@@ -59,10 +59,10 @@ def size_of(symbol: object, place: int, rank: int, sizes: Sequence[int]) -> int:
         return 3
     if "past" in name:
         return past
+    if "seq" in name or "len" in name:
+        return sequence
     if "height" in name or "width" in name or (rank == 4 and place > 1):
         return side
-    if "seq" in name or "len" in name or "length" in name:
-        return sequence
     return other
 
 
@@ -91,7 +91,7 @@ def drawn(name: str, kind: str, shape: Sequence[int], rng: np.random.Generator) 
         return np.broadcast_to(np.arange(shape[-1], dtype=dtype), shape).copy()
     if "type_id" in lower or "token_type" in lower:
         return np.zeros(shape, dtype)
-    top = 256 if dtype == np.uint8 else 100 if dtype == np.int8 else 3 if "id" not in lower else 100
+    top = 256 if dtype == np.uint8 else 100 if dtype == np.int8 else 20 if "id" in lower else 3
     return rng.integers(0, top, shape).astype(dtype)
 
 

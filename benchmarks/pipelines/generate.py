@@ -1,8 +1,8 @@
 """Make files by exporters, and of these files others by tools.
 
     python -m benchmarks.pipelines.generate FOLDER --environments ENVIRONMENTS
-        [--exporter NAME ...] [--tool NAME ...] [--exported-only] [--share P] [--seconds S]
-        [--again]
+        [--exporter NAME ...] [--tool NAME ...] [--exported-only | --tools-only] [--share P]
+        [--seconds S] [--again]
 
 Writes FOLDER/KIND/EXPORTER/ARCHITECTURE[+PART].onnx, KIND being `exported` or a tool, and a line of
 FOLDER/made.tsv for each (kind, exporter, architecture and part, why it failed), so that a further
@@ -123,6 +123,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--exporter", nargs="*", help="default: all")
     parser.add_argument("--tool", nargs="*", help="default: all")
     parser.add_argument("--exported-only", action="store_true")
+    parser.add_argument("--tools-only", action="store_true")
     parser.add_argument("--share", type=float, default=1.0, help="of files, for each tool")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after these")
     parser.add_argument("--again", action="store_true", help="try again what failed")
@@ -133,7 +134,7 @@ def main(words: Sequence[str]) -> int:
     making = Making(folder, given.environments.resolve(), until, again=given.again)
     table = catalogue()
     exporters: list[str] = given.exporter or list(table.exporters)
-    for name in exporters:
+    for name in [] if given.tools_only else exporters:
         making.export(table, name)
     tools: list[str] = [] if given.exported_only else given.tool or list(table.tools)
     for name in tools:

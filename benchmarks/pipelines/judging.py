@@ -1,15 +1,16 @@
 """Hold what graphfix wrote to the original in onnxruntime: no module of graphfix is used.
 
-Called by `forked` with the original, the result, and the file for the answer, in JSON.
+Called by `forked` with the original, the result, the file for the answer in JSON, and where another
+engine is to run the result, the Python that has it and its name.
 """
 
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,17 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 draws: Any = import_module("draws")
 
+Answers = Callable[[Sequence[Any]], list[list[Any]]]
+
 PRELOADED = ("onnx", "onnxruntime")
 # How far outputs may be apart, as a share of the largest value: rounding of float32, of float16,
 # one step of 8 bits in the middle of a network. More is let through only where onnxruntime's own
 # optimizations move an output of the original by a quarter of it, and never more than `_MOST`.
 _FLOAT, _HALF, _STEPS, _MOST = 1e-3, 2e-2, 3e-2, 0.1
 _NOISE = 4.0
+# An original that onnxruntime's optimizations change by more than this is no reference: scales that
+# are infinite, for one.
+_MEANINGLESS = 0.5
 _QUANTIZED = ("integer", "quant", "qlinear", "bits")
 _COUNT = 3
 # Of outputs that are 0 everywhere.
@@ -44,12 +50,15 @@ def flat(values: Iterable[Any]) -> list[Any]:
     return found
 
 
-def apart(left: Any, right: Any) -> float:
+def apart(left: Any, right: Any, *, steps: bool = False) -> float:
     """Return how far two arrays are apart.
 
     Args:
         left: What it should be.
         right: What it is.
+        steps: Whether the network rounds to steps, so that a value at the middle of a step moves
+            some outputs by several: twice the root of the mean square counts then, or three tenths
+            of the largest difference where that is more.
 
     Returns:
         For floats, and integers of 8 bits, the largest difference as a share of the largest value;
@@ -70,7 +79,11 @@ def apart(left: Any, right: Any) -> float:
             return float("inf")
         most = 255.0 if left.dtype.kind in "iu" else _most(a[finite], _TINY)
         difference: Any = a[finite] - b[finite]
-        return _most(difference, 0.0) / most
+        largest = _most(difference, 0.0) / most
+        if not steps:
+            return largest
+        mean = float(np.linalg.norm(difference)) / max(int(difference.size), 1) ** 0.5
+        return max(2 * mean / most, 0.3 * largest)
     return int(np.count_nonzero(left != right)) / int(left.size)
 
 
@@ -137,8 +150,15 @@ def _started(source: str, described: bytes | None) -> tuple[Any, Any]:
         return plain, plain
 
 
-def judged(original: str, result: str) -> dict[str, Any]:
-    """Return what is known of an original, and of a result where its path is not empty."""
+def judged(original: str, result: str, engine: tuple[str, str] | None = None) -> dict[str, Any]:
+    """Return what is known of an original, and of a result.
+
+    Args:
+        original: A file.
+        result: What it became; empty where there is none.
+        engine: A Python, and the engine in it that runs the result (see `asked`); where there is
+            none, the onnxruntime of this process does.
+    """
     answer: dict[str, Any] = {"runs": False, "status": "-", "share": 0.0, "reason": ""}
     try:
         operators, types, described = _described(original)
@@ -146,38 +166,84 @@ def judged(original: str, result: str) -> dict[str, Any]:
         sizes = draws.running_sizes(best)
     except Exception as error:  # whatever onnx and onnxruntime raise: the file is no reference
         return {**answer, "reason": _short(error)}
+    given = list(_references(best, plain, sizes))
+    base = bound(operators, types)
+    steps = base == _STEPS
+    noise = [
+        apart(a, b, steps=steps)
+        for _, wanted, own in given
+        for a, b in zip(flat(wanted), flat(own), strict=True)
+    ]
+    if max(noise, default=0.0) > _MEANINGLESS:
+        reason = "onnxruntime computes something else without optimizations"
+        return {**answer, "reason": reason}
     answer |= {"runs": True, "sizes": sizes}
     if not result:
         return answer
     try:
-        fixed, _ = _started(result, None)
+        inputs, answers = _of_engine(result, engine) if engine else _of_this(result)
     except Exception as error:
         return {**answer, "status": "does not load", "reason": _short(error)}
-    inputs = best.get_inputs()
-    if [one.name for one in inputs] != [one.name for one in fixed.get_inputs()]:
+    if inputs is not None and [one.name for one in best.get_inputs()] != inputs:
         return {**answer, "status": "other inputs"}
+    try:
+        found = answers([feed for feed, _, _ in given])
+    except Exception as error:
+        return {**answer, "status": "does not run", "reason": _short(error)}
     worst: list[float] = []
-    noise: list[float] = []
+    for (_, wanted, _), right in zip(given, found, strict=True):
+        left = flat(wanted)
+        if len(left) != len(right):
+            return {**answer, "status": "different", "reason": "other outputs"}
+        worst += [apart(a, b, steps=steps) for a, b in zip(left, right, strict=True)]
+    status, share = compared(worst, noise, base)
+    return {**answer, "status": status, "share": round(share, 4)}
+
+
+def _references(best: Any, plain: Any, sizes: Sequence[int]) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield inputs at two sizes, and what the original computes, optimized and not."""
+    inputs = best.get_inputs()
     names = [one.name for one in best.get_outputs()]
-    all_sizes = [sizes, *(more for more in draws.SIZES if more != sizes)][:2]
-    for more in all_sizes:
-        for feed in islice(draws.feeds(inputs, more, _COUNT, 7), _COUNT):
+    free = any(not isinstance(d, int) for one in inputs for d in one.shape)
+    more = [other for other in draws.SIZES if other != sizes][: int(free)]
+    for one in [sizes, *more]:
+        for feed in draws.feeds(inputs, one, _COUNT, 7):
             try:
-                wanted = best.run(names, feed)
-                own = plain.run(names, feed)
+                yield feed, best.run(names, feed), plain.run(names, feed)
             except Exception:  # at the other sizes the original need not run
                 break
-            try:
-                found = fixed.run(names, feed)
-            except Exception as error:
-                return {**answer, "status": "does not run", "reason": _short(error)}
-            left, right = flat(wanted), flat(found)
-            if len(left) != len(right):
-                return {**answer, "status": "different", "reason": "other outputs"}
-            worst += [apart(a, b) for a, b in zip(left, right, strict=True)]
-            noise += [apart(a, b) for a, b in zip(left, flat(own), strict=True)]
-    status, share = compared(worst, noise, bound(operators, types))
-    return {**answer, "status": status, "share": round(share, 4)}
+
+
+def _of_this(result: str) -> tuple[list[str], Answers]:
+    """Return the inputs of a result, and what runs it in this process."""
+    session, _ = _started(result, None)
+
+    def run(feeds: Sequence[Any]) -> list[list[Any]]:
+        return [flat(session.run(None, feed)) for feed in feeds]
+
+    return [one.name for one in session.get_inputs()], run
+
+
+def _of_engine(result: str, engine: tuple[str, str]) -> tuple[None, Answers]:
+    """Return what runs a result in an engine of another environment."""
+    python, name = engine
+
+    def run(feeds: Sequence[Any]) -> list[list[Any]]:
+        given = {f"{i}:{key}": value for i, feed in enumerate(feeds) for key, value in feed.items()}
+        np.savez("feeds.npz", **given)
+        script = Path(__file__).resolve().with_name("asked.py")
+        words = [python, str(script), name, result, "feeds.npz", "answers.npz"]
+        ended = subprocess.run(words, capture_output=True, text=True, timeout=100)
+        if ended.returncode:
+            raise RuntimeError((ended.stderr.strip() or "says nothing").splitlines()[-1])
+        with np.load("answers.npz") as stored:
+            keys = [key.partition(":") for key in stored.files]
+            found: list[list[Any]] = [[] for _ in feeds]
+            for number, _, index in sorted(keys, key=lambda key: (int(key[0]), int(key[2]))):
+                found[int(number)].append(stored[f"{number}:{index}"])
+        return found
+
+    return None, run
 
 
 def _short(error: BaseException) -> str:
@@ -186,7 +252,9 @@ def _short(error: BaseException) -> str:
 
 def main() -> None:
     """Judge what the command line names."""
-    Path(sys.argv[3]).write_text(json.dumps(judged(sys.argv[1], sys.argv[2])), "utf-8")
+    original, result, answer, *engine = sys.argv[1:]
+    found = judged(original, result, (engine[0], engine[1]) if engine else None)
+    Path(answer).write_text(json.dumps(found), "utf-8")
 
 
 if __name__ == "__main__":

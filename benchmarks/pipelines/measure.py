@@ -1,11 +1,13 @@
 """Repair files of exporters and tools for targets, and judge the results in onnxruntime alone.
 
     python -m benchmarks.pipelines.measure FOLDER --target T [T ...] [--rows ROWS.tsv]
-        [--share P] [--kind K ...] [--exporter E ...] [--half H] [--seconds S] [-o PAGE.md]
+        [--environments ENVIRONMENTS] [--share P] [--kind K ...] [--exporter E ...] [--half H]
+        [--seconds S] [-o PAGE.md]
 
 FOLDER is what `benchmarks.pipelines.generate` wrote. ROWS takes a row for each file and target; a
 further run continues after them. Files are taken in the order of a hash of their names, so that
-what is done is a sample of all; P is the share to do. After S seconds no file is begun, and the
+what is done is a sample of all; P is the share to do. With ENVIRONMENTS the results for OpenVINO
+and onnxruntime 1.16 run in these engines. After S seconds no file is begun, and the
 page is of what is done (3). Ends with 1 where a run ended with 5 or by a signal.
 """
 
@@ -24,6 +26,7 @@ from benchmarks import RESULTS
 from benchmarks.ended import FAULT
 from benchmarks.pipelines.callers import Caller
 from benchmarks.pipelines.catalogue import HERE, drawn, half, parted
+from benchmarks.pipelines.environments import python_of
 from benchmarks.pipelines.measured import HEADER, Measured, page, read_rows, row_line
 from benchmarks.pipelines.row import run_file
 
@@ -32,14 +35,29 @@ _JUDGE_SECONDS, _JUDGE_GIB = 120.0, 8.0
 _DONE = 0
 
 
-def measured(path: Path, name: str, target: str, patience: float, judge: Caller) -> Measured:
+# Where results for a target run in its own engine: the environment that has it, and its name.
+ENGINES = {"openvino": ("openvino", "openvino"), "ort-1.16": ("ort-1.16", "onnxruntime")}
+
+
+def engine_of(target: str, environments: Path | None) -> tuple[str, ...]:
+    """Return the Python and the engine for the results for a target, or nothing."""
+    if environments is None or target not in ENGINES:
+        return ()
+    environment, engine = ENGINES[target]
+    python = python_of(environments.resolve(), environment)
+    return (str(python), engine) if python.exists() else ()
+
+
+def measured(
+    path: Path, name: str, target: str, patience: float, judge: Caller, engine: Sequence[str]
+) -> Measured:
     """Repair a file and judge what was written."""
     kind, exporter, architecture = parted(name)
     with tempfile.TemporaryDirectory(prefix="measured-") as scratch:
         out, answer = Path(scratch) / "out.onnx", Path(scratch) / "answer.json"
         row = run_file(path, name, target, (), patience, out=out)
         result = str(out) if row.code == _DONE and out.is_file() else ""
-        why = judge.call([str(path), result, str(answer)])
+        why = judge.call([str(path), result, str(answer), *engine])
         said: dict[str, Any] = json.loads(answer.read_bytes()) if answer.is_file() else {}
     status = str(said.get("status", "not judged"))
     reason = row.reason or str(said.get("reason", why))
@@ -65,6 +83,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--target", nargs="+", required=True)
     parser.add_argument("--rows", type=Path, default=RESULTS / "pipelines.tsv")
+    parser.add_argument("--environments", type=Path, help="for the engines of some targets")
     parser.add_argument("--share", type=float, default=1.0)
     parser.add_argument("--kind", nargs="*")
     parser.add_argument("--exporter", nargs="*")
@@ -94,7 +113,14 @@ def main(words: Sequence[str]) -> int:
                 stopped = stopped or time.monotonic() > until
                 if stopped:
                     break
-                row = measured(root / name, name, target, given.patience, judge)
+                row = measured(
+                    root / name,
+                    name,
+                    target,
+                    given.patience,
+                    judge,
+                    engine_of(target, given.environments),
+                )
                 rows.append(row)
                 _append(given.rows, row)
                 shown = row.reason if row.half == "seen" else "(of the unseen half)"

@@ -68,7 +68,8 @@ HEADER = "\t".join(Measured.__struct_fields__)
 def row_line(row: Measured) -> str:
     """Return a row as a line, without its end."""
     values = msgspec.structs.asdict(row)
-    values["reason"] = " ".join(row.reason.split())[:_REASON]
+    # Why a file of the unseen half fails is not even kept.
+    values["reason"] = " ".join(row.reason.split())[:_REASON] if row.half == "seen" else ""
     values["runs"] = int(row.runs)
     return "\t".join(
         f"{value:g}" if isinstance(value, float) else str(value) for value in values.values()

@@ -43,6 +43,7 @@ def saved(path: Path, text: str) -> str:
         ("past_sequence_length+1", 2, 4, 5),
         ("num_channels", 1, 4, 3),
         ("height", 2, 4, 32),
+        ("encoder_sequence_length", 2, 4, 6),
         ("sequence_length", 1, 2, 6),
         (None, 0, 3, 2),
         ("s77", 1, 3, 5),
@@ -94,6 +95,15 @@ def test_floats_are_apart_by_the_largest_value(left: object, right: object, foun
     assert judging.apart(np.array(left), np.array(right)) == pytest.approx(found)
 
 
+def test_of_steps_a_few_may_be_far() -> None:
+    left = np.ones(100)
+    right = left.copy()
+    right[0] = 1.05
+    assert judging.apart(left, right, steps=True) == pytest.approx(0.015)
+    assert judging.apart(left, right) == pytest.approx(0.05)
+    assert judging.apart(left, left + 0.05, steps=True) == pytest.approx(0.1)
+
+
 def test_integers_are_apart_by_their_share_and_bytes_by_steps() -> None:
     a = np.array([1, 2, 3, 4])
     assert judging.apart(a, np.array([1, 2, 3, 5])) == 0.25
@@ -129,15 +139,51 @@ def test_results_are_judged(tmp_path: Path) -> None:
     assert not judging.judged(bad, same)["runs"]
 
 
+def test_what_onnxruntime_computes_in_two_ways_is_no_reference(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = saved(tmp_path / "a.onnx", "(float[n] x) => (float[n] y) { y = Neg (x) }")
+    other = saved(tmp_path / "b.onnx", "(float[n] x) => (float[n] y) { y = Abs (x) }")
+
+    def started(source: str, described: bytes | None) -> tuple[object, object]:
+        return session_of(path), session_of(other if described else path)
+
+    monkeypatch.setattr(judging, "_started", started)
+    answer = judging.judged(path, path)
+    assert (answer["runs"], answer["status"]) == (False, "-")
+    assert answer["reason"] == "onnxruntime computes something else without optimizations"
+
+
+def test_results_run_in_another_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    first = saved(
+        tmp_path / "a.onnx", "(float[n] x) => (float[n] y, float[n] z) { y = Neg (x) z = Abs (x) }"
+    )
+    same = saved(
+        tmp_path / "b.onnx", "(float[n] x) => (float[n] y, float[n] z) { z = Abs (x) y = Neg (x) }"
+    )
+    wrong = saved(
+        tmp_path / "c.onnx", "(float[n] x) => (float[n] z, float[n] y) { z = Abs (x) y = Neg (x) }"
+    )
+    bad = saved(tmp_path / "d.onnx", "(float[n] x) => (float[n] y) { y = NoSuch (x) }")
+    engine = (sys.executable, "onnxruntime")
+    statuses = [judging.judged(first, path, engine)["status"] for path in (same, wrong, bad)]
+    assert statuses == ["equal", "different", "does not run"]
+
+
 def test_rows_come_back_and_are_counted(tmp_path: Path) -> None:
     wrong = msgspec.structs.replace(
         GOOD, half="unseen", code=1, judged="-", reason="left: op:Mod of 'a'\n at 12.5 ms"
     )
+    seen = msgspec.structs.replace(wrong, half="seen")
     broken = msgspec.structs.replace(GOOD, runs=False, code=3, judged="-", file="t5")
     path = tmp_path / "rows.tsv"
-    path.write_text("\n".join(["header", *map(row_line, (GOOD, wrong, broken))]) + "\n", "utf-8")
-    first, second, third = read_rows(path)
+    path.write_text(
+        "\n".join(["header", *map(row_line, (GOOD, seen, broken, wrong))]) + "\n", "utf-8"
+    )
+    first, second, third, last = read_rows(path)
     assert (first, third) == (GOOD, broken)
+    assert (last.half, last.reason) == ("unseen", "")
     assert second.reason == "left: op:Mod of 'a' at 12.5 ms"
     assert reason_class(second) == "exit 1, left: op:Mod of ... at N ms"
     assert rate([GOOD, wrong, broken]) == "1 of 2 (50%)"
@@ -145,8 +191,7 @@ def test_rows_come_back_and_are_counted(tmp_path: Path) -> None:
     text = page([GOOD, wrong, broken])
     assert "| qdq | 1 of 1 (100%) | 0 of 1 (0%) |" in text
     assert "op:Mod" not in text  # of the unseen half
-    seen = msgspec.structs.replace(second, half="seen")
-    assert "| trt8 | 1 | exit 1, left: op:Mod of ... at N ms |" in page([GOOD, seen])
+    assert "| trt8 | 1 | exit 1, left: op:Mod of ... at N ms |" in page([GOOD, second])
 
 
 def test_a_folder_is_measured_and_what_is_done_is_not_done_again(

@@ -4,6 +4,7 @@ ROW of them all may hold `way` (script or dynamo), `opset`, `free` (axes that ar
 the input) and `half`.
 """
 
+from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
@@ -36,13 +37,19 @@ def export(
     if row.get("way", "script") == "dynamo":
         given |= {"dynamo": True, "external_data": False, "opset_version": row.get("opset", 18)}
         if free:
-            shapes = [
-                {a: torch.export.Dim(s) for a, s in free.get(n, {}).items()} for n in names[0]
-            ]
-            given["dynamic_shapes"] = tuple(shapes)
+            axes = [free.get(name, {}) for name in names[0]]
+            auto = torch.export.Dim.AUTO
+            given["dynamic_shapes"] = tuple(dict.fromkeys(one, auto) for one in axes)
+            # A size of 1 is never free.
+            args = tuple(_doubled(x, one) for x, one in zip(args, axes, strict=True))
     else:
         given |= {"dynamo": False, "opset_version": row.get("opset", 17)}
         if free:
             given["dynamic_axes"] = free
     with torch.no_grad():
         torch.onnx.export(model, args, out, **given)
+
+
+def _doubled(one: Any, axes: Iterable[int]) -> Any:
+    free = [axis for axis in axes if one.shape[axis] == 1]
+    return one.repeat([2 if axis in free else 1 for axis in range(one.dim())]) if free else one

@@ -1,7 +1,8 @@
 """Export a network of torchvision with random weights: torchvision_models.py NAME ROW FOLDER.
 
 ROW is JSON: `model` (NAME without it), `side`, `kwargs`, `output` (a key of a dict of outputs),
-`images` (for detectors, which take a list and return dicts), and what `torch_onnx` reads.
+`images` (for detectors, which take a list and return dicts), `detector` (a class, on a small
+backbone), and what `torch_onnx` reads.
 """
 
 import json
@@ -30,6 +31,30 @@ class Flat(torch.nn.Module):  # type: ignore[misc]  # of no known type
         return found[self.output] if self.output else found
 
 
+def detector(name: str, kwargs: dict[str, Any]) -> Any:
+    """Return a detector on three convolutions."""
+    nn: Any = torch.nn
+    backbone = nn.Sequential(
+        *(nn.Conv2d(3, 8, 3, 2, 1), nn.ReLU(), nn.Conv2d(8, 16, 3, 2, 1), nn.ReLU()),
+        *(nn.Conv2d(16, 32, 3, 2, 1), nn.ReLU()),
+    )
+    backbone.out_channels = 32
+    detection: Any = import_module("torchvision.models.detection")
+    anchors: Any = import_module("torchvision.models.detection.anchor_utils").AnchorGenerator
+    given = dict(kwargs)
+    if "RCNN" in name:
+        given["rpn_anchor_generator"] = anchors(((16, 32),), ((0.5, 1.0, 2.0),))
+        pool: Any = import_module("torchvision.ops").MultiScaleRoIAlign
+        given["box_roi_pool"] = pool(["0"], 7, 2)
+        if name == "MaskRCNN":
+            given["mask_roi_pool"] = pool(["0"], 14, 2)
+    elif name == "FCOS":
+        given["anchor_generator"] = anchors(((8,),), ((1.0,),))
+    else:
+        given["anchor_generator"] = anchors(((16, 32),), ((0.5, 1.0, 2.0),))
+    return getattr(detection, name)(backbone, **given)
+
+
 def main() -> None:
     """Export what the command line names."""
     name, row, folder = sys.argv[1], json.loads(sys.argv[2]), sys.argv[3]
@@ -38,7 +63,10 @@ def main() -> None:
     kwargs = {"weights": None, **row.get("kwargs", {})}
     if row.get("backbone", False):
         kwargs["weights_backbone"] = None
-    model = models.get_model(row.get("model", name), **kwargs)
+    if "detector" in row:
+        model = detector(row["detector"], row["kwargs"])
+    else:
+        model = models.get_model(row.get("model", name), **kwargs)
     side = row.get("side", 64)
     images = row.get("images", False)
     x = torch.rand(3, side, side) if images else torch.randn(1, 3, side, side)

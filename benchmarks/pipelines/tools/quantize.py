@@ -33,12 +33,15 @@ class Reader(quantization.CalibrationDataReader):  # type: ignore[misc]  # of no
 
 
 def static(given: dict[str, Any], source: str, out: str) -> None:
-    """Quantize weights and activations."""
+    """Quantize weights and activations, after the preparation that its manual asks for."""
     kind = quantization.QuantType
+    prepared = str(Path(out).with_name("prepared.onnx"))
+    prepare: Any = import_module("onnxruntime.quantization.shape_inference")
+    prepare.quant_pre_process(source, prepared, skip_symbolic_shape=True)
     quantization.quantize_static(
-        source,
+        prepared,
         out,
-        Reader(source),
+        Reader(prepared),
         quant_format=quantization.QuantFormat[given["format"]],
         activation_type=kind[given["activations"]],
         weight_type=kind[given["weights"]],
