@@ -1,14 +1,18 @@
 """Replace com.microsoft's QuantizeLinear and DequantizeLinear by ONNX's.
 
 What it does: Writes the operator of ONNX of that name where it has the element type at hand in the
-    opset; else, for numbers of 16 bits below opset 21, the arithmetic.
+    opset; else, for numbers of 16 bits below opset 21, the arithmetic. What dequantizes numbers of
+    16 bits that are quantized just before reads them as float32, without a cast to 16 bits and
+    back, which engines without such a type could not do; contrib-quantize-dequantize-to-clip does
+    so in any opset.
 Why engines need it: onnxruntime's quantizer writes them into com.microsoft for types that ONNX did
     not have; engines that know ONNX's do not know these.
 Before: y = com.microsoft.DequantizeLinear (q, 0.1, 3)                 # q is uint16
 After: y = Mul (Sub (Cast <to = 1> (q), 3), 0.1)
 When it refuses: The scale is not float32; a rank is unknown where scales go along an axis; the
     scale or zero point of 16 bits is computed at run time.
-Accuracy: Exact: the same operations in the same order.
+Accuracy: Exact: the same operations in the same order; float32 holds every number of 16 bits. A
+    NaN that is quantized and dequantized stays NaN, where the cast leaves open what it becomes.
 References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.QuantizeLinear,
     com.microsoft.DequantizeLinear; onnxruntime/core/providers/cpu/quantization/quantize_linear.cc
 """
@@ -45,36 +49,73 @@ def contrib_quantize_to_onnx(node: NodeView, build: Builder) -> Value:
     kind = x.elem_type
     if node.op == "QuantizeLinear":
         kind = int(TensorProto.UINT8) if zero is None else zero.elem_type
-    several = scale.rank != 0 and scale.static_shape != (1,)
+    several = _is_several(scale)
     if (kind in _OLD and not (several and build.opset < 13)) or build.opset >= 21:
         axis = int(node.attr("axis", 1)) if several else None
         return build.multi(node.op, x, scale, zero, outputs=1, axis=axis)[0]
     return _written(node, build, kind, several=several)
 
 
+@rewrite(_DEQUANTIZE, emits="Add Clip Div Mul Round Sub", since=11)
+def contrib_quantize_dequantize_to_clip(node: NodeView, build: Builder) -> Value:
+    """Write a pair of 16 bits as floats, see the module."""
+    x, scale = node.need(0), node.need(1)
+    maker = x.producer
+    if maker is None or not _gives_16_bits(maker, x.elem_type):
+        raise Refuse(f"{x.name} must be quantized to 16 bits just before; it is not")
+    if scale.elem_type != TensorProto.FLOAT:
+        raise Refuse(f"the scale {scale.name} must be float32; it is {scale.type_name}")
+    return _written(node, build, x.elem_type, several=_is_several(scale))
+
+
 def _written(node: NodeView, build: Builder, kind: int, *, several: bool) -> Value:
     x = node.need(0)
+    if node.op == "QuantizeLinear":
+        return build.Cast(_limited(node, build, kind, several=several), to=kind)
+    factor, zero = _parameters(node, build, several=several)
+    maker = x.producer
+    if maker is not None and _gives_16_bits(maker, kind) and build.opset >= 11:
+        number = _limited(maker, build, kind, several=_is_several(maker.need(1)))
+    else:
+        number = build.Cast(x, to=TensorProto.FLOAT)
+    return build.Mul(build.Sub(number, zero) if zero.any() else number, factor)
+
+
+def _gives_16_bits(maker: NodeView, kind: int) -> bool:
+    quantizes = maker.op == "QuantizeLinear" and maker.domain == "com.microsoft"
+    return quantizes and kind in _RANGES and maker.need(1).elem_type == TensorProto.FLOAT
+
+
+def _limited(node: NodeView, build: Builder, kind: int, *, several: bool) -> Value:
+    """Return what a QuantizeLinear gives, as float32.
+
+    Raises:
+        Refuse: The type is none of 16 bits, there is no Round, or something is not known.
+    """
+    if kind not in _RANGES or build.opset < 11:
+        raise Refuse("numbers of 8 or 16 bits must be asked for, and Round be there (opset 11)")
+    factor, zero = _parameters(node, build, several=several)
+    low, high = (np.float32(bound) for bound in _RANGES[kind])
+    steps = build.Add(build.Round(build.Div(node.need(0), factor)), zero)
+    return build.Clip(steps, build.constant(low), build.constant(high))
+
+
+def _is_several(scale: Value) -> bool:
+    return scale.rank != 0 and scale.static_shape != (1,)
+
+
+def _parameters(node: NodeView, build: Builder, *, several: bool) -> tuple[Array, Array]:
+    """Return scale and zero point as they broadcast."""
     factor = build.need_const(node.need(1), "the scale")
     given = node.input(2)
     zero = np.zeros((), np.float32)
     if given is not None:
         zero = build.need_const(given, "the zero point").astype(np.float32)
-    if several:
-        rank = need_rank(x)
-        shape = [1] * rank
-        shape[int(node.attr("axis", 1))] = -1
-        factor, zero = factor.reshape(shape), _along(zero, shape)
-    else:
-        factor, zero = factor.reshape(()), zero.reshape(())
-    if node.op == "DequantizeLinear":
-        number = build.Cast(x, to=TensorProto.FLOAT)
-        return build.Mul(build.Sub(number, zero) if zero.any() else number, factor)
-    if kind not in _RANGES or build.opset < 11:
-        raise Refuse("numbers of 8 or 16 bits must be asked for, and Round be there (opset 11)")
-    low, high = (np.float32(bound) for bound in _RANGES[kind])
-    steps = build.Add(build.Round(build.Div(x, factor)), zero)
-    limited = build.Clip(steps, build.constant(low), build.constant(high))
-    return build.Cast(limited, to=kind)
+    if not several:
+        return factor.reshape(()), zero.reshape(())
+    shape = [1] * need_rank(node.need(0))
+    shape[int(node.attr("axis", 1))] = -1
+    return factor.reshape(shape), _along(zero, shape)
 
 
 def _along(zero: Array, shape: Sequence[int]) -> Array:

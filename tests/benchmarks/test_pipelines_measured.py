@@ -123,6 +123,11 @@ def test_what_is_let_through() -> None:
     assert judging.compared([np.inf], [np.inf], 1e-3)[0] == "different"
 
 
+def test_the_furthest_of_all_draws_counts() -> None:
+    assert judging.furthest([[0.0, 0.2], [0.5, 0.1]]) == [0.5, 0.2]
+    assert judging.furthest([]) == []
+
+
 def test_results_are_judged(tmp_path: Path) -> None:
     first = saved(tmp_path / "a.onnx", "(float[n] x) => (float[n] y) { y = Neg (x) }")
     same = saved(

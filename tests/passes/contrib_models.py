@@ -25,11 +25,13 @@ REFUSED = {
     ("ConvTransposeWithDynamicPads", "late"): "the pads must be a constant",
     ("QMoE", "relu"): "normalize_routing_weights must be 1",
 }
+# Passes of an operator next to another one: they have no form with that operator alone.
+OF_PAIRS = {"contrib-quantize-dequantize-to-clip"}
 
 
 def pass_of(form: Form) -> str:
     """Return the one pass that answers for an operator."""
-    (found,) = _passes()[form.domain, form.operator]
+    (found,) = (name for name in _passes()[form.domain, form.operator] if name not in OF_PAIRS)
     return found
 
 
