@@ -11,12 +11,12 @@ Before:
     h = Gather (s, 2)
     p = Concat (h, w)
 After: p = constant {32, 32}
-When it refuses: Random operators, Dropout, quantisation operators, control flow, sequences,
-    strings; a result above `size_limit` bytes that is bigger than the constants it is made of, and
-    whatever would make the file as a whole grow by more than that and a sixteenth; an output of the
-    graph or of a body; a division by zero; before opset 9, integers in functions and IR 3 models,
-    where only a Constant node could hold them and it takes floats alone. An initializer that the
-    caller may override is not a constant.
+When it refuses: Random operators, Dropout, quantisation operators (but a QuantizeLinear that only
+    Casts read), control flow, sequences, strings; a result above `size_limit` bytes that is bigger
+    than the constants it is made of, and whatever would make the file as a whole grow by more than
+    that and a sixteenth; an output of the graph or of a body; a division by zero; before opset 9,
+    integers in functions and IR 3 models, where only a Constant node could hold them and it takes
+    floats alone. An initializer that the caller may override is not a constant.
 Accuracy: Exact. Integer, comparison and data movement operators are computed by numpy bit for bit;
     all others by onnxruntime with optimisations off, as it would compute them at run time.
 References: https://onnx.ai/onnx/operators/ (each operator's page) onnx/onnx-tensorrt,
@@ -279,7 +279,7 @@ def _bytes(tensor: Tensor) -> int:
 def _foldable(view: NodeView, knowledge: Knowledge, ready: set[int], limit: int) -> bool:
     """Say whether an engine could compute the node now: all inputs are constants."""
     node = view.node
-    if not node.inputs or node.op in NEVER or view.domain:
+    if not node.inputs or (node.op in NEVER and not _is_arithmetic(view)) or view.domain:
         return False
     total = 0
     for tensor in _distinct(node):
@@ -303,6 +303,18 @@ def _foldable(view: NodeView, knowledge: Knowledge, ready: set[int], limit: int)
             return False
         size += math.prod(shape) * dtype.itemsize
     return size <= max(limit, total)
+
+
+def _is_arithmetic(view: NodeView) -> bool:
+    """Say whether a QuantizeLinear gives numbers to arithmetic alone.
+
+    Where DequantizeLinear or a quantized operator reads them, engines want to see the pair.
+    """
+    result = view.output(0)
+    if view.op != "QuantizeLinear" or result is None or result.is_graph_output:
+        return False
+    readers = result.consumers
+    return bool(readers) and all(one.op == "Cast" and not one.domain for one in readers)
 
 
 def _model_of(graph: Graph, views: list[NodeView], knowledge: Knowledge) -> onnx.ModelProto:

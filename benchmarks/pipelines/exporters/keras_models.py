@@ -70,6 +70,7 @@ def main() -> None:
     model = built(name, tf.keras, None if row.get("free") else 1)
     out, opset = f"{folder}/{name}.onnx", row.get("opset", 15)
     if row.get("by") == "export":
+        model([tf.zeros([1, *one.shape[1:]], one.dtype) for one in model.inputs])
         model.export(out, format="onnx", verbose=False)
         return
     tf2onnx: Any = import_module("tf2onnx")
