@@ -76,7 +76,7 @@ class InnerModel:
             read: What its outputs are called there; empty for those that no one needs.
         """
         theirs = copied(self._proto)
-        names = unique_names(theirs, proto)
+        names = unique_names(theirs, proto, read=[name for name in read if name])
         wires = {
             names.get(info.name, info.name): name
             for infos, given in ((self.inputs, fed), (self.outputs, read))

@@ -86,18 +86,21 @@ def taken_in(proto: ModelProto, base_dir: str, ours: str) -> ModelProto:
     return copy
 
 
-def unique_names(theirs: ModelProto, ours: ModelProto, kept: Iterable[str] = ()) -> dict[str, str]:
+def unique_names(
+    theirs: ModelProto, ours: ModelProto, kept: Iterable[str] = (), read: Iterable[str] = ()
+) -> dict[str, str]:
     """Rename tensors, nodes and functions of a model that are called as some of another one.
 
     Args:
         theirs: The model, changed in place.
         ours: The other one.
         kept: Tensors of the main graph that keep their names.
+        read: Names that are only read there so far: what is added will write them.
 
     Returns:
         The new names of tensors of the main graph.
     """
-    taken = {name for graph in graphs_of(ours.graph) for name in tensors_of(graph)}
+    taken = {name for graph in graphs_of(ours.graph) for name in tensors_of(graph)} | {*read}
     own = {name for graph in graphs_of(theirs.graph) for name in tensors_of(graph)}
     used = taken | own
     keep = set(kept)

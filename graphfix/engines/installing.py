@@ -51,6 +51,8 @@ def install(engine: Engine, target: Target, say: Callable[[str], None]) -> Insta
     requirements = engine.requirements.get(target.name, ())
     if engine.program is None or not requirements:
         hint = engine.install or "nothing runs models in it here"
+        if engine.installed():
+            hint = f"this machine has {engine.name} {engine.installed()}; pip installs others"
         raise UsageError(
             f"{target.title} is not installed by graphfix", where="--install", hint=hint
         )

@@ -105,7 +105,7 @@ def short_report(
     lines += _notes(report, notes)
     left = problems(report.findings_after)
     kinds = group_findings(left)
-    gone, repairs = _gone(report), repair_lines(report)
+    gone, repairs = _gone(report), repair_lines(report, all_tried=word != Word.NOT_DONE)
     readings = [
         [one_line(f"{printable(site.node.op or 'output')}: {printable(site.note)}", "  ")]
         for site in mended_sites(report.outcomes)
@@ -196,14 +196,18 @@ def _alone(report: Report) -> str:
     return f"of {len(proofs)} repairs compared alone {', '.join(reported)}" if reported else ""
 
 
-def repair_lines(report: Report) -> list[list[str]]:
+def repair_lines(report: Report, *, all_tried: bool = True) -> list[list[str]]:
     """Return a line for each repair: those that removed a problem first, then what tidied up.
 
     Two lines are for places that ended in many ways.
+
+    Args:
+        report: The run.
+        all_tried: List those that failed as well, which `Not done` has where there is one.
     """
     helpful = {name for f in report.findings_before if f.blocks for name in f.removed_by}
     applied = _joined(o for o in report.outcomes if o.status is Status.APPLIED)
-    failed = _joined(o for o in report.outcomes if o.status is Status.FAILED)
+    failed = _joined(o for o in report.outcomes if o.status is Status.FAILED and all_tried)
     applied.sort(key=lambda o: (o.pass_id not in helpful, _only_unrun(o)))
     width = max((len(o.pass_id) for o in (*failed, *applied)), default=0)
     lines = [[one_line(_failed(o.reason), f"  {o.pass_id.ljust(width)}  ")] for o in failed]
@@ -325,7 +329,7 @@ def _reproducers(report: Report) -> list[list[str]]:
     return [
         [
             one_line(reproduced_at(made), "  "),
-            *([f"    {replay_line(made)}"] if made.folder else []),
+            f"    {replay_line(made)}" if made.folder else one_line(made.reason, "    "),
         ]
         for made in report.reproducers
     ]

@@ -117,6 +117,14 @@ def test_a_model_after_a_tensor(tmp_path: Path) -> None:
     assert np.allclose(got["z"], ran(before, x=x / 2)["z"])
 
 
+def test_a_tensor_of_the_model_may_be_called_as_the_place_is(tmp_path: Path) -> None:
+    head = '<ir_version: 8, opset_import: ["" : 17]> g (float[2] x) => (float[2] y) '
+    path = written(tmp_path, head + "{ a = Abs (x) y = Sqrt (a) }")
+    found = edits.insert(parsed(head + "{ a = Neg (x) y = Exp (a) }"), "a", path)
+    got = ran(checked(found), x=np.array([-4.0, 9.0], np.float32))
+    assert np.allclose(got["y"], np.exp([2.0, 3.0]))
+
+
 def test_a_model_in_the_place_of_a_node(tmp_path: Path) -> None:
     before = parsed(TOWER)
     x = samples(2, 4)

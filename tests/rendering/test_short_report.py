@@ -302,3 +302,16 @@ def test_another_opset_is_named_for_a_form_only_where_nothing_else_is() -> None:
     assert alone.removers == "opset, if another opset has no such form"
     (low,) = group_findings([replace(form, feature="opset:too-low")])
     assert low.removed_by == ("opset", "pass-1")
+
+
+def test_what_failed_is_not_listed_as_a_change() -> None:
+    reason = "pass p raised ZeroDivisionError: oops"
+    place = NodeRef("n", 0, "Neg", "", ("a",))
+    site = Site(place, Accuracy.EXACT, (), ())
+    model = graphfix.load(FIXTURES / "split_ts18.onnx")
+    report = graphfix.run(model, opset=18).report
+    failed = replace(report, outcomes=(Outcome("p", Status.FAILED, reason, (site,)),))
+    lines = short_report(failed, 1).splitlines()
+    assert lines[0].startswith("NOT DONE: split_ts18.onnx: p failed: ")
+    assert "  p failed at n: pass p raised ZeroDivisionError: oops" in lines
+    assert not any(line.startswith("Changes") for line in lines)

@@ -266,7 +266,10 @@ def read_folder(folder: Path) -> Reproducer:
     try:
         raw = (folder / INDEX).read_bytes()
     except FileNotFoundError:
-        raise InvalidModel(f"is no reproducer: it has no {INDEX}", where=str(folder)) from None
+        inner = next((each.parent for each in folder.glob(f"*/{INDEX}")), None)
+        hint = f"one of its folders is: {inner}" if inner is not None else ""
+        text = f"is no reproducer: it has no {INDEX}"
+        raise InvalidModel(text, where=str(folder), hint=hint) from None
     except OSError as error:
         raise InvalidModel(f"cannot be read: {error.strerror}", where=str(folder)) from error
     try:
