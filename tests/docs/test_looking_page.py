@@ -44,5 +44,5 @@ def test_each_command_runs(
         assert words[0] == "graphfix"
         assert main(words[1:]) == 0, (command, capsys.readouterr())
     said = capsys.readouterr().out
-    assert "Sizes that are stored" in said
+    assert "Numbers that are stored where a node takes sizes or places" in said
     assert "expected.npz: equal" in said
