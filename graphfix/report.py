@@ -414,6 +414,7 @@ class Report:
         notes: Sentences for the user that belong to no finding (aliases, versions).
         reproducers: Folders that show again what passes did wrong.
         open_inputs: The inputs whose sizes the file leaves open, with what it says of them.
+        example_sizes: A shape for each of these that the model may be fixed to.
         engine: Whether the target's engine itself was run; None without a target.
         reading: How the file as it was read compared with the file as it came; None where nothing
             was mended.
@@ -436,3 +437,4 @@ class Report:
     engine: EngineAsked | None = None
     reading: Verification | None = None
     front: tuple[str, ...] = ()
+    example_sizes: tuple[tuple[int, ...], ...] = ()

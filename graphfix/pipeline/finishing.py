@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
+from graphfix.analysis.example_sizes import example_sizes
 from graphfix.analysis.front import front_of
 from graphfix.engines.common_rules import given_inputs
 from graphfix.errors import InvalidModel, PassBug
-from graphfix.ir.graph import Shape
+from graphfix.ir.graph import Variable
 from graphfix.ir.model import Model
 from graphfix.ir.version import __version__
 from graphfix.pipeline.attempts import attempts, first_attempt
@@ -98,6 +99,7 @@ def finish(
     if code == 0 and _undone(outcomes, settings):
         code = 1
     opsets = opsets_of(run.model)
+    open_inputs = _open_inputs(run.model)
     report = Report(
         version=__version__,
         target=settings.target.name if settings.target is not None else "",
@@ -111,7 +113,8 @@ def finish(
         findings_after=with_withheld(
             with_removers(attempt.findings_after, settings, opsets), settings, opsets, run.spared
         ),
-        open_inputs=_open_inputs(run.model),
+        open_inputs=tuple((t.name, t.shape) for t in open_inputs if t.shape is not None),
+        example_sizes=example_sizes(run.model, open_inputs),
         front=_front(run.model, attempt, before) if code == 1 else (),
         io_changes=run.io_changes,
         verification=attempt.verification,
@@ -173,13 +176,13 @@ def _crashes(run: Run) -> Iterator[Specimen]:
         )
 
 
-def _open_inputs(model: Model) -> tuple[tuple[str, Shape], ...]:
-    """Return the inputs that have open sizes, with their declared shapes."""
-    return tuple(
-        (tensor.name, tensor.shape)
+def _open_inputs(model: Model) -> list[Variable]:
+    """Return the inputs that have open sizes, of those with a known rank."""
+    return [
+        tensor
         for tensor in given_inputs(model)
         if tensor.shape is not None and not all(isinstance(dim, int) for dim in tensor.shape)
-    )
+    ]
 
 
 def _front(model: Model, attempt: Attempt, before: Original) -> tuple[str, ...]:

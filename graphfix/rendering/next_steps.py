@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 
 from graphfix.authoring.registry import shipped_passes
 from graphfix.ir.printing import in_code, shell_line, shell_word
@@ -16,7 +17,6 @@ from graphfix.report import Accuracy, Finding, Report, Reproduced, Status, Verdi
 UNTYPED = "types-unknown"
 _INPUTS_SHOWN = 3
 _CONTRIB = "com.microsoft"
-_EXAMPLE = 8  # the size that an example begins with; all are different
 _LOSSY = "--allow-lossy"
 _CONSENT = re.compile(r"--allow-(?:lossy|io-change)\b")
 _CHANGES = {
@@ -55,13 +55,8 @@ def _sizes(report: Report) -> str:
     """Return the options that fix the sizes of the inputs, with what the file says of them."""
     options: list[str] = []
     declared: list[str] = []
-    known: dict[int | str, int] = {}  # of a symbol, or of one place where there is none
-    for place, (name, shape) in enumerate(report.open_inputs[:_INPUTS_SHOWN]):
-        dims: list[int] = []
-        for axis, dim in enumerate(shape):
-            example = 1 if axis == 0 else max(_EXAMPLE - len(known) + (1 in known.values()), 1)
-            key = place * _EXAMPLE + axis if dim is None else dim
-            dims.append(dim if isinstance(dim, int) else known.setdefault(key, example))
+    shown = zip(report.open_inputs, report.example_sizes, strict=True)
+    for (name, shape), dims in islice(shown, _INPUTS_SHOWN):
         options.append(f"--shape {shell_word(f'{name}=' + 'x'.join(map(str, dims)))}")
         sizes = ", ".join("?" if dim is None else str(dim) for dim in shape)
         declared.append(f"{in_code(name)} is [{in_code(sizes)}]")
