@@ -17,7 +17,7 @@ _CHANNELS = (1, 3, 4)
 _SIDE = 224  # of an image, at least
 _LARGEST_STRIDE = 256
 _FIRST = 8  # the first size of anything else; all are different
-_WINDOWS = frozenset({"Conv", "MaxPool", "AveragePool", "LpPool", "QLinearConv", "ConvInteger"})
+_OF_WINDOWS = ("kernel_shape", "strides")  # attributes
 _WHOLE = re.compile(r"\d+")
 
 
@@ -80,8 +80,8 @@ def _stride(graph: Graph, image: Variable) -> int | None:
     for node in graph.nodes:
         read = [found[id(tensor)] for tensor in node.inputs if id(tensor) in found]
         if read:
-            is_read |= node.op in _WINDOWS
-            step = max(read) * (_step(node) if node.op in _WINDOWS else 1)
+            is_read |= any(name in node.attrs for name in _OF_WINDOWS)
+            step = max(read) * _step(node)
             found.update((id(tensor), min(step, _LARGEST_STRIDE)) for tensor in node.outputs)
     return max(found.values()) if is_read else None
 

@@ -12,7 +12,7 @@ from graphfix.testing import parse
 TWICE = (
     "c = Conv <strides = [8, 8]> (x, w)  y = MaxPool <kernel_shape = [9, 9], strides = [5, 5]> (c)"
 )
-ONCE = "y = Conv <pads = [1, 1, 1, 1]> (x, w)"
+ONCE = "y = Conv <kernel_shape = [2, 2], pads = [1, 1, 1, 1]> (x, w)"
 NHWC = "t = Transpose <perm = [0, 3, 1, 2]> (x)  y = Conv <strides = [32, 32]> (t, w)"
 
 
