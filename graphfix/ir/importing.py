@@ -12,6 +12,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from difflib import get_close_matches
 
 from msgspec import Struct, field
 from onnx import (
@@ -38,7 +39,12 @@ from graphfix.ir.graph import (
 from graphfix.ir.protos import normal_domain
 
 _GRAPH = AttributeProto.GRAPH
-_HINT = "each name is to be written once; rename one of them, or export the file again"
+_LOOKED_AT = 10_000  # names that are compared with one that is lost
+_ALIKE = 0.7  # how much alike two names are that may be of one tensor, see difflib
+_HINT = (
+    "who reads it may mean the last of them, or the latest before itself, and the file does not "
+    "say which: each name is to be written once; rename one of them, or export the file again"
+)
 
 
 class _Scope(Struct):
@@ -55,6 +61,11 @@ class _Scope(Struct):
                 return tensor
             scope = scope.outer
         return None
+
+    def names(self) -> list[str]:
+        """Return all names that may be referred to."""
+        outer = self.outer.names() if self.outer is not None else []
+        return [*filter(None, self.tensors), *outer]
 
 
 @contextmanager
@@ -199,7 +210,7 @@ def _fill_nodes(
                     f"node {index} ({proto.op_type} {proto.name!r}) uses {name!r}, "
                     "which no node, input or initializer defines",
                     where=graph.scope,
-                    hint="the file was cut or edited wrongly; export it again",
+                    hint=f"{_two_readings(name, scope)}; export it again",
                 )
             inputs.append(tensor)
         attributes = proto.attribute or ()
@@ -220,6 +231,13 @@ def _fill_nodes(
             if attribute.type == _GRAPH:
                 _import_body(node, attribute, scope, base_dir)
     graph.nodes = nodes
+
+
+def _two_readings(name: str, scope: _Scope) -> str:
+    """Say how a node may be meant that reads what nothing defines, as a rewriting leaves it."""
+    known = get_close_matches(name, scope.names()[:_LOOKED_AT], 1, _ALIKE)
+    other = f"another name of {known[0]!r}" if known else "an input that is lost"
+    return f"it may be {other}, or what was to be left out, and the file does not say which"
 
 
 def _import_body(node: Node, attribute: AttributeProto, scope: _Scope, base_dir: str) -> None:
