@@ -18,7 +18,13 @@ from graphfix.mending.promotion import EXACT, is_float, is_integer, joined, next
 
 Array = np.ndarray[Any, Any]
 _NAMES = {"float": "float32", "double": "float64"}
-_CATEGORY = ("truth values", "integers", "floats")
+# The least and the largest positive number of each float type.
+_RANGE = {
+    "float16": (2.0**-24, 65504.0),
+    "bfloat16": (2.0**-133, 3.3895e38),
+    "float32": (2.0**-149, 3.4028235e38),
+    "float64": (0.0, float("inf")),
+}
 
 
 class Formal(Struct, frozen=True):
@@ -260,15 +266,15 @@ def _keeps(operand: Operand, wanted: str) -> bool:
     if values is None:
         return is_float(operand.type) or joined((operand.type, wanted)) == wanted
     if is_float(wanted) and is_float(operand.type):
-        with np.errstate(all="ignore"):
-            return bool((np.isfinite(values.astype(np.float64)) <= _finite(values, wanted)).all())
+        return _within(values.astype(np.float64), wanted)
     return _same_numbers(values, wanted)
 
 
-def _finite(values: Array, wanted: str) -> Array:
-    limit = 65504.0 if wanted == "float16" else float(np.finfo(np.float32).max)
-    wide = values.astype(np.float64)
-    return np.abs(wide) <= limit if wanted != "float64" else np.isfinite(wide)
+def _within(values: Array, wanted: str) -> bool:
+    """Say whether no finite value becomes infinite in a float type, and none vanishes."""
+    least, most = _RANGE[wanted]
+    sizes = np.abs(values[np.isfinite(values) & (values != 0)])
+    return bool(((sizes >= least) & (sizes <= most)).all())
 
 
 def _same_numbers(values: Array, wanted: str) -> bool:

@@ -178,7 +178,9 @@ def _follows(array: Array, dtype: np.dtype[Any]) -> bool:
         return False
     moved = _moved(array, dtype, stored=True).astype(np.float64)
     if _kind(dtype) == "f":
-        return bool((np.isfinite(moved) | ~np.isfinite(array.astype(np.float64))).all())
+        wide = array.astype(np.float64)
+        kept = (np.isfinite(moved) | ~np.isfinite(wide)) & ((moved != 0) | (wide == 0))
+        return bool(kept.all())
     return _same(array, dtype)
 
 
