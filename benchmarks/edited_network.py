@@ -10,9 +10,8 @@ from onnx import TensorProto, TypeProto, helper
 from graphfix import edits
 from graphfix.edits.step import Subject
 from graphfix.errors import UsageError
-from graphfix.ir.protos import names_read
+from graphfix.ir.protos import names_read, required_inputs
 from graphfix.pipeline.model_files import load
-from graphfix.proving.inputs.maker import required_inputs
 
 _MIDDLE = 0.5
 _MOST_TRIED = 60

@@ -35,9 +35,8 @@ from graphfix.authoring.declaring import Pass
 from graphfix.authoring.registry import shipped_passes
 from graphfix.authoring.workspace import Workspace
 from graphfix.ir.model import Model
-from graphfix.pipeline.journal import Journal
 from graphfix.pipeline.model_types import infer_types
-from graphfix.pipeline.sweep import sweep_patterns
+from graphfix.pipeline.sweep import Journal, sweep_patterns
 
 SIZES = (5_000, 10_000, 20_000, 40_000)
 JUDGED = 20_000

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from graphfix.edits.by_script import edit
     from graphfix.errors import GraphfixError, InvalidModel, PassBug, UsageError
     from graphfix.ir.model import Model
-    from graphfix.ir.refusing import Refuse
     from graphfix.ir.surgeon import from_graphsurgeon, to_graphsurgeon
+    from graphfix.ir.views import Refuse
     from graphfix.pipeline.model_files import load, save
     from graphfix.pipeline.reproducers.replay import replay
     from graphfix.pipeline.results import Result
@@ -40,7 +40,7 @@ _NAMES = {
     "graphfix.pipeline.reproducers.replay": "replay",
     "graphfix.ir.surgeon": "to_graphsurgeon from_graphsurgeon",
     "graphfix.authoring.declaring": "rewrite graph_pass Unknown",
-    "graphfix.ir.refusing": "Refuse",
+    "graphfix.ir.views": "Refuse",
     "graphfix.report": "EXACT APPROXIMATE LOSSY MENDED Certificate Finding Report",
     "graphfix.pipeline.results": "Result",
     "graphfix.errors": "GraphfixError InvalidModel UsageError PassBug",

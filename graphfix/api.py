@@ -13,14 +13,12 @@ from graphfix.authoring.declaring import Pass
 from graphfix.engines.profile import Target
 from graphfix.ir.model import Model
 from graphfix.ir.operator_aliases import treated
-from graphfix.pipeline.documented_errors import guarded
 from graphfix.pipeline.findings import findings_of
 from graphfix.pipeline.hooks import Hook
-from graphfix.pipeline.model_files import as_model
+from graphfix.pipeline.model_files import as_model, guarded
 from graphfix.pipeline.op_types import OpTypes
 from graphfix.pipeline.results import Result
-from graphfix.pipeline.run_options import PassLike, RunOptions, inputs_file
-from graphfix.pipeline.settings import Settings
+from graphfix.pipeline.settings import PassLike, RunOptions, Settings, inputs_file
 from graphfix.report import Explanation, Finding
 
 

@@ -19,9 +19,8 @@ from onnx.helper import tensor_dtype_to_np_dtype
 from graphfix.analysis.accuracy_level import at_level_0
 from graphfix.analysis.saturation import unsaturated
 from graphfix.authoring.accounting import is_foreign
-from graphfix.authoring.catalogue import ANY, Catalogue
 from graphfix.authoring.declaring import Evaluate, Pass
-from graphfix.authoring.registry import get_pass, shipped_passes
+from graphfix.authoring.registry import ANY, Catalogue, get_pass, shipped_passes
 from graphfix.ir.graph import Shape
 from graphfix.ir.model import Model
 from graphfix.ir.protos import nodes_of_model

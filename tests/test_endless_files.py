@@ -12,7 +12,7 @@ import onnx
 import pytest
 
 from graphfix.cli import limits
-from graphfix.cli.page import Page
+from graphfix.cli.limits import Page
 from graphfix.cli.shared import limit_options
 from graphfix.worker.limits import ENGINE_MEMORY, ENGINE_SECONDS, Limits
 

@@ -14,7 +14,7 @@ import graphfix
 from graphfix.cli import main
 from graphfix.errors import InvalidModel, PassBug, UsageError
 from graphfix.ir.storage.weights import load_array
-from graphfix.pipeline.documented_errors import documented, guarded
+from graphfix.pipeline.model_files import documented, guarded
 from tests.hostile_models import doubling, model
 
 Capture = pytest.CaptureFixture[str]

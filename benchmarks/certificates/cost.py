@@ -14,14 +14,14 @@ import numpy as np
 import onnx
 from onnx import helper
 
-from graphfix.pipeline.certifying import prove
+from graphfix.pipeline.finishing import prove
 from graphfix.pipeline.model_files import load
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.run import Run
-from graphfix.pipeline.run_options import RunOptions
 from graphfix.pipeline.running import execute
+from graphfix.pipeline.settings import RunOptions
 from graphfix.pipeline.verifying import original_on_disk
-from graphfix.proving.sites.captured import WholeModel
+from graphfix.proving.sites.cases import WholeModel
 from graphfix.proving.sites.prover import Prover
 from graphfix.worker.service import end_template
 

@@ -17,7 +17,7 @@ from graphfix.engines.targets import load_target
 from graphfix.ir.model import Model
 from graphfix.pipeline.finishing import finish
 from graphfix.pipeline.model_files import as_model, load
-from graphfix.pipeline.run_options import RunOptions
+from graphfix.pipeline.settings import RunOptions
 from graphfix.proving.sites.prover import Memory
 from graphfix.report import Certificate, Verdict
 

@@ -33,10 +33,10 @@ from graphfix.api import check, run
 from graphfix.engines.targets import target_names
 from graphfix.errors import GraphfixError
 from graphfix.ir.model import Model
-from graphfix.pipeline import verifying, whole_result
+from graphfix.pipeline import attempts, verifying
+from graphfix.pipeline.attempts import Counts, grown
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.settings import Settings
-from graphfix.pipeline.worse_findings import Counts, grown
 from graphfix.report import Status, Verdict, Verification, blocking_by_severity
 
 UNCHANGED = "unchanged"
@@ -79,7 +79,7 @@ def remember_comparisons() -> None:
             known[key] = verifying.verify(before, after, settings, **more)
         return known[key]
 
-    setattr(whole_result, "verify", verify)  # noqa: B010 - it is imported there, not exported
+    setattr(attempts, "verify", verify)  # noqa: B010 - it is imported there, not exported
 
 
 def outcomes(path: Path, targets: Sequence[str], name: str) -> list[Outcome] | str:

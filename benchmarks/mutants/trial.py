@@ -23,10 +23,10 @@ from benchmarks import ROOT
 from benchmarks.mutants.examples.example import Example
 from benchmarks.mutants.judge import Judgement, Trial, judge, prepare
 from graphfix.authoring import registry
-from graphfix.authoring.catalogue import Catalogue
 from graphfix.authoring.declaring import Pass
+from graphfix.authoring.registry import Catalogue
 from graphfix.opset import adapting, planning
-from graphfix.pipeline import evaluators
+from graphfix.pipeline import model_types
 from graphfix.proving import tasks
 from graphfix.proving.sites import prover
 
@@ -214,8 +214,8 @@ def _install_pass(unit: str, module: Any) -> None:
         doc=right.doc,
     )
     # The numpy model is that of the right pass, and another process finds it where that one is.
-    finding: Any = evaluators
-    place_of = evaluators.place_of
+    finding: Any = model_types
+    place_of = model_types.place_of
 
     def place_of_right(function: Any, declared: Pass) -> Any:
         return place_of(function, right if declared.id == unit else declared)

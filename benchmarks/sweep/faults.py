@@ -15,8 +15,7 @@ from graphfix.engines.targets import target_names
 from graphfix.errors import GraphfixError
 from graphfix.pipeline.findings import examined, findings_for
 from graphfix.pipeline.model_files import as_model
-from graphfix.pipeline.run_options import RunOptions
-from graphfix.pipeline.settings import Settings
+from graphfix.pipeline.settings import RunOptions, Settings
 
 
 class Swept(Struct, frozen=True):

@@ -10,7 +10,7 @@ from math import prod
 
 from graphfix.errors import InvalidModel
 from graphfix.ir.graph import Constant, Graph, Node, Shape, Tensor, Variable
-from graphfix.ir.sorting import sorted_nodes
+from graphfix.ir.importing import sorted_nodes
 from graphfix.ir.storage.weights import type_name
 from graphfix.report import NodeRef
 

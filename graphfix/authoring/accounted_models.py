@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring.aten_calls import overloads_of_arrays
-from graphfix.authoring.features import is_aten
+from graphfix.authoring.features import is_aten, overloads_of_arrays
 from graphfix.ir.attributes import default_of
-from graphfix.ir.refusing import Refuse
 from graphfix.ir.schemas import form_of, newest_opset
-from graphfix.operators.arguments.aten_resolving import CALLING, placed
+from graphfix.ir.views import Refuse
+from graphfix.operators.arguments.aten_table import CALLING, placed
 from graphfix.operators.arguments.neutral import (
     contrib_form,
     equal,

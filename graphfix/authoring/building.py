@@ -8,18 +8,16 @@ from typing import Any, cast
 import numpy as np
 import onnx
 
-from graphfix.analysis.inference import infer_node
+from graphfix.analysis.inference import infer_node, infer_together
 from graphfix.authoring.accounting import AccountedNode, check_read
 from graphfix.authoring.declaring import InferredType, Pass
-from graphfix.authoring.draft_inference import infer_together
-from graphfix.authoring.patterns.sought import key_of
+from graphfix.authoring.features import operator_key
 from graphfix.authoring.workspace import USUAL_OPSET, Workspace
 from graphfix.errors import PassBug
 from graphfix.ir.attributes import Attributes
 from graphfix.ir.graph import Constant, Function, Graph, Node, Shape, Tensor, Variable
-from graphfix.ir.refusing import ComputedLate, Refuse
 from graphfix.ir.schemas import Form, form_of
-from graphfix.ir.views import Array, NodeView, Value
+from graphfix.ir.views import Array, ComputedLate, NodeView, Refuse, Value
 from graphfix.operators.table import COMMUTES
 from graphfix.report import Accuracy
 
@@ -166,7 +164,7 @@ class Builder:
         """
         self._workspace.check_room(len(self.nodes) + 1)
         if "::" in op:
-            domain, op = key_of(op)
+            domain, op = operator_key(op)
         version = self._version(domain)
         form = form_of(op, version, domain)
         if form is None and domain == "":

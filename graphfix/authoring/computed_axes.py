@@ -10,8 +10,7 @@ from onnx import TensorProto
 from graphfix.authoring.building import Builder
 from graphfix.authoring.reshaping import reshaped
 from graphfix.authoring.respelling import need_elem_type, need_rank
-from graphfix.ir.refusing import Refuse
-from graphfix.ir.views import NodeView, Value
+from graphfix.ir.views import NodeView, Refuse, Value
 
 _BOOL: int = TensorProto.BOOL
 _INT32: int = TensorProto.INT32

@@ -7,8 +7,7 @@ from typing import Any
 
 from graphfix.authoring.building import Builder
 from graphfix.ir.graph import Graph, Node, Tensor, Variable, is_empty
-from graphfix.ir.refusing import Refuse
-from graphfix.ir.views import NodeView, Value
+from graphfix.ir.views import NodeView, Refuse, Value
 
 Values = dict[int, Value]
 Substitute = Callable[[Builder, NodeView, list[Value | None]], Sequence[Value] | None]

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from graphfix.authoring.features import feature, operator_feature
+from graphfix.authoring.features import feature, operator_feature, operator_key
 from graphfix.authoring.pass_docs import of_twins, page_of
 from graphfix.authoring.patterns.pattern import Pattern, Written
-from graphfix.authoring.patterns.sought import key_of as _key
 from graphfix.errors import PassBug
 from graphfix.ir.views import NodeView
 from graphfix.report import EXACT, Accuracy
@@ -111,6 +110,7 @@ class Pass:
         knows: Operators without schema that it emits, as ``domain::Op``; files may have them in
             any domain.
         last_resort: Whether it is asked only about nodes with which no other pass can do anything.
+        looks_at: What a model has to hold for a graph pass to be asked; empty for any model.
         pattern: What it replaces, where that is several nodes; its function takes the match then.
         family: The folder it lies in; empty for passes of a user.
         doc: The docstring of its file, which twins share; their own goes before it.
@@ -134,6 +134,7 @@ class Pass:
     changes_io: bool = False
     knows: Mapping[str, Known] = field(default_factory=dict[str, Known])
     last_resort: bool = False
+    looks_at: tuple[str, ...] = ()
     pattern: Pattern | None = None
     family: str = ""
     doc: str = ""
@@ -297,7 +298,7 @@ class Rewriting:
 
         def declare(function: Callable[..., Any]) -> Pass:
             pattern = ops if isinstance(ops, Pattern) else None
-            roots = ops.roots if isinstance(ops, Pattern) else tuple(map(_key, _names(ops)))
+            roots = ops.roots if isinstance(ops, Pattern) else tuple(map(operator_key, _names(ops)))
             return _make(
                 function,
                 "rewrite",
@@ -343,12 +344,18 @@ def graph_pass(
     changes_io: bool = False,
     knows: Mapping[str, Known] | None = None,
     last_resort: bool = False,
+    looks_at: Sequence[str] = (),
 ) -> Callable[[Callable[..., Any]], Pass]:
     """Declare a pass that sees whole graphs through an `Editor`; arguments as for `rewrite`.
 
     `changes_io` says that it changes inputs or outputs, as those of the stage `INTERFACE` all do.
     `knows` gives types and numpy models of operators without schema that it emits. `last_resort`
     lets it wait until the rewrites have done what they can for single nodes.
+
+    `looks_at` says without what in a model it has nothing to look at, so that it is not asked: each
+    text has to be met, by one of its words. A word is an operator, of any domain, or ``type:uint8``
+    for what a node gives, ``attribute:NAME`` (``*`` at its end stands for any ending), or
+    ``file:text``.
     """
 
     def declare(function: Callable[..., Any]) -> Pass:
@@ -365,6 +372,7 @@ def graph_pass(
             changes_io=changes_io or stage == INTERFACE,
             knows=dict(knows or {}),
             last_resort=last_resort,
+            looks_at=tuple(looks_at),
         )
 
     return declare
@@ -376,7 +384,7 @@ def check_emitted(declared: Pass, ops: Sequence[tuple[str, str]]) -> None:
     Raises:
         PassBug: It emitted another operator.
     """
-    allowed = {_key(op) for op in declared.emits} | {("", "Constant"), ("", "Identity")}
+    allowed = {operator_key(op) for op in declared.emits} | {("", "Constant"), ("", "Identity")}
     for domain, op in ops:
         if (domain, op) not in allowed and ("*", "*") not in allowed:
             name = f"{domain}::{op}" if domain else op

@@ -9,16 +9,14 @@ from msgspec import Struct
 
 from graphfix.analysis.inference import merge_type, type_of
 from graphfix.authoring.accounting import AccountedNode, check_read
-from graphfix.authoring.applying import Draft
+from graphfix.authoring.applying import Draft, all_nodes, check_draft
 from graphfix.authoring.building import Builder, returned_values
 from graphfix.authoring.declaring import Pass, check_emitted
-from graphfix.authoring.soundness import all_nodes, check_draft
 from graphfix.authoring.workspace import Workspace
 from graphfix.errors import GraphfixError, PassBug
 from graphfix.ir.graph import Node, Shape, Tensor, Variable, is_empty
-from graphfix.ir.refusing import Refuse
 from graphfix.ir.schemas import form_of
-from graphfix.ir.views import NodeView, Value
+from graphfix.ir.views import NodeView, Refuse, Value
 from graphfix.report import Accuracy
 
 

@@ -12,6 +12,7 @@ from graphfix.authoring.accounting import accounted, check_replaced
 from graphfix.authoring.applying import (
     Draft,
     Edit,
+    all_nodes,
     apply_draft,
     dismantle,
     drop_orphans,
@@ -23,12 +24,10 @@ from graphfix.authoring.declared_types import redeclare, redeclare_type
 from graphfix.authoring.drafting import drafted
 from graphfix.authoring.evidence import Evidence
 from graphfix.authoring.reload_evidence import finish_reloaded, successors
-from graphfix.authoring.soundness import all_nodes
 from graphfix.authoring.workspace import Workspace
 from graphfix.ir.graph import Graph, Node, Shape, Variable, is_empty
 from graphfix.ir.model import Model, keep_places
-from graphfix.ir.refusing import Refuse
-from graphfix.ir.views import NodeView, Value
+from graphfix.ir.views import NodeView, Refuse, Value
 from graphfix.report import Accuracy, IoChange, NodeRef, Site
 
 

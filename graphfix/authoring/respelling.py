@@ -7,10 +7,9 @@ from typing import Any
 
 from graphfix.analysis.inference import type_of
 from graphfix.authoring.building import Builder
-from graphfix.ir.refusing import Refuse
 from graphfix.ir.schemas import form_of
 from graphfix.ir.storage.weights import type_name
-from graphfix.ir.views import NodeView, Value
+from graphfix.ir.views import NodeView, Refuse, Value
 
 
 def operands(node: NodeView) -> tuple[list[Value | None], dict[str, Value]]:

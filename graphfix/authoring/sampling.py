@@ -10,8 +10,7 @@ from msgspec import Struct
 from onnx import TensorProto
 
 from graphfix.authoring.building import Builder
-from graphfix.ir.refusing import Refuse
-from graphfix.ir.views import Value
+from graphfix.ir.views import Refuse, Value
 
 _FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE)
 _LOW = (TensorProto.FLOAT16, TensorProto.BFLOAT16)

@@ -8,8 +8,7 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring.building import Builder
-from graphfix.ir.refusing import Refuse
-from graphfix.ir.views import Value
+from graphfix.ir.views import Refuse, Value
 
 FAR = 2**31 - 1  # the end of a Slice that goes to the end: engines hold sizes in 32 bits
 _MOST = 1 << 22

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphfix.authoring.catalogue import Catalogue
 from graphfix.authoring.declaring import Pass
+from graphfix.authoring.registry import Catalogue
 from graphfix.authoring.spared_nodes import Spared
 from graphfix.ir.graph import Graph
 from graphfix.ir.model import Model
-from graphfix.ir.refusing import Refuse
 from graphfix.ir.schemas import minimal_ir, newest_opset_of
-from graphfix.ir.views import NodeView
+from graphfix.ir.views import NodeView, Refuse
 from graphfix.report import NodeRef
 
 USUAL_OPSET = 17  # what engines and other tools know widely

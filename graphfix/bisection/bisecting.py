@@ -21,17 +21,15 @@ from graphfix.difference.scopes import Scope
 from graphfix.engines.profile import Target
 from graphfix.ir.model import Model
 from graphfix.pipeline.attempts import first_attempt
-from graphfix.pipeline.certifying import prove
-from graphfix.pipeline.documented_errors import guarded
+from graphfix.pipeline.finishing import prove
 from graphfix.pipeline.hooks import Hook
-from graphfix.pipeline.journal import Applied
-from graphfix.pipeline.model_files import as_model
+from graphfix.pipeline.model_files import as_model, guarded
 from graphfix.pipeline.op_types import OpTypes
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.run import Run
-from graphfix.pipeline.run_options import PassLike, RunOptions, inputs_file
 from graphfix.pipeline.running import execute
-from graphfix.pipeline.settings import Settings
+from graphfix.pipeline.settings import PassLike, RunOptions, Settings, inputs_file
+from graphfix.pipeline.sweep import Applied
 from graphfix.pipeline.verifying import on_disk, verify
 from graphfix.proving.models import compare_files
 from graphfix.proving.sites.prover import Prover

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from graphfix.cli.entry import main
+from graphfix.cli.program import main
 
 __all__ = ["main"]

@@ -193,7 +193,7 @@ def batch(
         say("what is done is kept: the same command continues")
         raise
     from graphfix.batch.ledger import NAME
-    from graphfix.cli.reports import json_text, write_reports
+    from graphfix.cli.console import json_text, write_reports
     from graphfix.rendering.fleet_text import fleet_json, fleet_text
 
     def html() -> str:

@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
+from graphfix.cli.console import json_text, proto_of, report_option, write_reports
 from graphfix.cli.help_groups import GroupedCommand
-from graphfix.cli.limits import take_model
-from graphfix.cli.reports import json_text, proto_of, report_option, write_reports
+from graphfix.cli.limits import offer_template, take_model
 from graphfix.cli.shared import (
     CONTEXT,
     FILE,
@@ -20,7 +20,6 @@ from graphfix.cli.shared import (
     sample_options,
     selection_options,
 )
-from graphfix.cli.template import offer_template
 
 _NAMES = {
     "options": "--option",

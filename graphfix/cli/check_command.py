@@ -13,9 +13,9 @@ import click
 
 from graphfix.cli import completion
 from graphfix.cli.check_reports import command_of, joined_views, views_of
+from graphfix.cli.console import Views, proto_of, report_option, write_reports
+from graphfix.cli.limits import page_of
 from graphfix.cli.many_models import Reported, code_of, for_each, many_json, models_argument
-from graphfix.cli.page import page_of
-from graphfix.cli.reports import Views, proto_of, report_option, write_reports
 from graphfix.cli.settings_file import SettingsCommand, settings_option, settings_used
 from graphfix.cli.shared import (
     CONTEXT,
@@ -136,9 +136,9 @@ def _checked(
     Without a detail nothing is printed on stdout.
     """
     from graphfix.cli.console import say, stdout_kept
-    from graphfix.cli.streams import shown, source
+    from graphfix.cli.parameters import shown, source
     from graphfix.rendering.as_json import check_json
-    from graphfix.rendering.next_steps import rule_fault_text
+    from graphfix.rendering.short_lines import rule_fault_text
     from graphfix.worker.limits import single_threaded
 
     with single_threaded():
@@ -178,7 +178,7 @@ def _checked(
 
 def _print_text(path: Path, request: CheckRequest, result: CheckResult, detail: Detail) -> None:
     from graphfix.cli.console import emit, style_for
-    from graphfix.cli.streams import shown
+    from graphfix.cli.parameters import shown
     from graphfix.rendering.short_check import answer_line, short_check
 
     name, target = shown(path), result.target.name

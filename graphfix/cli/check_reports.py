@@ -7,9 +7,9 @@ from json import loads
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from graphfix.cli.console import Views, json_text
 from graphfix.cli.many_models import Reported, many_json
-from graphfix.cli.reports import Views, json_text
-from graphfix.cli.streams import STANDARD
+from graphfix.cli.parameters import STANDARD
 from graphfix.ir.printing import shell_line
 
 if TYPE_CHECKING:

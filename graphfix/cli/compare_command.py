@@ -7,16 +7,20 @@ from pathlib import Path
 
 import click
 
+from graphfix.cli.console import json_text, proto_of, report_option, write_reports
 from graphfix.cli.help_groups import GroupedCommand
-from graphfix.cli.limits import take_model
+from graphfix.cli.limits import offer_template, take_model
 from graphfix.cli.parameters import (
     INPUT_FORM,
     RANGE_FORM,
+    ModelPath,
+    check_one_stream,
     input_files,
     number_ranges,
     plot_file,
+    shown,
+    source,
 )
-from graphfix.cli.reports import json_text, proto_of, report_option, write_reports
 from graphfix.cli.shared import (
     CONTEXT,
     FILE,
@@ -25,8 +29,6 @@ from graphfix.cli.shared import (
     pass_file_option,
     sample_options,
 )
-from graphfix.cli.streams import ModelPath, check_one_stream, shown, source
-from graphfix.cli.template import offer_template
 
 
 @click.command(cls=GroupedCommand, context_settings=CONTEXT)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
+from graphfix.cli.console import json_text, proto_of, report_option, write_reports
 from graphfix.cli.help_groups import GroupedCommand
 from graphfix.cli.limits import take_model
-from graphfix.cli.reports import json_text, proto_of, report_option, write_reports
+from graphfix.cli.parameters import ModelPath, check_one_stream, shown, source
 from graphfix.cli.shared import CONTEXT, limit_options, output_options
-from graphfix.cli.streams import ModelPath, check_one_stream, shown, source
 
 
 @click.command(cls=GroupedCommand, context_settings=CONTEXT)

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from graphfix.cli.console import json_text, proto_of, report_option, write_reports
 from graphfix.cli.edit_options import EDIT_GROUPS, IN_ORDER, edit_options
 from graphfix.cli.help_groups import GroupedCommand
-from graphfix.cli.reports import json_text, proto_of, report_option, write_reports
+from graphfix.cli.limits import offer_template
+from graphfix.cli.parameters import STANDARD, ModelPath, shown, source, write_out
 from graphfix.cli.shared import (
     CONTEXT,
     FILE,
@@ -19,8 +21,6 @@ from graphfix.cli.shared import (
     model_argument,
     output_options,
 )
-from graphfix.cli.streams import STANDARD, ModelPath, shown, source, write_out
-from graphfix.cli.template import offer_template
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -128,7 +128,7 @@ def edit(
     if out and sys.stdout.isatty():
         raise click.UsageError("standard output is a terminal, which shows no model")
     from graphfix.cli.console import emit, emit_json, say, stdout_kept, style_for
-    from graphfix.cli.page import page_of
+    from graphfix.cli.limits import page_of
     from graphfix.cli.progress import progress_hooks
     from graphfix.worker.limits import single_threaded
 

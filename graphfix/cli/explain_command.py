@@ -10,8 +10,8 @@ import click
 from graphfix.cli import completion
 from graphfix.cli.help_groups import GroupedCommand
 from graphfix.cli.limits import take_model
+from graphfix.cli.parameters import STANDARD, ModelPath
 from graphfix.cli.shared import CONTEXT, FILE, limit_options, output_options
-from graphfix.cli.streams import STANDARD, ModelPath
 
 _MOST = 16 << 20
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")  # the marks at the start of a file
@@ -51,7 +51,7 @@ def explain(*, as_json: bool, log: Path, model: Path | None, target: str) -> int
         if model is None:
             found = explain_log(text, target=target)
         else:
-            from graphfix.cli.streams import shown, source
+            from graphfix.cli.parameters import shown, source
 
             found = explain_log(text, source(model), target=target, name=shown(model))
     if as_json:

@@ -94,7 +94,7 @@ def _inspected(
 ) -> tuple[Any, str]:
     """Return what is shown of one model: as JSON, or as text."""
     from graphfix.cli.console import stdout_kept, style_for
-    from graphfix.cli.streams import source
+    from graphfix.cli.parameters import source
     from graphfix.inspection.inspection import inspect_model
 
     given = source(path)

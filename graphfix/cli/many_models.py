@@ -15,10 +15,9 @@ import msgspec
 from msgspec import Struct, field
 
 from graphfix.cli.failures import Failure, describe, tell
-from graphfix.cli.limits import given_seconds, take_model
-from graphfix.cli.page import Page, page_of
+from graphfix.cli.limits import Page, given_seconds, page_of, take_model
+from graphfix.cli.parameters import STANDARD, ModelPath
 from graphfix.cli.shared import limit_options
-from graphfix.cli.streams import STANDARD, ModelPath
 from graphfix.cli.supervising import INTERRUPTED, supervised
 from graphfix.errors import UsageError
 from graphfix.rendering.as_json import SCHEMA, error_json

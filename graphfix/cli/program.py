@@ -1,12 +1,93 @@
-"""The `graphfix` command itself: the table of commands, `--version` and `--debug`."""
+"""The `graphfix` command: its table of commands, each imported when it is called, and how it ends.
+
+Every way in which it can end becomes an exit code and one line.
+"""
 
 from __future__ import annotations
 
+import gc
 import os
+import sys
+import warnings
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from graphfix.cli.lazy import LazyCommand, LazyGroup
+if TYPE_CHECKING:
+    from graphfix.cli.limits import Page
+
+
+_COLUMNS = 80  # where nothing tells
+_NARROWEST = 50  # as click has it
+
+
+class LazyCommand(NamedTuple):
+    """Where a command lives (``module:function``) and its line in the list."""
+
+    target: str
+    summary: str
+
+
+class _Context(click.Context):
+    """A context that asks how wide the terminal is without `shutil`, which is slow to import."""
+
+    def make_formatter(self) -> click.HelpFormatter:
+        """Return a formatter as wide as click would make it."""
+        if self.terminal_width is None:
+            wide = min(terminal_columns(), self.max_content_width or _COLUMNS)
+            return click.HelpFormatter(width=max(wide - 2, _NARROWEST))
+        return super().make_formatter()
+
+
+def terminal_columns() -> int:
+    """Return how many columns the terminal has, as `shutil.get_terminal_size` does."""
+    try:
+        columns = int(os.environ.get("COLUMNS", ""))
+    except ValueError:
+        columns = 0
+    if columns > 0:
+        return columns
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns or _COLUMNS  # type: ignore[union-attr]
+    except (AttributeError, ValueError, OSError):  # closed, none, or no terminal
+        return _COLUMNS
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands by address only.
+
+    The list of `graphfix --help` comes from the summaries held here, so it costs no import.
+    """
+
+    context_class = _Context
+    lazy_commands: dict[str, LazyCommand]
+
+    def __init__(self, lazy_commands: dict[str, LazyCommand], **rest: object) -> None:
+        """Take the table of commands, in the order in which help shows them."""
+        super().__init__(**rest)  # type: ignore[arg-type]
+        self.lazy_commands = lazy_commands
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order of the table."""
+        return list(self.lazy_commands)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return one command; None when there is none of that name."""
+        entry = self.lazy_commands.get(cmd_name)
+        if entry is None:
+            return None
+        module, _, function = entry.target.partition(":")
+        command: click.Command = getattr(import_module(module), function)
+        command.short_help = entry.summary
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, e.summary) for name, e in self.lazy_commands.items()])
+
 
 # What the context of a command carries where the process was started for it alone.
 OWN_PROCESS = "own process"
@@ -100,3 +181,86 @@ program = _Program(
         ),
     ],
 )
+
+
+INTERRUPTED = 130
+INTERPRETING = frozenset(COMMANDS) - {"batch", "passes", "serve", "targets"}
+_OBJECTS = 400_000  # between two collections
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line and return its exit code; see the table in `graphfix --help`.
+
+    Args:
+        arguments: The words after `graphfix`, worked on in this process; None for those that the
+            process was started with, of which a child is made, with limits.
+    """
+    if arguments is not None:
+        return _main(list(arguments), None, own=False)
+    words = sys.argv[1:]
+    if not hasattr(os, "fork") or not interprets(words):
+        code = _main(words, None, own=True)
+        gc.freeze()  # the process ends: what is left need not be searched for cycles
+        return code
+    from graphfix.cli.supervising import supervised
+
+    return supervised(lambda page: _main(words, page, own=True))
+
+
+def interprets(words: Sequence[str]) -> bool:
+    """Say whether a command line interprets a model, and is not a question for help."""
+    first = next((word for word in words if not word.startswith("-")), "")
+    return first in INTERPRETING and not {"-h", "--help", "--version"} & set(words)
+
+
+def _main(words: list[str], page: Page | None, *, own: bool) -> int:
+    if page is not None:
+        page.as_json = _has_flag(words, "--json")
+    try:
+        owner = page or (OWN_PROCESS if own else None)
+        if own:
+            # Most of a short run is imports, which make much and leave no garbage.
+            gc.set_threshold(_OBJECTS)
+            if not (_wants_debug(words) or sys.warnoptions):
+                # What numpy, onnx and protobuf warn of while they look at a model says nothing
+                # to who gave it.
+                warnings.simplefilter("ignore")
+        if page is not None and not _wants_debug(words):
+            from graphfix.cli.console import drop_native_stderr
+
+            drop_native_stderr()
+        code = program.main(args=words, prog_name="graphfix", standalone_mode=False, obj=owner)
+        sys.stdout.flush()
+    except (click.Abort, KeyboardInterrupt):
+        sys.stderr.write("graphfix: interrupted\n")
+        return INTERRUPTED
+    except BrokenPipeError:
+        _silence_stdout()
+        return 1
+    except Exception as error:
+        from graphfix.cli.failures import report_failure
+
+        return report_failure(
+            error,
+            words,
+            as_json=_has_flag(words, "--json"),
+            debug=_wants_debug(words),
+            lasting=page.lasting_folder if page is not None else None,
+        )
+    return code if isinstance(code, int) else 0
+
+
+def _has_flag(words: Sequence[str], flag: str) -> bool:
+    """Say whether a flag is on the line, even where the line could not be parsed."""
+    end = words.index("--") if "--" in words else len(words)
+    return flag in words[:end]
+
+
+def _wants_debug(words: Sequence[str]) -> bool:
+    """Say whether tracebacks are wanted, by option or environment."""
+    return _has_flag(words, "--debug") or os.environ.get("GRAPHFIX_DEBUG", "") not in ("", "0")
+
+
+def _silence_stdout() -> None:
+    """Point stdout at nothing, so that the interpreter's last flush is quiet too."""
+    sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - lives until the end

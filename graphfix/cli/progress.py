@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING, TextIO
 
-from graphfix.cli.page import Page
+from graphfix.cli.limits import Page
 from graphfix.pipeline.hooks import Hook, SilentHook
 from graphfix.report import Outcome
 

@@ -9,8 +9,8 @@ import click
 
 from graphfix.cli.help_groups import GroupedCommand, RenamedOption
 from graphfix.cli.limits import take_model_untimed
+from graphfix.cli.parameters import ModelPath
 from graphfix.cli.shared import CONTEXT, FILE, memory_option, output_options
-from graphfix.cli.streams import ModelPath
 
 
 @click.command(cls=GroupedCommand, context_settings=CONTEXT)

@@ -8,9 +8,8 @@ from pathlib import Path
 import click
 
 from graphfix.cli.help_groups import GroupedCommand
-from graphfix.cli.limits import take_model
+from graphfix.cli.limits import offer_template, take_model
 from graphfix.cli.shared import CONTEXT, FILE, limit_options, output_options, pass_file_option
-from graphfix.cli.template import offer_template
 
 
 @click.command(cls=GroupedCommand, context_settings=CONTEXT)

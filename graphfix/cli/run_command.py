@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphfix.cli import completion
-from graphfix.cli.reports import json_text, report_option, write_reports
+from graphfix.cli.console import json_text, report_option, write_reports
+from graphfix.cli.limits import offer_template
+from graphfix.cli.parameters import STANDARD, ModelPath, source, write_out
 from graphfix.cli.settings_file import SettingsCommand, settings_option, settings_used
 from graphfix.cli.shared import (
     CONTEXT,
@@ -25,8 +27,6 @@ from graphfix.cli.shared import (
     selection_options,
     treat_option,
 )
-from graphfix.cli.streams import STANDARD, ModelPath, source, write_out
-from graphfix.cli.template import offer_template
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -137,7 +137,7 @@ def run(
             "standard input has no place of its own: give -o OUT.onnx, or -o - for standard output"
         )
     from graphfix.cli.console import stdout_kept
-    from graphfix.cli.page import page_of
+    from graphfix.cli.limits import page_of
     from graphfix.cli.progress import progress_hooks
     from graphfix.worker.limits import single_threaded
 

@@ -19,6 +19,7 @@ from graphfix.cli.parameters import (
     OPTION_FORM,
     SHAPE_FORM,
     TREATED_FORM,
+    ModelPath,
     names,
     op_types,
     op_types_file,
@@ -26,7 +27,6 @@ from graphfix.cli.parameters import (
     pass_options,
     shapes,
 )
-from graphfix.cli.streams import ModelPath
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NoReturn
 
-from graphfix.cli.page import Page
+from graphfix.cli.limits import Page
 
 if TYPE_CHECKING:
     from graphfix.cli.failures import Failure

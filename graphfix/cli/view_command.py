@@ -11,9 +11,8 @@ import click
 
 from graphfix.cli import completion
 from graphfix.cli.help_groups import GroupedCommand
-from graphfix.cli.parameters import report_file
+from graphfix.cli.parameters import STANDARD, report_file
 from graphfix.cli.shared import CONTEXT, FILE, model_argument, output_options
-from graphfix.cli.streams import STANDARD
 from graphfix.rendering.style import printable
 
 
@@ -66,9 +65,8 @@ def view(
     Exit codes: 0 written; 2 wrong usage; 3 MODEL cannot be read or is not a model;
     5 a fault in graphfix; 130 Ctrl-C.
     """
-    from graphfix.cli.console import emit, emit_json, stdout_kept
-    from graphfix.cli.reports import html_written, proto_of
-    from graphfix.cli.streams import shown, source
+    from graphfix.cli.console import emit, emit_json, html_written, proto_of, stdout_kept
+    from graphfix.cli.parameters import shown, source
     from graphfix.edits.addressing import main_place
     from graphfix.worker.limits import single_threaded
 
@@ -109,7 +107,7 @@ def view(
 def _in_netron(model: Path, sought: str, *, as_json: bool, no_open: bool) -> int:
     """Serve a model by Netron to this machine until it is interrupted."""
     from graphfix.cli.console import emit, emit_json
-    from graphfix.cli.page import page_of
+    from graphfix.cli.limits import page_of
     from graphfix.errors import UsageError
 
     if model == STANDARD:

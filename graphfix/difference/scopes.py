@@ -17,9 +17,9 @@ from onnx import (
 )
 
 from graphfix.errors import InvalidModel
+from graphfix.ir.importing import in_order
 from graphfix.ir.inlining import inline
 from graphfix.ir.protos import normal_domain
-from graphfix.ir.sorting import in_order
 from graphfix.ir.storage.weights import type_name
 from graphfix.report import NodeRef
 

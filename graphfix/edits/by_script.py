@@ -9,15 +9,14 @@ from onnx import ModelProto
 
 from graphfix.edits.inferred_types import settle_types
 from graphfix.errors import InvalidModel, UsageError
+from graphfix.ir.importing import first_misplaced, sorted_nodes
 from graphfix.ir.model import Model
 from graphfix.ir.protos import called, copied
-from graphfix.ir.sorting import first_misplaced, sorted_nodes
 from graphfix.ir.storage.reading import check_proto
 from graphfix.ir.surgeon import GsGraph, from_graphsurgeon, to_graphsurgeon
-from graphfix.pipeline.documented_errors import documented
-from graphfix.pipeline.model_files import check_acyclic
+from graphfix.pipeline.model_files import check_acyclic, documented
 from graphfix.pipeline.validation import new_complaints, validity_of
-from graphfix.validity.complaint import called as shown
+from graphfix.validity.complaints import called as shown
 
 
 @contextmanager

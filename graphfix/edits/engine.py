@@ -14,10 +14,9 @@ from graphfix.edits.step import Edit, FreeSize, Step, Subject
 from graphfix.errors import InvalidModel, UsageError
 from graphfix.ir.model import Model
 from graphfix.ir.storage.reading import check_proto
-from graphfix.pipeline.documented_errors import guarded
 from graphfix.pipeline.hooks import Hook
-from graphfix.pipeline.model_files import as_model, check_acyclic
-from graphfix.pipeline.run_options import inputs_file
+from graphfix.pipeline.model_files import as_model, check_acyclic, guarded
+from graphfix.pipeline.settings import inputs_file
 from graphfix.pipeline.validation import new_complaints, validity_of
 from graphfix.proving.inputs.maker import check_inputs_fit
 

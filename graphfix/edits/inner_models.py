@@ -20,9 +20,8 @@ from graphfix.edits.renaming import rename_ends
 from graphfix.edits.step import Subject
 from graphfix.errors import UsageError
 from graphfix.ir.model import Model
-from graphfix.ir.protos import copied
+from graphfix.ir.protos import copied, required_inputs
 from graphfix.pipeline.model_files import load
-from graphfix.proving.inputs.maker import required_inputs
 
 
 class InnerModel:

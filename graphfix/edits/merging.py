@@ -25,7 +25,7 @@ from graphfix.ir.storage.reading import walk_tensors
 from graphfix.ir.storage.saving import take_in
 from graphfix.ir.storage.weights import is_external
 from graphfix.pipeline.reproducers.recorded_run import finish_with
-from graphfix.pipeline.run_options import RunOptions
+from graphfix.pipeline.settings import RunOptions
 
 
 def at_opset(model: Model, wanted: int, where: str) -> ModelProto:

@@ -9,7 +9,7 @@ from onnx import ModelProto, NodeProto, helper
 
 from graphfix.authoring.registry import shipped_passes
 from graphfix.ir.model import Model
-from graphfix.pipeline.evaluators import evaluators_for
+from graphfix.pipeline.model_types import evaluators_for
 from graphfix.proving.runners.evaluators import OpKey
 
 DOMAIN = "graphfix.edits"

@@ -22,7 +22,7 @@ from graphfix.edits.precision_plan import Plan
 from graphfix.errors import EngineFailed, GraphfixError, UsageError
 from graphfix.ir.model import Model
 from graphfix.ir.protos import copied
-from graphfix.pipeline.evaluators import evaluators_for
+from graphfix.pipeline.model_types import evaluators_for
 from graphfix.pipeline.output_differences import Outputs, output_differences
 from graphfix.pipeline.verifying import on_disk
 from graphfix.proving.inputs.maker import FeedMaker

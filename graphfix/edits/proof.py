@@ -18,8 +18,8 @@ from graphfix.edits.step import Claim, Equal, Runs, SameStructure, Shown
 from graphfix.errors import UsageError
 from graphfix.ir.model import Model
 from graphfix.ir.protos import called, copied
-from graphfix.pipeline.evaluators import evaluators_for
 from graphfix.pipeline.failing_run import blamed_node
+from graphfix.pipeline.model_types import evaluators_for
 from graphfix.pipeline.verifying import on_disk
 from graphfix.proving.models import compare_files
 from graphfix.proving.runners.evaluators import OpKey

@@ -32,7 +32,7 @@ from graphfix.edits.step import Edit, Step, Subject
 from graphfix.errors import UsageError
 from graphfix.ir.storage.saving import write_all, write_atomically
 from graphfix.ir.storage.toml_files import read_toml
-from graphfix.pipeline.run_options import RunOptions
+from graphfix.pipeline.settings import RunOptions
 
 RUN = "run"
 # The name of a step, and its text or table.
@@ -47,7 +47,7 @@ class _Recipe(Struct, forbid_unknown_fields=True):
 
 
 class RunTable(Struct, rename="kebab", forbid_unknown_fields=True):
-    """What the table ``run`` may hold; see `graphfix.pipeline.run_options.RunOptions`."""
+    """What the table ``run`` may hold; see `graphfix.pipeline.settings.RunOptions`."""
 
     target: str | None = None
     opset: Annotated[int, Meta(ge=1)] | None = None

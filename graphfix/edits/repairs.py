@@ -10,7 +10,7 @@ from graphfix.errors import UsageError
 from graphfix.ir.model import Model
 from graphfix.pipeline.reproducers.recorded_run import finish_with
 from graphfix.pipeline.results import Result
-from graphfix.pipeline.run_options import RunOptions
+from graphfix.pipeline.settings import RunOptions
 from graphfix.report import Status, Verdict
 
 _WRONG = 4  # the exit code of a result that differs

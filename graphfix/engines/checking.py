@@ -9,7 +9,7 @@ from typing import cast
 
 from msgspec import Struct
 
-from graphfix.analysis.folding.computed_sizes import infer_computed_sizes
+from graphfix.analysis.folding.known_values import infer_computed_sizes
 from graphfix.analysis.inference import infer_model
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.engine import engine_of
@@ -34,7 +34,7 @@ from graphfix.ir.model import Model
 from graphfix.ir.schemas import form_of, newest_opset
 from graphfix.ir.views import NodeView
 from graphfix.report import Finding, NodeRef, Severity
-from graphfix.validity.complaint import Complaint
+from graphfix.validity.complaints import Complaint
 
 ENGINE_HOOK = "engine-hook"
 

@@ -19,10 +19,9 @@ from graphfix.engines.rule import FALLBACK, NOTE, REJECT, Answer, Yes, model_rul
 from graphfix.ir.graph import Variable
 from graphfix.ir.model import Model
 from graphfix.ir.printing import shell_word
-from graphfix.ir.refusing import Refuse
 from graphfix.ir.schemas import Form, form_of
 from graphfix.ir.storage.weights import is_external, type_name
-from graphfix.ir.views import NodeView, Value
+from graphfix.ir.views import NodeView, Refuse, Value
 
 _PROFILE = "the profile of the target"
 _MICROSOFT = "com.microsoft"

@@ -18,14 +18,14 @@ from msgspec.structs import replace
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.features import feature as checked_feature
+from graphfix.authoring.features import operator_key
 from graphfix.engines.engine import Engine, engine_of
 from graphfix.engines.profile import Target
 from graphfix.engines.versions import in_range
 from graphfix.errors import GraphfixError, PassBug, RuleFault
 from graphfix.ir.graph import Graph
 from graphfix.ir.model import Model
-from graphfix.ir.refusing import Refuse
-from graphfix.ir.views import NodeView
+from graphfix.ir.views import NodeView, Refuse
 from graphfix.report import Severity
 
 REJECT = Severity.REJECT
@@ -95,12 +95,6 @@ class Rule(Struct, frozen=True):
             return False
         own = engine_of(target.family).own_words.get(self.id)
         return in_range(target, self.versions) and not (own and in_range(target, own))
-
-
-def operator_key(op: str) -> tuple[str, str]:
-    """Return (domain, operator) of ``Conv`` or ``com.microsoft::FusedConv``."""
-    domain, _, name = op.rpartition("::")
-    return (domain, name)
 
 
 def rule(

@@ -7,8 +7,8 @@ from onnx import SparseTensorProto
 from graphfix.engines.common_rules import empty_outputs
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, Answer, Rule, Yes, model_rule
+from graphfix.ir.importing import first_misplaced
 from graphfix.ir.model import Model
-from graphfix.ir.sorting import first_misplaced
 
 
 def ignores_sparse_initializers(*, versions: str, source: str, text: str = "") -> Rule:

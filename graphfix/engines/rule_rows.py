@@ -34,6 +34,7 @@ from msgspec import Struct
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.features import feature as checked_feature
+from graphfix.authoring.features import operator_key
 from graphfix.engines.profile import Target
 from graphfix.engines.row_conditions import (
     OF_VALUES,
@@ -48,7 +49,7 @@ from graphfix.engines.row_conditions import (
     takes_operand,
     takes_opset,
 )
-from graphfix.engines.rule import Answer, Rule, Yes, operator_key
+from graphfix.engines.rule import Answer, Rule, Yes
 from graphfix.errors import PassBug, UsageError
 from graphfix.ir.storage.toml_files import read_shipped_toml
 from graphfix.ir.views import NodeView

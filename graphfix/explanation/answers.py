@@ -10,8 +10,8 @@ from graphfix.authoring.registry import all_passes
 from graphfix.explanation.diagnosis import Match, Reading, read_log
 from graphfix.ir.model import Model
 from graphfix.ir.printing import shell_line
-from graphfix.pipeline.documented_errors import guarded
 from graphfix.pipeline.files import CheckRequest, check_file
+from graphfix.pipeline.model_files import guarded
 from graphfix.pipeline.removers import passes_removing
 from graphfix.report import Finding, NodeRef
 

@@ -18,8 +18,7 @@ from graphfix.ir.storage.provenance import FROM, MADE_BY
 from graphfix.ir.storage.weights import load_array
 from graphfix.ir.views import NodeView
 from graphfix.operators.table import OPERATORS, SIZES
-from graphfix.pipeline.documented_errors import guarded
-from graphfix.pipeline.model_files import as_model
+from graphfix.pipeline.model_files import as_model, guarded
 from graphfix.pipeline.model_types import infer_types
 from graphfix.pipeline.work import macs_of
 from graphfix.report import NodeRef

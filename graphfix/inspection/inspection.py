@@ -24,7 +24,7 @@ from graphfix.ir.storage.reading import (
     walk_tensors,
 )
 from graphfix.ir.storage.weights import external_span, is_external, stored_bytes, type_name
-from graphfix.pipeline.documented_errors import guarded
+from graphfix.pipeline.model_files import guarded
 
 Shape = tuple[int | str | None, ...]
 

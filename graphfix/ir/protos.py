@@ -22,6 +22,7 @@ from onnx import (
     ModelProto,
     NodeProto,
     TensorProto,
+    ValueInfoProto,
     numpy_helper,
 )
 
@@ -108,6 +109,13 @@ def all_graphs(graph: GraphProto) -> Iterator[GraphProto]:
         for node in graph.node:
             if node.attribute:
                 pending.extend(subgraphs_of(node))
+
+
+def required_inputs(graph: GraphProto) -> list[ValueInfoProto]:
+    """Return the inputs that a caller has to feed: those without an initializer."""
+    initialized = {tensor.name for tensor in graph.initializer}
+    initialized |= {tensor.values.name for tensor in graph.sparse_initializer}
+    return [info for info in graph.input if info.name not in initialized]
 
 
 def names_read(node: NodeProto) -> dict[str, None]:

@@ -1,9 +1,9 @@
-"""What rules and passes see of a graph: values and nodes, read-only."""
+"""What rules and passes see of a graph: values and nodes, read-only; and how they say no."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import onnx
@@ -12,10 +12,36 @@ from onnx import SparseTensorProto, TensorProto
 from graphfix.ir.attributes import AttributeRef
 from graphfix.ir.graph import Constant, Graph, Node, Shape, Tensor, Variable, is_empty
 from graphfix.ir.protos import normal_domain
-from graphfix.ir.refusing import Refuse
 from graphfix.ir.schemas import form_of
 from graphfix.ir.storage.weights import dtype_of, load_array, type_name
 from graphfix.report import NodeRef
+
+Found = TypeVar("Found")
+
+
+class Refuse(Exception):  # noqa: N818 - an answer, not an error
+    """Raised by a pass that will not touch a node; the reason goes into the report.
+
+    Attributes:
+        reason: One sentence, starting in lower case, that says what was not proved.
+    """
+
+    def __init__(self, reason: str) -> None:
+        """Refuse with a reason."""
+        super().__init__(reason)
+        self.reason = reason
+
+
+class ComputedLate(Refuse):
+    """Raised where a constant is asked for and the value is computed at run time."""
+
+
+def needed(found: Found | None, why: str) -> Found:
+    """Return what there is; `why` is the refusal where there is nothing."""
+    if found is None:
+        raise Refuse(why)
+    return found
+
 
 Array = np.ndarray[Any, Any]
 

@@ -10,12 +10,12 @@ from onnx import NodeProto, TensorProto, TypeProto
 
 from graphfix.ir.graph import Node
 from graphfix.ir.protos import constant_of_node
-from graphfix.ir.refusing import Refuse
 from graphfix.ir.schemas import newest_opset
+from graphfix.ir.views import Refuse
 from graphfix.mending.kinds import Kind, of_rules
 from graphfix.mending.operands import Unclear
 from graphfix.mending.scopes import Scope
-from graphfix.validity.forms import fits
+from graphfix.validity.complaints import fits
 
 
 class Convert(Protocol):

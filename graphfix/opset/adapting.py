@@ -11,8 +11,7 @@ from functools import cache
 
 from graphfix.authoring.building import Builder
 from graphfix.errors import PassBug
-from graphfix.ir.refusing import Refuse
-from graphfix.ir.views import NodeView, Value
+from graphfix.ir.views import NodeView, Refuse, Value
 
 PACKAGE = "graphfix.opset.adapters"
 

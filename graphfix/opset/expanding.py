@@ -17,9 +17,8 @@ from graphfix.ir.attributes import AttributeRef, decode_attribute, default_of
 from graphfix.ir.exporting import export_node
 from graphfix.ir.graph import Graph, Variable, is_empty
 from graphfix.ir.protos import normal_domain
-from graphfix.ir.refusing import Refuse
 from graphfix.ir.schemas import Form, form_of
-from graphfix.ir.views import NodeView, Value
+from graphfix.ir.views import NodeView, Refuse, Value
 
 
 def has_body(form: Form) -> bool:

@@ -10,9 +10,8 @@ from onnx.defs import OpSchema
 from graphfix.analysis.inference import type_of
 from graphfix.ir.attributes import AttributeRef, default_of
 from graphfix.ir.graph import Node, Tensor, is_empty
-from graphfix.ir.refusing import Refuse
 from graphfix.ir.schemas import Form
-from graphfix.ir.views import NodeView, Value
+from graphfix.ir.views import NodeView, Refuse, Value
 from graphfix.opset.verdicts import Verdict
 
 REMOVED = object()

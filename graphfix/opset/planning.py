@@ -16,9 +16,8 @@ from graphfix.authoring.drafting import draft_rewrite, drafted, prune, splice
 from graphfix.authoring.workspace import Workspace
 from graphfix.errors import PassBug
 from graphfix.ir.graph import Node
-from graphfix.ir.refusing import ComputedLate, Refuse
 from graphfix.ir.schemas import Form, form_of
-from graphfix.ir.views import NodeView, Value
+from graphfix.ir.views import ComputedLate, NodeView, Refuse, Value
 from graphfix.opset.adapting import KEEP, Adapter, Differs, adapters
 from graphfix.opset.expanding import expand, has_body
 from graphfix.opset.fitting import REMOVED, Edits, Narrow, edits_to_fit
@@ -26,7 +25,7 @@ from graphfix.opset.precedents import Precedents, kind_of
 from graphfix.opset.verdicts import verdict_of
 from graphfix.opset.widening import WIDER, widen
 from graphfix.report import EXACT, Accuracy
-from graphfix.validity.element_types import element_type_complaints
+from graphfix.validity.complaints import element_type_complaints
 
 MAX_DEPTH = 8
 

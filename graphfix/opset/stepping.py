@@ -10,9 +10,8 @@ from graphfix.authoring.workspace import Workspace
 from graphfix.errors import GraphfixError, PassBug
 from graphfix.ir.graph import Graph
 from graphfix.ir.model import Model
-from graphfix.ir.refusing import Refuse
 from graphfix.ir.schemas import newest_opset
-from graphfix.ir.views import NodeView
+from graphfix.ir.views import NodeView, Refuse
 from graphfix.opset.planning import MAX_DEPTH, Plan, Planner, apply_edits
 from graphfix.opset.snapshot import Snapshot
 from graphfix.report import EXACT, NodeRef

@@ -8,10 +8,9 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring.building import Builder
-from graphfix.ir.refusing import Refuse
 from graphfix.ir.schemas import Form
 from graphfix.ir.storage.weights import dtype_of
-from graphfix.ir.views import NodeView, Value
+from graphfix.ir.views import NodeView, Refuse, Value
 from graphfix.operators.table import COMPARISONS, GIVES_ELEMENTS
 from graphfix.opset.fitting import Narrow
 

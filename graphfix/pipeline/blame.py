@@ -16,9 +16,9 @@ from msgspec.structs import replace
 
 from graphfix.errors import PassBug
 from graphfix.pipeline.faults import Specimen
-from graphfix.pipeline.journal import Applied
 from graphfix.pipeline.run import Run
 from graphfix.pipeline.settings import Settings
+from graphfix.pipeline.sweep import Applied
 from graphfix.report import Finding, Outcome, Verdict, Verification
 
 MOST_RUNS = 12  # that are made for one thing that is wrong

@@ -13,11 +13,11 @@ from onnx import ModelProto, TensorProto, ValueInfoProto, numpy_helper
 from graphfix.authoring.registry import shipped_passes
 from graphfix.errors import EngineFailed, UsageError
 from graphfix.ir.model import Model
-from graphfix.pipeline.evaluators import evaluators_for
+from graphfix.ir.protos import required_inputs
 from graphfix.pipeline.failing_run import explanation
+from graphfix.pipeline.model_types import evaluators_for
 from graphfix.pipeline.output_differences import output_differences
 from graphfix.pipeline.verifying import on_disk
-from graphfix.proving.inputs.maker import required_inputs
 from graphfix.proving.layers.comparison import Comparison
 from graphfix.proving.models import run_model
 from graphfix.report import Verdict, Verification

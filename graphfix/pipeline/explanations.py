@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from graphfix.authoring.catalogue import ANY
 from graphfix.authoring.declaring import INTERFACE, NAMED, Pass
+from graphfix.authoring.registry import ANY
 from graphfix.engines.checking import file_findings
 from graphfix.ir.model import Model
 from graphfix.opset.stepping import OPSET
 from graphfix.pipeline.attempts import overgrown
-from graphfix.pipeline.consent import LOSSY_UNASKED
 from graphfix.pipeline.legaliser import Attempt, Decision
+from graphfix.pipeline.removers import LOSSY_UNASKED
 from graphfix.pipeline.run import Run
 from graphfix.pipeline.running import execute
 from graphfix.pipeline.settings import Settings

@@ -13,7 +13,7 @@ from graphfix.authoring.registry import shipped_passes
 from graphfix.errors import GraphfixError
 from graphfix.ir.model import Model
 from graphfix.ir.protos import called, copied, names_read, with_outputs
-from graphfix.pipeline.evaluators import evaluators_for
+from graphfix.pipeline.model_types import evaluators_for
 from graphfix.pipeline.verifying import on_disk
 from graphfix.proving.models import run_model
 from graphfix.proving.values.kinds import Array

@@ -18,17 +18,15 @@ from graphfix.ir.storage.provenance import FROM, MADE_BY
 from graphfix.ir.storage.reading import read_model
 from graphfix.ir.storage.saving import write_all, write_atomically
 from graphfix.ir.version import __version__
-from graphfix.pipeline.documented_errors import guarded
+from graphfix.pipeline.engine_verdict import engine_asked
 from graphfix.pipeline.findings import findings_of
 from graphfix.pipeline.hooks import Hook
-from graphfix.pipeline.load_findings import engine_asked
-from graphfix.pipeline.model_files import as_model, save
+from graphfix.pipeline.model_files import as_model, guarded, save
 from graphfix.pipeline.op_types import unused
 from graphfix.pipeline.original import Given, facts_of
 from graphfix.pipeline.reproducers.recorded_run import finish_with, rule_reproducers
 from graphfix.pipeline.results import Result
-from graphfix.pipeline.run_options import RunOptions, inputs_file
-from graphfix.pipeline.settings import Settings
+from graphfix.pipeline.settings import RunOptions, Settings, inputs_file
 from graphfix.pipeline.streams import INPUT, OUTPUT, STANDARD, bytes_of, check_stream_output
 from graphfix.report import (
     EngineAsked,

@@ -11,7 +11,7 @@ from graphfix.pipeline.op_types import check_op_types
 from graphfix.pipeline.removers import opsets_of, with_removers
 from graphfix.pipeline.settings import Settings
 from graphfix.report import Finding
-from graphfix.validity.complaint import Complaint
+from graphfix.validity.complaints import Complaint
 from graphfix.validity.examination import examine
 
 
@@ -39,7 +39,7 @@ def findings_for(
     engines = as_reported(model, check_model(model, settings.target, settings.assumed))
     found = (*of_file, *engines)
     if settings.installed:
-        from graphfix.pipeline.load_findings import findings_of_loading
+        from graphfix.pipeline.engine_verdict import findings_of_loading
         from graphfix.pipeline.verifying import as_it_came
 
         file = as_it_came(model.proto, model.path, model.sha256, model.base_dir)

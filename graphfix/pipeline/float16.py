@@ -21,7 +21,7 @@ from graphfix.pipeline.verifying import comparison_options, on_disk, original_on
 from graphfix.proving.models import changed_by_rounding
 from graphfix.proving.whole.rounding import LARGEST, Rounding
 from graphfix.report import Finding
-from graphfix.validity.complaint import Complaint, called
+from graphfix.validity.complaints import Complaint, called
 
 _SECONDS = 120.0
 

@@ -15,7 +15,8 @@ from onnx import ModelProto, TypeProto, ValueInfoProto
 from graphfix.errors import UsageError
 from graphfix.ir.addressing import unknown
 from graphfix.ir.graph import shape_of_type
-from graphfix.proving.inputs.maker import FeedMaker, required_inputs
+from graphfix.ir.protos import required_inputs
+from graphfix.proving.inputs.maker import FeedMaker
 from graphfix.proving.inputs.ranges import Range, drawn_from
 from graphfix.proving.inputs.user import read_inputs
 from graphfix.proving.values.kinds import Array, is_floating, numpy_dtype

@@ -10,16 +10,15 @@ from msgspec import Struct, field
 from onnx import TensorProto
 
 from graphfix.authoring.applying import Draft
-from graphfix.authoring.catalogue import Catalogue
 from graphfix.authoring.declaring import TARGETED, Pass
 from graphfix.authoring.drafting import draft_rewrite, prune, splice
+from graphfix.authoring.registry import Catalogue
 from graphfix.authoring.workspace import Workspace
 from graphfix.engines.checking import check_node
 from graphfix.engines.profile import Target
 from graphfix.errors import PassBug
 from graphfix.ir.graph import Node
-from graphfix.ir.refusing import Refuse
-from graphfix.ir.views import NodeView
+from graphfix.ir.views import NodeView, Refuse
 from graphfix.operators.table import ROUNDS
 from graphfix.report import APPROXIMATE, EXACT, LOSSY, MENDED, Accuracy, Finding, NodeRef
 

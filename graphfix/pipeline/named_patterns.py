@@ -11,8 +11,7 @@ from graphfix.authoring.patterns.match import Unmatched
 from graphfix.authoring.workspace import Workspace
 from graphfix.errors import PassBug
 from graphfix.ir.model import Model
-from graphfix.ir.refusing import Refuse
-from graphfix.ir.views import NodeView
+from graphfix.ir.views import NodeView, Refuse
 from graphfix.pipeline.model_types import infer_types
 from graphfix.pipeline.pattern_places import PatternPlaces
 from graphfix.report import NamedPattern, NodeRef

@@ -34,11 +34,10 @@ from graphfix.errors import UsageError
 from graphfix.ir.graph import Shape
 from graphfix.ir.model import Model
 from graphfix.ir.protos import normal_domain
-from graphfix.ir.refusing import Refuse
 from graphfix.ir.schemas import form_of
 from graphfix.ir.storage.toml_files import read_toml
 from graphfix.ir.storage.weights import type_name
-from graphfix.ir.views import NodeView, Value
+from graphfix.ir.views import NodeView, Refuse, Value
 from graphfix.proving.runners.made_up import place_of
 from graphfix.report import EXACT
 

@@ -10,10 +10,9 @@ from graphfix.authoring.registry import shipped_passes
 from graphfix.authoring.workspace import Workspace
 from graphfix.ir.model import Model
 from graphfix.opset.stepping import Blocker, StepBlocked, lower_one
-from graphfix.pipeline.documented_errors import guarded
-from graphfix.pipeline.model_files import as_model
+from graphfix.pipeline.model_files import as_model, guarded
 from graphfix.pipeline.model_types import infer_types
-from graphfix.pipeline.opset_stages import OLDEST_OPSET
+from graphfix.pipeline.repair_stages import OLDEST_OPSET
 
 
 class Reach(Struct, frozen=True):

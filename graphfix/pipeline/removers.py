@@ -1,14 +1,18 @@
-"""Saying of each finding which passes remove it, and what they want of the user first."""
+"""Saying of each finding which passes remove it, and what of the user's options keeps them away."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from graphfix.authoring.catalogue import Catalogue
-from graphfix.authoring.declaring import NAMED, Pass
+from graphfix.authoring.declaring import INTERFACE, NAMED, TARGETED, Pass
+from graphfix.authoring.editing import Editor
+from graphfix.authoring.registry import Catalogue
+from graphfix.authoring.spared_nodes import Spared
 from graphfix.ir.model import Model
+from graphfix.pipeline.legaliser import Legaliser
 from graphfix.pipeline.settings import Settings
+from graphfix.pipeline.sweep import Journal
 from graphfix.report import (
     APPROXIMATE,
     EXACT,
@@ -175,3 +179,115 @@ def with_actors(
         named = by and gone and node.outputs and not finding.removed_by
         found.append(replace(finding, removed_by=tuple(by)) if by and named else finding)
     return tuple(found)
+
+
+LOSSY_UNASKED = f"lossy, and needs {ALLOW_LOSSY}"
+
+
+def consent_wanting(declared: Pass, settings: Settings) -> str:
+    """Say which consent of the user a graph pass needs and has not; empty where none is."""
+    options = consents_wanting(declared, settings)
+    # What is mended is shown, so that the user can judge how it was read.
+    needs = [o for o in options if o.startswith("--allow-") and o != ALLOW_MENDED]
+    return f"needs {' and '.join(needs)}" if needs else ""
+
+
+def note_unconsented(
+    findings: Sequence[Finding], settings: Settings, legaliser: Legaliser, journal: Journal
+) -> None:
+    """Note the passes that were not tried at findings which are left, for want of consent.
+
+    A graph pass is named where it declares to remove a finding. A rewrite is drafted aside first:
+    where it refuses, that is its reason, and no consent would help.
+
+    Args:
+        findings: What is left.
+        settings: What was asked for.
+        legaliser: With consent to lossy trees, on the model as it is now.
+        journal: Where the refusals go.
+    """
+    opsets = opsets_of(legaliser.workspace.model)
+    stages = (INTERFACE,) if settings.named is not None else (INTERFACE, TARGETED)
+    for declared in settings.available:
+        reason = consent_wanting(declared, settings)
+        if not reason or declared.stage not in stages or declared.kind != "graph":
+            continue
+        for finding in findings:
+            if (finding.blocks or declared.stage == INTERFACE) and can_remove(
+                declared, finding, opsets.get(finding.node.scope)
+            ):
+                journal.refused(declared.id, reason, finding.node)
+    if settings.named is None and not settings.allow_lossy:
+        _draft_lossy(findings, settings, legaliser, journal, opsets)
+
+
+def _draft_lossy(
+    findings: Sequence[Finding],
+    settings: Settings,
+    legaliser: Legaliser,
+    journal: Journal,
+    opsets: dict[str, int | None],
+) -> None:
+    lossy = [
+        p
+        for p in settings.available
+        if p.kind == "rewrite" and p.stage == TARGETED and p.accuracy is LOSSY
+    ]
+    wanted: dict[tuple[str, tuple[str, ...]], NodeRef] = {}
+    for finding in findings:
+        opset = opsets.get(finding.node.scope)
+        if finding.blocks and any(can_remove(p, finding, opset) for p in lossy):
+            wanted[(finding.node.scope, finding.node.outputs)] = finding.node
+    if not wanted:
+        return
+    names = {declared.id for declared in lossy}
+    editor = Editor(legaliser.workspace.model, legaliser.workspace, {}, EXACT)
+    for graph in editor.graphs():
+        for view in editor.nodes(graph):
+            ref = view.ref()
+            node = wanted.get((ref.scope, ref.outputs))
+            if node is None:
+                continue
+            tree = legaliser.solve(view, legaliser.blocking(view))
+            if tree is not None and tree.accuracy is LOSSY:
+                journal.refused(tree.passes[0], LOSSY_UNASKED, node)
+            for rejection in legaliser.rejections if tree is None else ():
+                if rejection.pass_id in names and rejection.bug is None:
+                    journal.refused(rejection.pass_id, rejection.reason, node)
+    editor.finish()
+
+
+_ALONE = {"--except": "left alone by --except", "--only": "left alone, as --only does not name it"}
+
+
+def with_withheld(
+    findings: Iterable[Finding], settings: Settings, opsets: Opsets, spared: Spared | None
+) -> tuple[Finding, ...]:
+    """Fill in ``withheld`` of the findings that block.
+
+    Args:
+        findings: What is left, with what removes it.
+        settings: What the user asked for, before anything was left out by the run itself.
+        opsets: The opset of the default domain by scope.
+        spared: The nodes that --except and --only leave alone; None for none.
+    """
+    skipped = Catalogue.of(settings.left_out)
+    named = None if settings.named is None else {declared.id for declared in settings.named}
+
+    def text(finding: Finding) -> str:
+        option = spared.option(finding.node) if spared is not None and finding.node.op else ""
+        if option:
+            return _ALONE[option]
+        opset = opsets.get(finding.node.scope, opsets.get("main"))
+        left = [declared.id for declared in removing(skipped, finding, opset)]
+        said = [_listed(left, "left out by --skip")] if left else []
+        others = [n for n in finding.removed_by if named is not None and n not in named]
+        said += [_listed(others, "not among --passes")] if others else []
+        return "; ".join(said)
+
+    return tuple(replace(f, withheld=text(f)) if f.blocks else f for f in findings)
+
+
+def _listed(names: list[str], why: str) -> str:
+    shown = ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
+    return f"{shown} {'is' if len(names) == 1 else 'are'} {why}"

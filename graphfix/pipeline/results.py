@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from onnx import ModelProto
 
 from graphfix.ir.model import Model
-from graphfix.pipeline.journal import Applied
+from graphfix.pipeline.sweep import Applied
 from graphfix.report import Report
 
 

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
 from onnx import ModelProto
 
-from graphfix.analysis.folding.computed_sizes import infer_computed_sizes
-from graphfix.authoring.catalogue import Catalogue
+from graphfix.analysis.folding.known_values import infer_computed_sizes
 from graphfix.authoring.declaring import TARGETED, Pass
+from graphfix.authoring.registry import Catalogue
 from graphfix.authoring.spared_nodes import Spared
 from graphfix.authoring.workspace import USUAL_OPSET, Budget, Workspace
 from graphfix.engines.checking import Checked, check_alone, features_of, with_consequences
 from graphfix.ir.model import Model
 from graphfix.ir.protos import called
+from graphfix.ir.storage.weights import type_name
 from graphfix.ir.views import NodeView
 from graphfix.pipeline.faults import Specimen
-from graphfix.pipeline.fingerprints import Fingerprints
 from graphfix.pipeline.hooks import Hook, node_reported, progress_reported
-from graphfix.pipeline.journal import Journal
 from graphfix.pipeline.legaliser import Decision, Legaliser
 from graphfix.pipeline.model_types import infer_types
+from graphfix.pipeline.original import Fingerprints
 from graphfix.pipeline.removers import Opsets
 from graphfix.pipeline.selecting import spared_nodes
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.sweep import (
+    Journal,
     Left,
     run_graph_pass,
     sweep_patterns,
@@ -161,8 +162,11 @@ class Run:
         return target.opset_max if target is not None else USUAL_OPSET
 
     def graph_pass(self, declared: Pass, prints: Fingerprints | None = None) -> int:
-        """Run a graph pass, where another site may be made; see `run_graph_pass`."""
-        if self.budget.exhausted:
+        """Run a graph pass, where another site may be made; see `run_graph_pass`.
+
+        It is not asked where the model does not hold what it looks at.
+        """
+        if self.budget.exhausted or not _holds(self.model, declared.looks_at):
             return 0
         self._checked = None
         functions = self.model.graph
@@ -296,3 +300,21 @@ class Run:
         self.expected_interface = interface(self.model)
         news = [c for c in self.journal.io_changes if c not in self.io_changes]
         self.io_changes = (*self.io_changes, *news)
+
+
+def _holds(model: Model, looked_at: Sequence[str]) -> bool:
+    """Say whether a model holds what a pass looks at, see `graph_pass`: one word of each text."""
+    ops = {node.op for node in model.nodes()} if looked_at else set[str]()
+    return all(any(_shows(model, ops, word) for word in each.split()) for each in looked_at)
+
+
+def _shows(model: Model, ops: Collection[str], word: str) -> bool:
+    kind, _, name = word.rpartition(":")
+    if kind == "type":
+        types = {tensor.elem_type for node in model.nodes() for tensor in node.outputs}
+        return name in map(type_name, types)
+    if kind == "attribute":
+        start = name.removesuffix("*")
+        names = {own for node in model.nodes() for own in node.attrs}
+        return name in names or (start != name and any(own.startswith(start) for own in names))
+    return model.is_text if word == "file:text" else word in ops

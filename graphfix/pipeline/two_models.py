@@ -15,13 +15,12 @@ from graphfix.difference.difference import Difference
 from graphfix.difference.engine import diff_models
 from graphfix.errors import UsageError
 from graphfix.ir.model import Model
-from graphfix.pipeline.documented_errors import guarded
-from graphfix.pipeline.evaluators import evaluators_for
 from graphfix.pipeline.expected_outputs import compare_expected, is_expected
 from graphfix.pipeline.failing_run import explanation
 from graphfix.pipeline.given_inputs import given_inputs
-from graphfix.pipeline.model_files import load
-from graphfix.pipeline.run_options import inputs_file
+from graphfix.pipeline.model_files import guarded, load
+from graphfix.pipeline.model_types import evaluators_for
+from graphfix.pipeline.settings import inputs_file
 from graphfix.pipeline.verifying import on_disk
 from graphfix.proving.inputs.user import read_inputs
 from graphfix.proving.layers.comparison import Comparison

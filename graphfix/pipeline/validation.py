@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 
 from onnx import ModelProto
 
-from graphfix.analysis.folding.computed_sizes import infer_computed_sizes
+from graphfix.analysis.folding.known_values import infer_computed_sizes
 from graphfix.analysis.inference import form_at, infer_model, infer_proto, shapes_contradict
 from graphfix.authoring.declaring import Pass
 from graphfix.ir.graph import Constant, Shape, Tensor, Variable, shape_of_type
 from graphfix.ir.model import Model
 from graphfix.pipeline.model_types import infer_types
-from graphfix.validity.complaint import Complaint
+from graphfix.validity.complaints import Complaint
 from graphfix.validity.examination import examine, forget_shapes
 
 # "[ShapeInferenceError] Inference error(s): (op_type:If, node name: a): [TypeInferenceError] "

@@ -12,8 +12,6 @@ from pathlib import Path
 from msgspec.structs import replace
 from onnx import ModelProto
 
-from graphfix.engines.engine import engine_of
-from graphfix.engines.profile import Target
 from graphfix.errors import UsageError
 from graphfix.ir.model import Model
 from graphfix.ir.storage.reading import HEAD, is_text, walk_tensors
@@ -75,51 +73,6 @@ def verify_reading(before: Original, read: ModelProto, settings: Settings) -> Ve
     options = comparison_options(before, settings, lossy=False)
     with original_on_disk(before) as old, on_disk(read, before.base_dir) as new:
         return compare_reading(new, old, options)
-
-
-def check_engine(target: Target | None, where: str = "--verify engine") -> None:
-    """Check that models can be run in the engine of a target.
-
-    Args:
-        target: The target; None where none was given.
-        where: The option that asks for it.
-
-    Raises:
-        UsageError: Nothing runs models in the target's engine, or this machine does not have it.
-    """
-    if target is None:
-        raise UsageError("is for a target", where=where, hint="give --target NAME as well")
-    engine = engine_of(target.family)
-    if engine.installed():  # it is what runs everything here
-        here = f"{engine.name} {engine.installed()}"
-        if engine.means_installed(target):
-            reason, hint = f"{here} runs every comparison anyway", "leave it out"
-        else:
-            reason = f"this machine has {here}, not {target.title}"
-            hint = "leave it out, and the rules known of it are applied"
-        raise UsageError(reason, where=where, hint=hint)
-    if not engine.runs_models:
-        hint = "`graphfix targets NAME` says of an engine how to get it"
-        raise UsageError(f"nothing here runs models in {target.title}", where=where, hint=hint)
-    if not engine.has(target):
-        hint = engine.how_to_install(target)
-        raise UsageError(f"this machine has no {engine.title}", where=where, hint=hint)
-
-
-def check_capability(target: Target | None, wanted: str) -> None:
-    """Check that the target's engine builds for a compute capability.
-
-    Raises:
-        UsageError: It does not.
-    """
-    taken = () if target is None else engine_of(target.family).capabilities
-    if wanted in taken:
-        return
-    where = "--compute-capability"
-    if not taken:
-        hint = "leave it out"
-        raise UsageError("is for engines that build ahead of time", where=where, hint=hint)
-    raise UsageError(f"{wanted!r} is none", where=where, hint=f"known: {', '.join(taken)}")
 
 
 def verify_in_engine(

@@ -11,9 +11,8 @@ from onnx import ModelProto
 from graphfix.errors import InvalidModel, UsageError
 from graphfix.ir.model import Model
 from graphfix.ir.storage.reading import walk_nodes
-from graphfix.pipeline.documented_errors import guarded
 from graphfix.pipeline.hooks import Hook
-from graphfix.pipeline.model_files import as_model
+from graphfix.pipeline.model_files import as_model, guarded
 from graphfix.pipeline.validation import validity_of
 from graphfix.pipeline.verifying import on_disk
 from graphfix.reduction.command import OPTION, Command, End

@@ -12,9 +12,9 @@ from graphfix.difference.scopes import Scope, inlined, subgraphs_of
 from graphfix.errors import GraphfixError, PassBug
 from graphfix.ir.model import Model
 from graphfix.ir.protos import with_graph
-from graphfix.pipeline.documented_errors import documented
 from graphfix.pipeline.finishing import finish
-from graphfix.pipeline.run_options import RunOptions
+from graphfix.pipeline.model_files import documented
+from graphfix.pipeline.settings import RunOptions
 from graphfix.reduction.oracle import Oracle
 from graphfix.reduction.tensor_types import Types, declaration, is_full
 

@@ -13,8 +13,7 @@ from graphfix.authoring.registry import shipped_passes
 from graphfix.errors import GraphfixError
 from graphfix.ir.model import Model
 from graphfix.ir.protos import with_outputs
-from graphfix.pipeline.evaluators import evaluators_for
-from graphfix.pipeline.model_types import infer_types
+from graphfix.pipeline.model_types import evaluators_for, infer_types
 from graphfix.pipeline.verifying import on_disk
 from graphfix.proving.inputs.maker import FeedMaker
 from graphfix.proving.models import run_model

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from graphfix.engines.interface import NextStep
 from graphfix.rendering.grouping import distinct, few_reasons, group_findings, node_label
-from graphfix.rendering.next_steps import next_steps, replay_line, reproduced_at
+from graphfix.rendering.short_lines import next_steps, replay_line, reproduced_at
 from graphfix.rendering.style import capped, count, printable, size
 from graphfix.rendering.text_report import left_title
 from graphfix.rendering.wording import engine_sentence, exit_meaning, headline, intent_of, number

@@ -6,13 +6,6 @@ from collections.abc import Sequence
 from os.path import basename
 
 from graphfix.rendering.grouping import distinct, group_findings
-from graphfix.rendering.problem_lines import (
-    problem_line,
-    problem_lines,
-    short_legend,
-    subject,
-    whole_problem,
-)
 from graphfix.rendering.short_lines import (
     Listed,
     fitted,
@@ -20,6 +13,11 @@ from graphfix.rendering.short_lines import (
     labelled_whole,
     notes_parted,
     one_line,
+    problem_line,
+    problem_lines,
+    short_legend,
+    subject,
+    whole_problem,
     whole_text,
 )
 from graphfix.rendering.style import PLAIN, Style, capped, count, join, printable

@@ -8,16 +8,21 @@ from os.path import basename
 
 from graphfix.engines.interface import NextStep
 from graphfix.rendering.grouping import Group, distinct, group_findings, node_label
-from graphfix.rendering.next_steps import next_steps, replay_line, reproduced_at
-from graphfix.rendering.problem_lines import left_lines, problem_line, short_legend, subject
 from graphfix.rendering.short_lines import (
     LABEL,
     Listed,
     fitted,
     labelled_short,
     labelled_whole,
+    left_lines,
+    next_steps,
     notes_parted,
     one_line,
+    problem_line,
+    replay_line,
+    reproduced_at,
+    short_legend,
+    subject,
 )
 from graphfix.rendering.style import PLAIN, WIDTH, Style, capped, count, join, printable, wrap
 from graphfix.rendering.text_report import TONES

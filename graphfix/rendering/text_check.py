@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from graphfix.rendering.grouping import finding_blocks, legend
 from graphfix.rendering.style import PLAIN, Style, count, join, printable, wrap
 from graphfix.rendering.text_explanations import explanation_lines, named_pattern_lines
-from graphfix.rendering.text_findings import finding_blocks, legend
 from graphfix.rendering.wording import CHECK_EXIT_CODES, Word, engine_sentence, problems
 from graphfix.report import EngineAsked, Explanation, Finding, NamedPattern
 

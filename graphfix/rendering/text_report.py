@@ -6,8 +6,8 @@ from collections import Counter
 from math import isfinite
 
 from graphfix.engines.interface import NextStep
-from graphfix.rendering.grouping import Group, distinct, node_label
-from graphfix.rendering.next_steps import next_steps, replay_line, reproduced_at
+from graphfix.rendering.grouping import Group, distinct, finding_blocks, legend, node_label
+from graphfix.rendering.short_lines import next_steps, replay_line, reproduced_at
 from graphfix.rendering.style import (
     PLAIN,
     Style,
@@ -19,7 +19,6 @@ from graphfix.rendering.style import (
     table,
     wrap,
 )
-from graphfix.rendering.text_findings import finding_blocks, legend
 from graphfix.rendering.text_outcomes import outcome_lines
 from graphfix.rendering.wording import (
     Tone,

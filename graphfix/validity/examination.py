@@ -21,16 +21,15 @@ from graphfix.ir.model import Model
 from graphfix.ir.protos import normal_domain
 from graphfix.ir.schemas import newest_opset
 from graphfix.ir.views import NodeView
-from graphfix.validity.baked_sizes import baked_sizes, free_sides
-from graphfix.validity.complaint import Complaint
+from graphfix.validity.complaints import Complaint
 from graphfix.validity.declarations import (
+    data_complaints,
     declaration_complaints,
     name_complaints,
     node_name_complaints,
     stored_complaints,
 )
-from graphfix.validity.shapes import CHECKED_HERE, SCALED, own_complaint
-from graphfix.validity.stored_data import data_complaints
+from graphfix.validity.shapes import CHECKED_HERE, SCALED, baked_sizes, free_sides, own_complaint
 from graphfix.validity.walk import Calls, Walk
 
 _ERRORS = (onnx.checker.ValidationError, onnx.shape_inference.InferenceError)

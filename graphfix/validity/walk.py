@@ -16,12 +16,11 @@ from graphfix.analysis.inference import form_at, type_of
 from graphfix.ir.exporting import export_node, make_info
 from graphfix.ir.graph import Function, Graph, Node, Tensor, Variable, shape_of_type
 from graphfix.ir.views import NodeView
-from graphfix.validity.baked_sizes import FreeSide, baked_sizes
-from graphfix.validity.complaint import Complaint, called
-from graphfix.validity.element_types import element_type_complaints
-from graphfix.validity.forms import form_complaints
+from graphfix.validity.complaints import Complaint, called, element_type_complaints, form_complaints
 from graphfix.validity.shapes import (
     CHECKED_HERE,
+    FreeSide,
+    baked_sizes,
     declared_complaint,
     inferred_types,
     own_complaint,

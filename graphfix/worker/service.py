@@ -39,8 +39,8 @@ from graphfix.worker.messages import (
     read_work,
 )
 from graphfix.worker.standing_child import Standing
-from graphfix.worker.template_handle import Handle, command, environment, forked, is_single_threaded
-from graphfix.worker.template_handle import spawned as spawned_template
+from graphfix.worker.template import Handle, command, environment, forked, is_single_threaded
+from graphfix.worker.template import spawned as spawned_template
 
 T = TypeVar("T")
 _INF = float("inf")

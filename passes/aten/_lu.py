@@ -8,8 +8,8 @@ from onnx import TensorProto
 from graphfix.authoring import Array, Builder, Refuse, Value, need_rank
 
 from ._arguments import Call
+from ._eliminating import COMPUTED, cut, pick, pull_pivot
 from ._family import Shape, ranked
-from ._pivoting import COMPUTED, cut, pick, pull_pivot
 
 EMITS = (
     "Abs Add ArgMax Cast Concat Div Equal Greater Mul ReduceMax ReduceMin ReduceSum Slice Squeeze "

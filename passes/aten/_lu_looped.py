@@ -7,7 +7,7 @@ from onnx import TensorProto
 
 from graphfix.authoring import FAR, Builder, Value, counted, need_rank
 
-from ._pivoting import cut, in_steps, size_value
+from ._eliminating import cut, in_steps, size_value
 
 EMITS = (
     "Abs Add ArgMax Cast Concat Div Equal Gather Identity Less Loop Mul Range ReduceSum "

@@ -10,8 +10,7 @@ from msgspec import Struct
 from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, operator_of
 
 from ._arguments import ArrayCall, Call, call_of
-from ._axes import along_axis
-from ._pooling import dimensions_of
+from ._axes import along_axis, dimensions_of
 
 _SCALES = {1: ("scales",), 2: ("scales_h", "scales_w"), 3: ("scales_d", "scales_h", "scales_w")}
 

@@ -31,8 +31,7 @@ from graphfix.authoring import Array, Builder, NodeView, Value, need_rank
 
 from ._adaptive import open_means
 from ._arguments import ArrayCall, replacing
-from ._axes import along_axis, batched, boxed, widened, windows
-from ._pooling import SCHEMA, Pooling, pooling_of
+from ._axes import SCHEMA, Pooling, along_axis, batched, boxed, pooling_of, widened, windows
 
 NAMES = (
     "adaptive_avg_pool1d",

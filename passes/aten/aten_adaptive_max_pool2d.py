@@ -35,9 +35,8 @@ from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, V
 
 from ._adaptive import maxima_and_places
 from ._arguments import ArrayCall, replacing
-from ._axes import batched, boxed, windows
+from ._axes import SCHEMA, Pooling, batched, boxed, pooled_shape, pooling_of, windows
 from ._bags import EMITS, members
-from ._pooling import SCHEMA, Pooling, pooled_shape, pooling_of
 
 NAMES = ("adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d")
 

@@ -35,10 +35,10 @@ from graphfix.authoring import (
 )
 
 from ._arguments import ArrayCall, Call
+from ._eliminating import COMPUTED, cut, in_steps, row_numbers, size_value, turned
 from ._family import Family, Function, like, ranked
 from ._lu import matrices_of, sizes_of, steps_of
 from ._lu_looped import lined
-from ._pivoting import COMPUTED, cut, in_steps, row_numbers, size_value, turned
 
 
 def _reflect(build: Builder, vector: Value, tau: Value, x: Value) -> Value:

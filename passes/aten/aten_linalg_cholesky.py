@@ -44,10 +44,9 @@ from graphfix.authoring import (
 
 from ._arguments import ArrayCall, call_of, replacing
 from ._axes import widened
-from ._eliminating import EMITS, counting
+from ._eliminating import EMITS, counting, cut, in_steps, like_matrices, square_matrices
 from ._error_counts import DECIDED, first_that_fails
 from ._error_counts import EMITS as COUNTING
-from ._pivoting import cut, in_steps, like_matrices, square_matrices
 
 NAMES = ("linalg_cholesky", "linalg_cholesky_ex", "cholesky")
 SCHEMA = ("self", "upper", "check_errors")

@@ -41,7 +41,7 @@ from graphfix.authoring import (
 )
 
 from ._arguments import call_of, features, matching
-from ._pivoting import signed_pivots, square_matrices
+from ._eliminating import signed_pivots, square_matrices
 
 NAMES = ("linalg_det", "det")
 SCHEMAS = {"linalg_det": ("A",), "det": ("self",), "Det": ("X",)}

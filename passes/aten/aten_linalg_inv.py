@@ -41,10 +41,9 @@ import numpy as np
 from graphfix.authoring import APPROXIMATE, Array, Builder, NodeView, Option, Value, rewrite
 
 from ._arguments import call_of, features, matching
-from ._eliminating import EMITS, eliminated, solution, with_pivots
+from ._eliminating import EMITS, eliminated, like_matrices, solution, with_pivots
 from ._error_counts import DECIDED, zero_pivots
 from ._error_counts import EMITS as COUNTING
-from ._pivoting import like_matrices
 
 NAMES = ("linalg_inv", "inverse", "linalg_inv_ex")
 SCHEMAS = {

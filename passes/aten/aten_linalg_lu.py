@@ -44,7 +44,7 @@ from graphfix.authoring import (
 )
 
 from ._arguments import ArrayCall, Call
-from ._eliminating import substitution
+from ._eliminating import COMPUTED, square_matrices, substitution, turned
 from ._error_counts import DECIDED, zero_pivots
 from ._error_counts import EMITS as COUNTING
 from ._family import Family, Function, ranked
@@ -61,7 +61,6 @@ from ._lu import (
 )
 from ._lu_looped import EMITS as LOOPING
 from ._lu_looped import looped
-from ._pivoting import COMPUTED, square_matrices, turned
 
 
 def _factorised(build: Builder, call: Call) -> tuple[Value, Value, Value, Value | None]:

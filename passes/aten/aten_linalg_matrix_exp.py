@@ -26,8 +26,8 @@ import numpy as np
 from graphfix.authoring import APPROXIMATE, Array, Builder, Refuse, Value
 
 from ._arguments import ArrayCall, Call
+from ._eliminating import COMPUTED, square_matrices, unit_matrix
 from ._family import Family, Function, like
-from ._pivoting import COMPUTED, square_matrices, unit_matrix
 
 HALVINGS = 10
 _SMALL = 0.5

@@ -29,8 +29,8 @@ import numpy as np
 from graphfix.authoring import APPROXIMATE, Array, Builder, Refuse, Value
 
 from ._arguments import ArrayCall, Call
+from ._eliminating import COMPUTED, turned, unit_matrix
 from ._family import Family, Function, ranked
-from ._pivoting import COMPUTED, turned, unit_matrix
 from ._reductions import over
 
 _ROUNDS = 24

@@ -34,7 +34,7 @@ from graphfix.authoring import (
 )
 
 from ._arguments import ArrayCall, call_of, replacing
-from ._pivoting import unit_matrix
+from ._eliminating import unit_matrix
 
 NAMES = ("linalg_pinv", "pinverse")
 SCHEMAS = {"linalg_pinv": ("A", "atol", "rtol", "hermitian"), "pinverse": ("A", "rtol")}

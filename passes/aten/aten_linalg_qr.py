@@ -30,9 +30,9 @@ import numpy as np
 from graphfix.authoring import APPROXIMATE, Array, Builder, Option, Refuse, Value, need_rank
 
 from ._arguments import ArrayCall, Call
+from ._eliminating import COMPUTED, cut, row_numbers, signed_pivots, square_matrices
 from ._family import Family, Function, ranked, unused
 from ._lu import matrices_of, substituted
-from ._pivoting import COMPUTED, cut, row_numbers, signed_pivots, square_matrices
 
 
 def _single(build: Builder, x: Value, rank: int) -> Value:

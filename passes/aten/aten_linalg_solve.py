@@ -39,11 +39,10 @@ from graphfix.authoring import (
 )
 
 from ._arguments import ArrayCall, Call
-from ._eliminating import EMITS, eliminated, with_pivots
+from ._eliminating import EMITS, eliminated, square_matrices, turned, with_pivots
 from ._error_counts import DECIDED, zero_pivots
 from ._error_counts import EMITS as COUNTING
 from ._family import Family, Function, ranked
-from ._pivoting import square_matrices, turned
 
 _MOST_POWER = 64
 

@@ -21,7 +21,7 @@ from graphfix.authoring import CANONICAL, Editor, Function, NodeView, graph_pass
 SHORT_FORMS = frozenset({"value_int", "value_ints", "value_float", "value_floats"})
 
 
-@graph_pass(stage=CANONICAL, removes="form:Constant.*")
+@graph_pass(stage=CANONICAL, removes="form:Constant.*", looks_at=["Constant"])
 def constant_to_initializer(editor: Editor) -> None:
     """Walk every scope once."""
     for graph in editor.graphs():

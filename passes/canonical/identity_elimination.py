@@ -22,7 +22,7 @@ from collections.abc import Callable
 from graphfix.authoring import CANONICAL, Builder, Editor, NodeView, Refuse, Value, graph_pass
 
 
-@graph_pass(stage=CANONICAL)
+@graph_pass(stage=CANONICAL, looks_at=["Identity Dropout Cast"])
 def identity_elimination(editor: Editor) -> None:
     """Walk every scope once."""
     for graph in editor.graphs():

@@ -14,7 +14,7 @@ References: https://protobuf.dev/reference/protobuf/textformat-spec/
 from graphfix.authoring import PREPARE, Editor, NodeRef, graph_pass
 
 
-@graph_pass(stage=PREPARE, removes="model:text-form")
+@graph_pass(stage=PREPARE, removes="model:text-form", looks_at=["file:text"])
 def text_form_to_binary(editor: Editor) -> None:
     """Let it be written as a message."""
     if editor.model.is_text:

@@ -155,7 +155,12 @@ def glow_to_onnx(node: NodeView, build: Builder) -> Value:
     return result
 
 
-@graph_pass(stage=PREPARE, removes="model:unknown-attribute", emits="*::*")
+@graph_pass(
+    stage=PREPARE,
+    removes="model:unknown-attribute",
+    emits="*::*",
+    looks_at=[" ".join(f"attribute:{name}" for name in (*_NOTES, f"{_NOTES_OF_BACKENDS}*"))],
+)
 def glow_notes_removal(editor: Editor) -> None:
     """Take Glow's notes from the nodes of ONNX, see the module."""
     for graph in editor.graphs():

@@ -27,6 +27,7 @@ from ._round_trips import reads_round_trip, without_round_trip
     stage=CANONICAL,
     removes="dtype:uint8 dtype:Cast.uint8 dtype:Cast.int8",
     emits=(*BYTE_MOVES, "Cast Mul Sub"),
+    looks_at=["Cast DequantizeLinear", "type:int8 type:uint8"],
 )
 def byte_round_trip_elimination(editor: Editor) -> None:
     """Look at every Cast and DequantizeLinear of bytes."""

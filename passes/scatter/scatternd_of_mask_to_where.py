@@ -23,7 +23,12 @@ from graphfix.authoring import CANONICAL, Builder, Editor, NodeView, Value, grap
 _DEPTH = 8
 
 
-@graph_pass(stage=CANONICAL, removes="op:ScatterND op:NonZero*", emits="Reshape Where")
+@graph_pass(
+    stage=CANONICAL,
+    removes="op:ScatterND op:NonZero*",
+    emits="Reshape Where",
+    looks_at=["ScatterND", "NonZero"],
+)
 def scatternd_of_mask_to_where(editor: Editor) -> None:
     """Walk every scope once."""
     for graph in editor.graphs():

@@ -25,7 +25,10 @@ from ._branches import counted_names, inline, misfit
 
 
 @graph_pass(
-    stage=CANONICAL, removes="op:If const:If.cond shape:If.branches form:If.*", emits="*::*"
+    stage=CANONICAL,
+    removes="op:If const:If.cond shape:If.branches form:If.*",
+    emits="*::*",
+    looks_at=["If"],
 )
 def if_elimination(editor: Editor) -> None:
     """Look at every If; inner ones of a branch that stays have their turn as well."""

@@ -8,8 +8,7 @@ import pytest
 
 from graphfix.authoring.building import Builder
 from graphfix.authoring.workspace import Workspace
-from graphfix.ir.refusing import Refuse
-from graphfix.ir.views import NodeView, Value
+from graphfix.ir.views import NodeView, Refuse, Value
 from graphfix.pipeline.model_files import load
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from graphfix.authoring.catalogue import Catalogue
-from graphfix.authoring.registry import all_passes, get_pass, shipped_passes
+from graphfix.authoring.registry import Catalogue, all_passes, get_pass, shipped_passes
 
 
 def test_the_passes_of_an_operator_are_found_in_order() -> None:

@@ -8,7 +8,7 @@ import pytest
 import graphfix
 from graphfix.authoring.workspace import Workspace
 from graphfix.ir.model import Model
-from graphfix.ir.refusing import Refuse
+from graphfix.ir.views import Refuse
 from graphfix.pipeline import run as run_record
 
 MODS = 40

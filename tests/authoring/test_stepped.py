@@ -5,7 +5,7 @@ from __future__ import annotations
 import onnx
 import pytest
 
-from graphfix.authoring.stepped import is_stepped, moved_inputs, stepping_nodes
+from graphfix.authoring.evidence import is_stepped, moved_inputs, stepping_nodes
 from graphfix.ir.model import Model
 from tests.passes.lowering_models import written
 

@@ -12,9 +12,8 @@ from graphfix.authoring.building import written_types
 from graphfix.authoring.registry import shipped_passes
 from graphfix.authoring.workspace import Workspace
 from graphfix.ir.model import Model
-from graphfix.ir.refusing import Refuse
 from graphfix.ir.storage.weights import Weights
-from graphfix.ir.views import NodeView
+from graphfix.ir.views import NodeView, Refuse
 from graphfix.pipeline.model_files import load
 from graphfix.pipeline.model_types import infer_types
 from graphfix.testing import parse

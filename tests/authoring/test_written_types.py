@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from graphfix.authoring.building import Builder, written_types
-from graphfix.authoring.catalogue import Catalogue
 from graphfix.authoring.declaring import InferredType, Pass, rewrite
+from graphfix.authoring.registry import Catalogue
 from graphfix.authoring.workspace import Workspace
 from graphfix.ir.graph import Shape
-from graphfix.ir.refusing import Refuse
-from graphfix.ir.views import NodeView, Value
+from graphfix.ir.views import NodeView, Refuse, Value
 from graphfix.pipeline.model_files import load
 from graphfix.pipeline.model_types import infer_types
 from graphfix.testing import parse

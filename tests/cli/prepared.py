@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from graphfix.worker.template_handle import environment
+from graphfix.worker.template import environment
 
 SERVING = """
 import json, os, sys

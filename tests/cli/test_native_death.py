@@ -13,7 +13,7 @@ import pytest
 from graphfix.analysis import shape_inference
 from graphfix.cli.native_death import deadly_node
 from graphfix.errors import InvalidModel
-from graphfix.pipeline.documented_errors import documented
+from graphfix.pipeline.model_files import documented
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
 

@@ -16,8 +16,7 @@ from graphfix.cli.console import style_for
 from graphfix.cli.progress import ProgressHook, progress_hooks
 from graphfix.pipeline import hooks
 from graphfix.pipeline.hooks import Hook, SilentHook, TimingHook, progress_reported
-from graphfix.proving.sites.cases import WATCHING, Log
-from graphfix.proving.sites.counting import Counted, watched
+from graphfix.proving.sites.cases import WATCHING, Counted, Log, watched
 from graphfix.rendering.style import PLAIN
 from graphfix.report import Certificate, Outcome, Status, Verdict
 

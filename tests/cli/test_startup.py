@@ -14,8 +14,7 @@ import termios
 import click
 import pytest
 
-from graphfix.cli.lazy import terminal_columns
-from graphfix.cli.program import COMMANDS, program
+from graphfix.cli.program import COMMANDS, program, terminal_columns
 
 HEAVY = ("onnx", "numpy", "rich", "tomllib", "onnxruntime", "onnx_graphsurgeon", "dataclasses")
 SLOW = ("shutil", "signal", "mmap", "tempfile", "traceback")  # a tenth of the start, together

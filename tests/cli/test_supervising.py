@@ -14,8 +14,8 @@ import click
 import onnx
 import pytest
 
-from graphfix.cli.entry import interprets
 from graphfix.cli.limits import parse_size
+from graphfix.cli.program import interprets
 from tests.processes import runs
 
 TEXT = """

@@ -41,7 +41,7 @@ ELSEWHERE = {
     "what makes no small part to prove": "evidence._NO_CONTEXT",
     "kernels that carry NaN as IEEE 754 does": "inside._CARRIES_NAN",
     "what one pass takes, or one family": (
-        "stepped.BYTE_MOVES fold_constants.NEVER _activation._PLAIN _activation._NAMED "
+        "evidence.BYTE_MOVES fold_constants.NEVER _activation._PLAIN _activation._NAMED "
         "_following._ALONG _following._REDUCING _following._HANDLERS _floats._NAMED "
         "_floats._KEEPING _signs._LEAKING bools_to_floats._LOGIC "
         "_integers.WRAPPING _integers.KEEPING _integers.ENDS _integers.FORMED "

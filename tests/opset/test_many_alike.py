@@ -19,7 +19,7 @@ from graphfix.authoring.registry import get_pass
 from graphfix.authoring.workspace import Workspace
 from graphfix.opset import planning, precedents
 from graphfix.opset.stepping import StepBlocked, move_to
-from graphfix.pipeline import opset_stages
+from graphfix.pipeline import repair_stages
 from tests.opset.conversion import converted, loaded
 
 
@@ -122,7 +122,7 @@ def test_a_step_is_tried_again_only_where_folding_made_something(
 ) -> None:
     tried: list[int] = []
     move = _counted(move_to, lambda *_: tried.append(1))
-    monkeypatch.setattr(opset_stages, "move_to", move)
+    monkeypatch.setattr(repair_stages, "move_to", move)
     proto = _chain("Mod", 1)
     if folds:
         proto.graph.node.insert(0, oh.make_node("Add", ["c0", "c0"], ["two"], "sum"))

@@ -273,7 +273,7 @@ def test_a_pass_of_last_resort_is_asked_where_no_other_helps() -> None:
         asked.append(node.op)
         return build.Identity(node.need(0))
 
-    from graphfix.authoring.catalogue import Catalogue
+    from graphfix.authoring.registry import Catalogue
 
     catalogue = Catalogue.of([last, first])
     assert [p.id for p in catalogue.rewrites_of("Add")] == ["first", "last"]

@@ -11,8 +11,7 @@ from graphfix.authoring.building import Builder
 from graphfix.authoring.declaring import INTERFACE, NAMED, Pass
 from graphfix.authoring.editing import Editor
 from graphfix.authoring.registry import get_pass
-from graphfix.ir.refusing import Refuse
-from graphfix.ir.views import NodeView, Value
+from graphfix.ir.views import NodeView, Refuse, Value
 from graphfix.report import Candidate, Choice, Explanation
 
 # TensorRT 8.2 has no importer for Mish; it has all the others that are used here.

@@ -78,7 +78,7 @@ def test_an_opset_that_gives_an_invalid_model_is_rolled_back(
         model.graph.nodes[-1].op = "NoSuchOperator"
         return sites
 
-    monkeypatch.setattr("graphfix.pipeline.opset_stages.move_to", faulty_move)
+    monkeypatch.setattr("graphfix.pipeline.repair_stages.move_to", faulty_move)
     result = run(MODEL, opset=15, verify="off")
     assert result.exit_code == 1
     assert result.model.opset == 13

@@ -17,7 +17,7 @@ from graphfix.engines.interface import Loaded
 from graphfix.engines.onnxruntime.installed import installed_minor, means_installed
 from graphfix.engines.targets import load_target
 from graphfix.errors import EngineFailed
-from graphfix.pipeline import load_findings
+from graphfix.pipeline import engine_verdict
 from graphfix.report import Finding, Severity
 from graphfix.worker.service import Crashed
 
@@ -64,7 +64,7 @@ def test_the_node_that_a_message_names_is_the_node_of_the_finding(
     def refusing(*_: object) -> Loaded:
         return Loaded("1.99", said)
 
-    monkeypatch.setattr(load_findings, "ask", refusing)
+    monkeypatch.setattr(engine_verdict, "ask", refusing)
     graph = "(float[2] x) => (float[2] y) { [early] h = Relu (x) [late] y = Abs (h) }"
     (found,) = reported(model_of(graph))
     assert (found.node.name, found.node.op, found.engine_text) == ("late", "Abs", said)
@@ -114,7 +114,7 @@ def test_external_data_is_found(tmp_path: Path) -> None:
 
 
 def test_what_is_assumed_to_be_there_is_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(load_findings, "ask", forbidden)
+    monkeypatch.setattr(engine_verdict, "ask", forbidden)
     model = model_of("(float[2] x) => (float[2] y) { y = acme.MyNorm (x) }")
     assert reported(model, assume_ops=["acme::MyNorm"]) == []
 
@@ -124,7 +124,7 @@ def test_what_is_assumed_to_be_there_is_not_asked_for(monkeypatch: pytest.Monkey
 def test_no_child_is_started_for_another_version(
     monkeypatch: pytest.MonkeyPatch, target: str, verify: str | None
 ) -> None:
-    monkeypatch.setattr(load_findings, "ask", forbidden)
+    monkeypatch.setattr(engine_verdict, "ask", forbidden)
     model = model_of("(float[2] x) => (float[2] y) { y = Relu (x) }", 12)
     if verify is None:
         assert reported(model, target) == []
@@ -159,7 +159,7 @@ def test_what_cannot_be_asked_is_said_and_a_crash_is_a_refusal(
     def failing(*_: object) -> None:
         raise raised
 
-    monkeypatch.setattr(load_findings, "ask", failing)
+    monkeypatch.setattr(engine_verdict, "ask", failing)
     (found,) = reported(model_of("(float[2] x) => (float[2] y) { y = Relu (x) }"))
     assert (found.rule, found.severity) == (rule, severity)
     assert str(raised) in found.message + found.engine_text

@@ -15,7 +15,7 @@ from graphfix.ir.model import Model
 from graphfix.pipeline.model_types import infer_types
 from graphfix.pipeline.op_types import op_types_of, parse_op_type, read_op_types
 from graphfix.pipeline.reproducers.recipe import Recipe
-from graphfix.pipeline.run_options import RunOptions
+from graphfix.pipeline.settings import RunOptions
 from graphfix.report import Verdict, every_site_equal
 from graphfix.testing import parse
 

@@ -11,7 +11,7 @@ from onnx import parser
 from graphfix import run
 from graphfix.authoring.declaring import Pass
 from graphfix.authoring.registry import load_pass_file, shipped_passes
-from graphfix.pipeline.evaluators import place_of
+from graphfix.pipeline.model_types import place_of
 from graphfix.proving.runners.evaluators import Evaluators
 from graphfix.report import Status, Verdict
 

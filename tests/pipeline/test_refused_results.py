@@ -12,10 +12,10 @@ from graphfix import EXACT, rewrite
 from graphfix.authoring.building import Builder
 from graphfix.ir.model import Model
 from graphfix.ir.views import NodeView, Value
-from graphfix.pipeline import whole_result
+from graphfix.pipeline import attempts
 from graphfix.pipeline.validation import Validity, new_complaints, validity_of
 from graphfix.report import Status
-from graphfix.validity.complaint import Complaint
+from graphfix.validity.complaints import Complaint
 
 MODEL = onnx.parser.parse_model(
     '<ir_version: 8, opset_import: ["" : 13]> g (float[2,3] x) => (float[2,3] y) '
@@ -75,7 +75,7 @@ def test_as_few_of_the_latest_passes_as_cure_it_are_rolled_back(
     def says(model: Model) -> bool:
         return refused in operators(model) if refused else operators(model) != given
 
-    monkeypatch.setattr(whole_result, "validity_of", complaining(says))
+    monkeypatch.setattr(attempts, "validity_of", complaining(says))
     result = graphfix.run(MODEL, passes=PASSES)
     assert operators(result.model) == left
     assert result.exit_code == 1

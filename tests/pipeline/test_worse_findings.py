@@ -9,7 +9,7 @@ import onnx
 import pytest
 
 from graphfix import run
-from graphfix.pipeline.worse_findings import grown
+from graphfix.pipeline.attempts import grown
 from graphfix.report import Severity, Status
 
 HARMFUL = '''

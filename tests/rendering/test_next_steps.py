@@ -10,7 +10,7 @@ import onnx
 import pytest
 
 import graphfix
-from graphfix.rendering.next_steps import next_steps
+from graphfix.rendering.short_lines import next_steps
 from graphfix.testing import parse
 
 

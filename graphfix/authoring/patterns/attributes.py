@@ -11,9 +11,8 @@ from graphfix.analysis.inference import form_at
 from graphfix.ir.attributes import AttributeRef, default_of
 from graphfix.ir.graph import Node, is_empty
 from graphfix.ir.protos import normal_domain
-from graphfix.ir.refusing import Refuse
 from graphfix.ir.schemas import Form
-from graphfix.ir.views import NodeView, Value
+from graphfix.ir.views import NodeView, Refuse, Value
 from graphfix.operators.table import AXES
 
 MISSING = object()  # an attribute that is not written, and that ONNX fills nothing in for

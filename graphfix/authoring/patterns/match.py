@@ -9,8 +9,7 @@ from msgspec import Struct
 
 from graphfix.errors import PassBug
 from graphfix.ir.graph import Node
-from graphfix.ir.refusing import Refuse
-from graphfix.ir.views import Array, NodeView, Value
+from graphfix.ir.views import Array, NodeView, Refuse, Value
 
 
 class Unmatched(Refuse):

@@ -42,8 +42,7 @@ from graphfix.authoring.patterns.sought import (
 from graphfix.ir.attributes import AttributeRef
 from graphfix.ir.graph import Node, Tensor, is_empty
 from graphfix.ir.protos import normal_domain
-from graphfix.ir.refusing import Refuse
-from graphfix.ir.views import NodeView, Value
+from graphfix.ir.views import NodeView, Refuse, Value
 
 MOST_STEPS = 4000  # how often a value is looked at for one node: patterns are small
 MOST_READERS = 64  # of a value, when the node of a further output is looked for among them

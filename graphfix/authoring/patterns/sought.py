@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import cast
 
+from graphfix.authoring.features import operator_key
 from graphfix.errors import PassBug
 from graphfix.ir.views import Array, Value
 from graphfix.operators.table import COMMUTES
@@ -236,7 +237,7 @@ class Find:
             attributes: What its attributes have to be.
         """
         wanted = tuple(_operand(operand) for operand in operands)
-        return Call(Operation(key_of(op), wanted, attributes, others=others, label=label), 0)
+        return Call(Operation(operator_key(op), wanted, attributes, others=others, label=label), 0)
 
     def outputs(self, call: Call, count: int) -> tuple[Call, ...]:
         """Return all outputs of the node that `call` is the first output of."""
@@ -282,14 +283,8 @@ class Find:
         return call
 
 
-def key_of(op: str) -> Key:
-    """Return domain and operator of ``Op`` or ``domain::Op``."""
-    domain, _, name = op.rpartition("::")
-    return ("" if domain == "ai.onnx" else domain, name)
-
-
 def _call(op: str, *operands: Sought | float | None, **attributes: object) -> Call:
-    return Call(Operation(key_of(op), tuple(_operand(o) for o in operands), attributes), 0)
+    return Call(Operation(operator_key(op), tuple(_operand(o) for o in operands), attributes), 0)
 
 
 def _operand(operand: Sought | float | None) -> Sought | None:

@@ -15,8 +15,15 @@ from typing import Any
 from msgspec import Struct
 
 from graphfix.errors import EngineFailed
-from graphfix.operators.arguments.aten_resolving import Arguments, Given, Unfit, chosen
-from graphfix.operators.arguments.aten_table import Overload, line_of, overload_of
+from graphfix.operators.arguments.aten_table import (
+    Arguments,
+    Given,
+    Overload,
+    Unfit,
+    chosen,
+    line_of,
+    overload_of,
+)
 
 INSTALL = 'pip install "graphfix[torch]"'
 # at::ScalarType, as numbers in files (c10/core/ScalarType.h), by the names of ONNX.

@@ -16,13 +16,13 @@ from graphfix.errors import EngineFailed
 from graphfix.ir.model import Model
 from graphfix.ir.operator_aliases import treated
 from graphfix.ir.views import NodeView
-from graphfix.pipeline.documented_errors import guarded
+from graphfix.pipeline.engine_verdict import NOT_OPENED, REFUSED
 from graphfix.pipeline.files import CheckRequest, CheckResult
-from graphfix.pipeline.load_findings import NOT_OPENED, REFUSED
-from graphfix.pipeline.model_files import as_model
-from graphfix.pipeline.verifying import as_it_came, check_engine
+from graphfix.pipeline.model_files import as_model, guarded
+from graphfix.pipeline.settings import check_engine
+from graphfix.pipeline.verifying import as_it_came
 from graphfix.report import Asked, EngineAsked, Finding
-from graphfix.validity.complaint import Complaint
+from graphfix.validity.complaints import Complaint
 from graphfix.worker.limits import Limits
 from graphfix.worker.service import ask
 

@@ -21,9 +21,8 @@ from graphfix.edits.step import Claim, Equal, FreeSize, Step, Subject
 from graphfix.edits.step import Shown as Claimed
 from graphfix.errors import UsageError
 from graphfix.ir.model import Model
-from graphfix.ir.protos import copied
-from graphfix.pipeline.evaluators import evaluators_for
-from graphfix.proving.inputs.maker import required_inputs
+from graphfix.ir.protos import copied, required_inputs
+from graphfix.pipeline.model_types import evaluators_for
 from graphfix.report import Verdict, Verification
 
 ORIGINAL = "@original"

@@ -30,9 +30,8 @@ from graphfix.edits.step import Equal, Step, Subject
 from graphfix.errors import UsageError
 from graphfix.ir.addressing import listed, unknown
 from graphfix.ir.model import Model
-from graphfix.ir.protos import copied
+from graphfix.ir.protos import copied, required_inputs
 from graphfix.pipeline.model_files import load
-from graphfix.proving.inputs.maker import required_inputs
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,11 @@ from onnx import ModelProto
 
 from graphfix.errors import GraphfixError, PassBug
 from graphfix.ir.protos import functions_of
-from graphfix.pipeline.certifying import note_claims
-from graphfix.pipeline.evaluators import evaluators_for
 from graphfix.pipeline.faults import Kind
 from graphfix.pipeline.findings import findings_of
-from graphfix.pipeline.finishing import finish
+from graphfix.pipeline.finishing import finish, note_claims
 from graphfix.pipeline.model_files import load
+from graphfix.pipeline.model_types import evaluators_for
 from graphfix.pipeline.reproducers.proving import prove_again
 from graphfix.pipeline.run import Run
 from graphfix.pipeline.running import execute

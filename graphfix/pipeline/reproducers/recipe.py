@@ -9,8 +9,7 @@ from typing import Any
 
 from graphfix.authoring.declaring import Pass
 from graphfix.authoring.registry import LOADED, all_passes
-from graphfix.pipeline.run_options import RunOptions
-from graphfix.pipeline.settings import Settings
+from graphfix.pipeline.settings import RunOptions, Settings
 
 # What a file says of a run, in its order.
 _WRITTEN = (

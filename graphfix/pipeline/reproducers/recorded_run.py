@@ -9,9 +9,9 @@ from pathlib import Path
 
 from graphfix.errors import GraphfixError, PassBug
 from graphfix.ir.model import Model
-from graphfix.pipeline.documented_errors import documented
 from graphfix.pipeline.faults import Faults, Kind, Specimen
 from graphfix.pipeline.hooks import Hook
+from graphfix.pipeline.model_files import documented
 from graphfix.pipeline.original import NOTHING, Given
 from graphfix.pipeline.results import Result
 from graphfix.pipeline.rule_faults import rule_faults

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from graphfix.authoring.registry import all_passes
 from graphfix.errors import InvalidModel, UsageError
-from graphfix.pipeline.documented_errors import guarded
 from graphfix.pipeline.faults import Kind
+from graphfix.pipeline.model_files import guarded
 from graphfix.pipeline.reproducers.anonymising import anonymised
 from graphfix.pipeline.reproducers.folder import (
     Reproducer,

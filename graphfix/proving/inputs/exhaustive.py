@@ -8,7 +8,8 @@ import math
 import numpy as np
 import onnx
 
-from graphfix.proving.inputs.maker import required_inputs, static_limits
+from graphfix.ir.protos import required_inputs
+from graphfix.proving.inputs.maker import static_limits
 from graphfix.proving.values.kinds import Feed
 
 _MOST_VALUES = 4

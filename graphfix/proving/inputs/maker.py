@@ -11,6 +11,7 @@ import onnx
 
 from graphfix.errors import EngineFailed, InvalidModel, UsageError
 from graphfix.ir.inlining import inline
+from graphfix.ir.protos import required_inputs
 from graphfix.proving.inputs import draws, features, roles, sizes, thresholds
 from graphfix.proving.inputs.known_sizes import contracted_sizes, declared_sizes, known_sizes
 from graphfix.proving.inputs.ranges import Range, drawn_from
@@ -23,13 +24,6 @@ _GUESSED_RANKS = (2, 4, 3, 1, 0, 5)
 _ADDRESSABLE = 1 << 47
 # Sizes that differ, and then square images.
 _GUESSED_SIZES = ((2, 3, 7, 5, 11), (2, 3, 8, 8, 8))
-
-
-def required_inputs(graph: onnx.GraphProto) -> list[onnx.ValueInfoProto]:
-    """Return the inputs that a caller has to feed: those without an initializer."""
-    initialized = {tensor.name for tensor in graph.initializer}
-    initialized |= {tensor.values.name for tensor in graph.sparse_initializer}
-    return [info for info in graph.input if info.name not in initialized]
 
 
 def check_inputs_fit(graph: onnx.GraphProto, where: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 
 from graphfix.errors import UsageError
-from graphfix.proving.inputs.maker import required_inputs
+from graphfix.ir.protos import required_inputs
 from graphfix.proving.values.kinds import Array, Feed, numpy_dtype
 
 

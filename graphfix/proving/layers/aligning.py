@@ -10,7 +10,7 @@ from graphfix.difference.engine import pair_names
 from graphfix.difference.renaming import rename_tensors
 from graphfix.difference.scopes import type_text
 from graphfix.errors import UsageError
-from graphfix.proving.inputs.maker import required_inputs
+from graphfix.ir.protos import required_inputs
 
 
 def align_interface(before: ModelProto, after: ModelProto) -> tuple[dict[str, str], list[str]]:

@@ -1,8 +1,9 @@
-"""Numpy models of operators that no engine has."""
+"""Numpy models of operators that no engine has, and how much memory a model needs."""
 
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Callable, Mapping
 from operator import attrgetter
 from pathlib import Path
@@ -15,9 +16,9 @@ from graphfix.authoring import Refuse
 from graphfix.authoring.accounted_models import modelled
 from graphfix.authoring.registry import LOADED, module_of
 from graphfix.errors import EngineFailed, PassBug, UsageError
-from graphfix.ir.protos import all_nodes
+from graphfix.ir.protos import all_graphs, all_nodes
 from graphfix.proving.runners.made_up import is_made_up
-from graphfix.proving.values.kinds import Array
+from graphfix.proving.values.kinds import Array, numpy_dtype
 
 Evaluate = Callable[["list[Array | None]", "dict[str, object]"], "tuple[Array, ...]"]
 
@@ -187,3 +188,21 @@ def _text(raw: bytes) -> str | bytes:
         return raw.decode("utf-8")
     except UnicodeDecodeError:
         return raw
+
+
+# Where all engines of a comparison are loaded at once, they hold the weights of each model, a copy
+# from parsing and the activations.
+COPIES = 3
+
+
+def weight_bytes(model: onnx.ModelProto) -> int:
+    """Return the bytes of all initializers, by their dims; external data is not read."""
+    return sum(_size(tensor) for g in all_graphs(model.graph) for tensor in g.initializer)
+
+
+def _size(tensor: onnx.TensorProto) -> int:
+    if tensor.data_type == onnx.TensorProto.STRING:
+        return sum(len(text) for text in tensor.string_data)
+    if tensor.data_type == onnx.TensorProto.UNDEFINED:
+        return len(tensor.raw_data)
+    return math.prod(tensor.dims) * numpy_dtype(tensor.data_type).itemsize

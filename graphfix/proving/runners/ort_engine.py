@@ -16,8 +16,7 @@ from graphfix.analysis.saturation import unsaturated
 from graphfix.errors import EngineFailed
 from graphfix.ir.protos import all_graphs, copied
 from graphfix.proving.runners.engine import MissingOperator
-from graphfix.proving.runners.evaluators import OpKey, operators_of
-from graphfix.proving.runners.memory import weight_bytes
+from graphfix.proving.runners.evaluators import OpKey, operators_of, weight_bytes
 from graphfix.proving.values.kinds import Feed, Value, is_native, numpy_dtype
 from graphfix.worker.sessions import open_session
 

@@ -18,17 +18,15 @@ from msgspec import structs
 from graphfix.errors import EngineFailed
 from graphfix.proving.runners.evaluators import Evaluators
 from graphfix.proving.sites.alike import certify_alike, groups_of
-from graphfix.proving.sites.captured import (
-    PATIENCE,
-    CaptureRequest,
-    capture_activations,
-    captured_feed,
-)
 from graphfix.proving.sites.cases import (
+    PATIENCE,
     WATCHING,
+    CaptureRequest,
     CertificationRequest,
     Log,
     ReadCase,
+    capture_activations,
+    captured_feed,
     failing_file,
     given_file,
     read_cases,

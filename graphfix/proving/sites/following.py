@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import onnx
 
-from graphfix.ir.protos import all_nodes, normal_domain, subgraphs_of
+from graphfix.ir.protos import all_nodes, normal_domain, required_inputs, subgraphs_of
 from graphfix.operators.axes import AXES_OF
 from graphfix.proving.inputs.known_sizes import declared_sizes
-from graphfix.proving.inputs.maker import required_inputs
 from graphfix.proving.sites.axes import Axis, Dim, Dims, Side, Unknown, bind, fixed, hand_on
 from graphfix.proving.sites.mixing import HANDLERS, Results
 

@@ -9,8 +9,7 @@ from dataclasses import replace
 import onnx
 
 from graphfix.errors import EngineFailed
-from graphfix.ir.protos import copied
-from graphfix.proving.inputs.maker import required_inputs
+from graphfix.ir.protos import copied, required_inputs
 from graphfix.proving.runners.engine import MissingOperator
 from graphfix.proving.runners.evaluators import Evaluators
 from graphfix.proving.runners.first_engine import RunnableModel

@@ -18,9 +18,8 @@ import numpy as np
 import onnx
 from msgspec import Struct
 
-from graphfix.ir.protos import all_nodes
+from graphfix.ir.protos import all_nodes, required_inputs
 from graphfix.operators.table import MOVES_FIRST
-from graphfix.proving.inputs.maker import required_inputs
 from graphfix.proving.inputs.uses import Use, consumers, reached
 from graphfix.proving.values.kinds import Array, Feed, Value, is_floating
 

@@ -19,18 +19,20 @@ from onnx import ModelProto
 from graphfix.analysis.accuracy_level import level_changed
 from graphfix.authoring.evidence import Evidence
 from graphfix.errors import EngineFailed
-from graphfix.ir.protos import Functions
+from graphfix.ir.protos import Functions, nodes_of_model
 from graphfix.proving.runners.evaluators import OpKey, listed
-from graphfix.proving.sites.captured import CaptureRequest, WholeModel
 from graphfix.proving.sites.cases import (
     WATCHING,
+    CaptureRequest,
     CertificationRequest,
+    Counted,
     StoredCase,
+    WholeModel,
     read_results,
+    watched,
     write_cases,
 )
 from graphfix.proving.sites.certificate_cache import CertificateCache
-from graphfix.proving.sites.counting import Counted, watched
 from graphfix.proving.sites.cutting import READ_AT_MOST, TAKEN_IN, CannotCut, Cut, cut
 from graphfix.proving.sites.identical import same_by
 from graphfix.report import Accuracy, Certificate, Verdict
@@ -118,7 +120,10 @@ class _Wanted(Struct, frozen=True):
 
     @classmethod
     def of(cls, found: Cut, accuracy: Accuracy) -> _Wanted:
-        level = level_changed((found.before, found.after))
+        # Packed products alone have a level, which are of this domain.
+        sides = found.before, found.after
+        packs = any(n.domain == "com.microsoft" for each in sides for n in nodes_of_model(each))
+        level = level_changed(sides) if packs else ""
         return cls(_Case.of(found, accuracy), found.made_up, level)
 
     def says(self, proof: Certificate) -> Certificate:

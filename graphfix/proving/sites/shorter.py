@@ -14,8 +14,7 @@ import numpy as np
 import onnx
 from msgspec import Struct
 
-from graphfix.ir.protos import all_nodes, copied
-from graphfix.proving.inputs.maker import required_inputs
+from graphfix.ir.protos import all_nodes, copied, required_inputs
 from graphfix.proving.sites.axes import Axis
 from graphfix.proving.sites.following import input_axes
 from graphfix.proving.values.kinds import Feed

@@ -10,7 +10,8 @@ import numpy as np
 import onnx
 
 from graphfix.errors import EngineFailed
-from graphfix.proving.inputs.maker import inlined, required_inputs
+from graphfix.ir.protos import required_inputs
+from graphfix.proving.inputs.maker import inlined
 from graphfix.proving.inputs.same_sizes import does_the_same_with_sizes
 from graphfix.proving.runners.engine import Engine, MissingForm, MissingOperator
 from graphfix.proving.runners.first_engine import RunnableModel

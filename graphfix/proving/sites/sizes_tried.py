@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import onnx
 
-from graphfix.proving.inputs.maker import required_inputs
+from graphfix.ir.protos import required_inputs
 from graphfix.proving.values.kinds import Feed
 from graphfix.report import InputSizes
 

@@ -29,8 +29,8 @@ from msgspec.structs import replace
 
 from graphfix.errors import EngineFailed
 from graphfix.proving.runners.engine import Engine
+from graphfix.proving.runners.evaluators import weight_bytes
 from graphfix.proving.runners.first_engine import RunnableModel
-from graphfix.proving.runners.memory import weight_bytes
 from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, is_wide_float, leaves
 from graphfix.proving.verdict.constants import Change, Constant, changed
 from graphfix.proving.verdict.inner_rounding import rounded_inside

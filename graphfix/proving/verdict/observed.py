@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import onnx
 
-from graphfix.ir.protos import all_nodes, subgraphs_of
+from graphfix.ir.protos import all_nodes, required_inputs, subgraphs_of
 from graphfix.operators.table import CARRIES_FIRST, LIMITED, READS_SHAPE
-from graphfix.proving.inputs.maker import required_inputs
 from graphfix.proving.values.kinds import Array, Value, is_floating, leaves
 from graphfix.proving.verdict.numbers import chunks, mismatches, pieces
 from graphfix.proving.verdict.settled_labels import has_settled_label

@@ -12,7 +12,7 @@ import numpy as np
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, numpy_helper
 
 from graphfix.ir.protos import copied
-from graphfix.proving.runners.memory import weight_bytes
+from graphfix.proving.runners.evaluators import weight_bytes
 from graphfix.proving.values.kinds import Feed, Value, is_wide_float
 from graphfix.proving.verdict.numbers import widened
 

@@ -14,8 +14,9 @@ from msgspec import Struct
 
 from graphfix.analysis.shape_inference import OVERRIDABLE_FROM
 from graphfix.errors import EngineFailed
+from graphfix.ir.protos import required_inputs
 from graphfix.proving.inputs.known_sizes import declared_sizes
-from graphfix.proving.inputs.maker import FeedMaker, required_inputs
+from graphfix.proving.inputs.maker import FeedMaker
 from graphfix.proving.inputs.needs import bytes_made
 from graphfix.proving.inputs.room import Room, elements
 from graphfix.proving.inputs.telling_sizes import telling_sizes

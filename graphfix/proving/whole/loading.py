@@ -9,9 +9,8 @@ from onnx import ModelProto
 
 from graphfix.errors import InvalidModel
 from graphfix.ir.storage.reading import is_text, parse_text
-from graphfix.proving.runners.evaluators import Evaluators
+from graphfix.proving.runners.evaluators import COPIES, Evaluators, weight_bytes
 from graphfix.proving.runners.first_engine import RunnableModel
-from graphfix.proving.runners.memory import COPIES, weight_bytes
 from graphfix.proving.runners.outside_weights import bytes_inside, outlined
 from graphfix.proving.runners.turns import Turns
 from graphfix.worker.limits import gibibytes

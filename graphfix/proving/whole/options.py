@@ -6,9 +6,17 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec import Struct, field
+from onnx import ModelProto
 
 from graphfix.engines.interface import Meant
+from graphfix.ir.protos import required_inputs
 from graphfix.proving.runners.evaluators import Listed, OpKey
+
+# Sides from `_FROM` on become `_SIDE`: networks halve sides five times or six, and join what they
+# double again.
+_FROM, _SIDE = 512, 128
+# Axes before this one are batches and channels.
+_SPATIAL = 2
 
 # How the reason begins where the result does not run.
 RESULT_FAILS = "the result fails where the original runs"
@@ -78,3 +86,14 @@ class RunRequest(Struct, frozen=True):
 
     path: Path
     evaluators: Listed = ()
+
+
+def long_sides(model: ModelProto) -> dict[str, dict[int, int]]:
+    """Return the axes of images that are long: input -> axis -> the size of a corner."""
+    found: dict[str, dict[int, int]] = {}
+    for info in required_inputs(model.graph):
+        dims = info.type.tensor_type.shape.dim
+        sides = {a: _SIDE for a, d in enumerate(dims) if a >= _SPATIAL and d.dim_value >= _FROM}
+        if sides:
+            found[info.name] = sides
+    return found

@@ -13,8 +13,8 @@ from graphfix.proving.inputs.exhaustive import every_feed
 from graphfix.proving.inputs.maker import FeedMaker, static_limits
 from graphfix.proving.inputs.room import Room
 from graphfix.proving.runners.engine import Engine, MissingOperator
+from graphfix.proving.runners.evaluators import COPIES, weight_bytes
 from graphfix.proving.runners.first_engine import RunnableModel
-from graphfix.proving.runners.memory import COPIES, weight_bytes
 from graphfix.proving.whole import randomness
 from graphfix.proving.whole.drawing import Chance, Drawing, judged_draws
 from graphfix.proving.whole.interface import Interface, compare_interfaces

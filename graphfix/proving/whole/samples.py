@@ -11,8 +11,9 @@ import onnx
 import onnx.external_data_helper
 
 from graphfix.errors import EngineFailed
+from graphfix.ir.protos import required_inputs
 from graphfix.proving.inputs import sizes
-from graphfix.proving.inputs.maker import FeedMaker, required_inputs
+from graphfix.proving.inputs.maker import FeedMaker
 from graphfix.proving.inputs.room import Room, elements
 from graphfix.proving.inputs.user import read_inputs
 from graphfix.proving.runners.engine import Engine, MissingForm, MissingOperator

@@ -16,19 +16,12 @@ from onnx import ModelProto
 
 from graphfix.errors import EngineFailed
 from graphfix.ir.protos import copied
-from graphfix.proving.inputs.maker import FeedMaker, required_inputs, static_limits
+from graphfix.proving.inputs.maker import FeedMaker, static_limits
 from graphfix.proving.runners.engine import Engine
 from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.values.kinds import Feed, Value
 from graphfix.proving.whole.interface import Interface
-from graphfix.proving.whole.options import ComparisonOptions
-
-# Sides from `_FROM` on become `_SIDE`: networks halve sides five times or six, and join what they
-# double again.
-_FROM, _SIDE = 512, 128
-# Axes before this one are batches and channels.
-_SPATIAL = 2
-
+from graphfix.proving.whole.options import ComparisonOptions, long_sides
 
 Differs = Callable[[dict[str, Value], dict[str, Value]], bool]
 
@@ -125,17 +118,6 @@ def corner(
     except EngineFailed:
         return None
     return Corner(one.proto, original, two, engine, given, expected, frozenset(sides))
-
-
-def long_sides(model: ModelProto) -> dict[str, dict[int, int]]:
-    """Return the axes of images that are long: input -> axis -> the size of a corner."""
-    found: dict[str, dict[int, int]] = {}
-    for info in required_inputs(model.graph):
-        dims = info.type.tensor_type.shape.dim
-        sides = {a: _SIDE for a, d in enumerate(dims) if a >= _SPATIAL and d.dim_value >= _FROM}
-        if sides:
-            found[info.name] = sides
-    return found
 
 
 def _cut(value: Value, sides: Mapping[int, int]) -> Value:

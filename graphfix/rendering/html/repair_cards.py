@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from graphfix.pipeline.journal import Applied
+from graphfix.pipeline.sweep import Applied
 from graphfix.rendering.grouping import distinct, node_label
 from graphfix.rendering.html.drawing import Picture, drawn
 from graphfix.rendering.html.finding_cards import node_links

@@ -8,8 +8,8 @@ from math import isfinite
 from os.path import basename
 
 from graphfix.engines.interface import NextStep
-from graphfix.pipeline.journal import Applied
 from graphfix.pipeline.results import Result
+from graphfix.pipeline.sweep import Applied
 from graphfix.rendering.grouping import Group
 from graphfix.rendering.html.finding_cards import finding_cards
 from graphfix.rendering.html.marks import marked
@@ -18,7 +18,7 @@ from graphfix.rendering.html.page import Answer, Page, Section, Table
 from graphfix.rendering.html.places import Places
 from graphfix.rendering.html.repair_cards import passes_of, refusal_cards, site_cards, tidy_cards
 from graphfix.rendering.html.sketch import Surroundings
-from graphfix.rendering.next_steps import next_steps, replay_line, reproduced_at
+from graphfix.rendering.short_lines import next_steps, replay_line, reproduced_at
 from graphfix.rendering.style import count, printable, size
 from graphfix.rendering.text_report import left_title
 from graphfix.rendering.wording import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import onnx
 
-from graphfix.analysis.folding.computed_sizes import infer_computed_sizes
+from graphfix.analysis.folding.known_values import infer_computed_sizes
 from graphfix.analysis.inference import infer_model
 from graphfix.ir.graph import Node
 from graphfix.ir.model import Model

@@ -11,7 +11,7 @@ from onnx import ModelProto
 
 from graphfix.edits.by_item.looking import Shown, look
 from graphfix.edits.free_sizes import Freed, Freeing
-from graphfix.proving.inputs.maker import required_inputs
+from graphfix.ir.protos import required_inputs
 from tests.edits.small_models import HEAD, parsed
 
 SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 33, 100, 127, 128, 129, 255, 256, 257, 300)

@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphfix.operators.arguments.aten_resolving import (
+from graphfix.operators.arguments.aten_table import (
+    REQUIRED,
     Arguments,
     Unfit,
     given_array,
     given_attribute,
+    operators,
+    overloads_of,
     resolved,
 )
-from graphfix.operators.arguments.aten_table import REQUIRED, operators, overloads_of
 
 X = np.zeros((2, 3), np.float32)
 NUMBER = np.array(1, np.int64)

@@ -20,7 +20,7 @@ from onnx.external_data_helper import (
 )
 
 from graphfix.proving.models import compare_files, run_model
-from graphfix.proving.runners import memory
+from graphfix.proving.runners import evaluators
 from graphfix.proving.runners.evaluators import Evaluators
 from graphfix.proving.runners.outside_weights import SMALLEST, bytes_inside, outlined
 from graphfix.proving.runners.turns import Turns
@@ -140,7 +140,7 @@ def test_a_child_with_room_for_twice_one_model_compares_two_and_leaves_no_file(
     two = write(places[0] / "after.onnx", new, external=external)
     before = sorted(places[0].iterdir())
     options = ComparisonOptions(memory_limit=limit, samples=1)
-    assert memory.COPIES * 2 * memory.weight_bytes(old) > limit
+    assert evaluators.COPIES * 2 * evaluators.weight_bytes(old) > limit
     found = compare_files(one, two, options)
     assert (found.status, found.reason) == (Verdict.EQUAL, "")
     wrong = write(places[0] / "after.onnx", deep_model("y = Tanh(h8)"), external=external)

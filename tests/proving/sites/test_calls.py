@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import onnx
 
-from graphfix.proving.sites.calls import bound, call_bindings, instantiate
+from graphfix.proving.sites.cutting import bound, call_bindings, instantiate
 from tests.proving.sites.conftest import sites_of
 
 MODEL = """

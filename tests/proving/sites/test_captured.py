@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 import graphfix
 from graphfix.proving.runners.evaluators import Evaluators
-from graphfix.proving.sites import captured, cases
-from graphfix.proving.sites.captured import (
+from graphfix.proving.sites import cases
+from graphfix.proving.sites.cases import (
     MOST_ELEMENTS,
     CaptureRequest,
     WholeModel,
@@ -127,18 +127,18 @@ def test_a_model_that_is_too_big_is_not_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert too_big(SHIFTED) == ""
-    monkeypatch.setattr(captured, "MOST_NODES", 4)
+    monkeypatch.setattr(cases, "MOST_NODES", 4)
     assert too_big(SHIFTED) == "it has 5 nodes"
     proofs = _proofs(_run(tmp_path, SHIFTED))
     assert [(proof.status, proof.own) for proof in proofs.values()] == [(Verdict.EQUAL, 0)] * 2
-    monkeypatch.setattr(captured, "MOST_WEIGHTS", 3)
+    monkeypatch.setattr(cases, "MOST_WEIGHTS", 3)
     assert too_big(SHIFTED).endswith("of weights")
 
 
 def test_weights_in_a_file_of_their_own_may_be_bigger_than_those_inside(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(captured, "MOST_INSIDE", 2**16)
+    monkeypatch.setattr(cases, "MOST_INSIDE", 2**16)
     model = onnx.ModelProto()
     model.CopyFrom(SHIFTED)
     weights = np.zeros((2**15,), np.float32)

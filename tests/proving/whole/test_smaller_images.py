@@ -12,8 +12,8 @@ from graphfix.proving.models import compare_files
 from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.verdict.judge import Judge
 from graphfix.proving.whole.interface import compare_interfaces
-from graphfix.proving.whole.options import ComparisonOptions
-from graphfix.proving.whole.smaller_images import Corner, corner, long_sides, with_sides
+from graphfix.proving.whole.options import ComparisonOptions, long_sides
+from graphfix.proving.whole.smaller_images import Corner, corner, with_sides
 from graphfix.report import Verdict
 
 

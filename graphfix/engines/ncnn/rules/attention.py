@@ -6,8 +6,7 @@ from collections.abc import Generator
 from itertools import islice
 
 from graphfix.analysis.constants_with_shapes import known_with_sizes
-from graphfix.analysis.memo import kept_stepwise
-from graphfix.analysis.walking import along_first_inputs
+from graphfix.analysis.memo import along_first_inputs, kept_stepwise
 from graphfix.engines.ncnn.rules import FACTS, MEASURED, RANK
 from graphfix.engines.ncnn.rules.batches import has_batch
 from graphfix.engines.ncnn.rules.ranks import sizes_of_batches, tells_batches

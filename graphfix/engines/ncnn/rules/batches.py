@@ -11,8 +11,7 @@ from collections.abc import Generator, Sequence
 from itertools import islice
 
 from graphfix.analysis.constants_with_shapes import known_with_sizes
-from graphfix.analysis.memo import kept_stepwise
-from graphfix.analysis.walking import along_first_inputs, walk
+from graphfix.analysis.memo import along_first_inputs, kept_stepwise, walk
 from graphfix.engines.ncnn.rules import FACTS
 from graphfix.engines.ncnn.rules.constants import is_one_element
 from graphfix.engines.ncnn.rules.ranks import tells_batch

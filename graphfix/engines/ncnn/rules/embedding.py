@@ -7,8 +7,7 @@ from collections.abc import Generator
 from onnx import TensorProto
 
 from graphfix.analysis.constants_with_shapes import known_with_sizes
-from graphfix.analysis.memo import kept_stepwise
-from graphfix.analysis.walking import inputs_of, origin_through
+from graphfix.analysis.memo import inputs_of, kept_stepwise, origin_through
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.common_rules import given_inputs, unbound_ends
 from graphfix.engines.ncnn.rules import FACTS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from graphfix.analysis.constants_with_shapes import known_with_sizes
-from graphfix.analysis.walking import origin_through
+from graphfix.analysis.memo import origin_through
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.ncnn.rules import FACTS, MEASURED
 from graphfix.engines.operands import joins_axes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphfix.analysis.walking import origin_through
+from graphfix.analysis.memo import origin_through
 from graphfix.engines.ncnn.rules import FACTS
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule

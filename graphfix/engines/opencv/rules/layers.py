@@ -11,8 +11,7 @@ from graphfix.engines.opencv.bounds import least
 from graphfix.engines.operands import is_stored
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
-from graphfix.ir.refusing import needed
-from graphfix.ir.views import NodeView
+from graphfix.ir.views import NodeView, needed
 from graphfix.operators.table import REDUCTIONS
 
 

@@ -9,8 +9,7 @@ from math import ceil, floor
 from graphfix.engines.opencv.blocks import is_in_blocks
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
-from graphfix.ir.refusing import needed
-from graphfix.ir.views import NodeView, Value
+from graphfix.ir.views import NodeView, Value, needed
 
 _MODES = {"linear": "linear", "bilinear": "linear", "nearest": "nearest", "cubic": "cubic"}
 _HALF = Fraction(1, 2)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from graphfix.analysis.memo import origin_through
 from graphfix.analysis.shape_only_values import of_shapes_alone
-from graphfix.analysis.walking import origin_through
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.openvino.rules.empty_constants import is_read_as_vector
 from graphfix.engines.operands import quantizer_reported_at

@@ -8,8 +8,7 @@ from fractions import Fraction
 
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import WRONG, Answer, Yes, rule
-from graphfix.ir.refusing import needed
-from graphfix.ir.views import NodeView
+from graphfix.ir.views import NodeView, needed
 
 _ASKED = "measured on 2026.4.1: facts/asked.json"
 _HALF = Fraction(1, 2)

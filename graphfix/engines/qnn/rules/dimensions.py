@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
-from graphfix.analysis.memo import kept_stepwise
-from graphfix.analysis.walking import operands, origin_through
+from graphfix.analysis.memo import kept_stepwise, operands, origin_through
 from graphfix.engines.operands import only_reader
 from graphfix.engines.profile import Target
 from graphfix.engines.qnn.rules.provider import LEFT, PROVIDER

@@ -12,8 +12,7 @@ from graphfix.engines.profile import Target
 from graphfix.engines.qnn.folding import is_folded
 from graphfix.engines.qnn.rules.provider import LEFT, PROVIDER
 from graphfix.engines.rule import REJECT, WRONG, Answer, rule
-from graphfix.ir.refusing import needed
-from graphfix.ir.views import NodeView, Value
+from graphfix.ir.views import NodeView, Value, needed
 
 _GELU = f"{PROVIDER}: facts/asked.json, gelu; its GeluFusion looks at no number"
 _WIDE = 16  # states of LSTM

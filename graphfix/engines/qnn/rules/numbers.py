@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from graphfix.analysis.memo import kept
-from graphfix.analysis.walking import origin_through
+from graphfix.analysis.memo import kept, origin_through
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.profile import Target
 from graphfix.engines.qnn.folding import is_folded

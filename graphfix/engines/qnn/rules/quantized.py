@@ -7,8 +7,7 @@ from graphfix.engines.profile import Target
 from graphfix.engines.qnn.folding import is_folded
 from graphfix.engines.qnn.rules.provider import LEFT, PROVIDER
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
-from graphfix.ir.refusing import needed
-from graphfix.ir.views import NodeView, Value
+from graphfix.ir.views import NodeView, Value, needed
 
 _PAIR = ("DequantizeLinear", "QuantizeLinear")
 _FACTS = f"{PROVIDER}: facts/asked.json, quantized"

@@ -10,8 +10,7 @@ from graphfix.engines.operands import is_stored
 from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
-from graphfix.ir.refusing import needed
-from graphfix.ir.views import NodeView, Value
+from graphfix.ir.views import NodeView, Value, needed
 from graphfix.operators.table import ELEMENTWISE
 
 _UNSIGNED = frozenset({"uint8", "uint16", "uint32", "uint64"})

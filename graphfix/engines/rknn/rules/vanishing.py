@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from graphfix.analysis.constants_with_shapes import known_with_sizes
-from graphfix.analysis.memo import kept
-from graphfix.analysis.walking import origin_through
+from graphfix.analysis.memo import kept, origin_through
 from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
 from graphfix.engines.rule import REJECT, Answer, Yes, model_rule

@@ -13,8 +13,7 @@ from graphfix.engines.tensorrt.rules.parsed import (
     type_finding,
     words,
 )
-from graphfix.ir.refusing import needed
-from graphfix.ir.views import NodeView, Value
+from graphfix.ir.views import NodeView, Value, needed
 
 _BROADCAST = (
     "Assertion failed: tensor_ptr->getDimensions().nbDims == maxNbDims && "

@@ -9,9 +9,8 @@ from graphfix.engines.rule import REJECT, Answer, Yes, model_rule, rule
 from graphfix.engines.tensorrt.rules.parsed import engine_type, is_weights, opset_of
 from graphfix.ir.graph import Constant, is_empty
 from graphfix.ir.model import Model
-from graphfix.ir.refusing import needed
 from graphfix.ir.storage.weights import type_name
-from graphfix.ir.views import NodeView
+from graphfix.ir.views import NodeView, needed
 
 _IMPLICIT = "trt5.1..trt6"
 

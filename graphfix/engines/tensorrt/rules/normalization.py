@@ -6,8 +6,7 @@ from graphfix.authoring.declaring import Unknown
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.tensorrt.rules.parsed import engine_type, is_weights, opset_of
-from graphfix.ir.refusing import needed
-from graphfix.ir.views import NodeView
+from graphfix.ir.views import NodeView, needed
 
 _OUTPUTS = (
     "Assertion failed: (node.output().size() <= static_cast<int32_t>(outputs.size())) && "

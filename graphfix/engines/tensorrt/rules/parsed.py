@@ -13,8 +13,7 @@ from itertools import islice
 
 from onnx import TensorProto
 
-from graphfix.analysis.memo import kept_stepwise
-from graphfix.analysis.walking import after, inputs_of, operands, results, walk
+from graphfix.analysis.memo import after, inputs_of, kept_stepwise, operands, results, walk
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.common_rules import given_inputs
 from graphfix.engines.profile import Target

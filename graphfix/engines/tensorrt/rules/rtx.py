@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
-from graphfix.analysis.memo import kept_stepwise
-from graphfix.analysis.walking import after
+from graphfix.analysis.memo import after, kept_stepwise
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, Answer, rule
 from graphfix.engines.tensorrt.rules.parsed import engine_type, is_weights
 from graphfix.ir.graph import Graph
-from graphfix.ir.refusing import needed
-from graphfix.ir.views import NodeView, Value
+from graphfix.ir.views import NodeView, Value, needed
 
 _LARGEST_HEAD = 256
 _BUILT = "tensorrt-rtx 1.7.1, built for compute capability 8.6"

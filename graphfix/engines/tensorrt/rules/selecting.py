@@ -7,9 +7,8 @@ from graphfix.authoring.declaring import Unknown
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, REJECT, Answer, Yes, rule
 from graphfix.engines.tensorrt.rules.parsed import engine_type, is_weights
-from graphfix.ir.refusing import needed
 from graphfix.ir.storage.weights import type_name
-from graphfix.ir.views import NodeView
+from graphfix.ir.views import NodeView, needed
 
 _MAX_K = 3840
 

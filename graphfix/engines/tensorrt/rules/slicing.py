@@ -7,8 +7,7 @@ from graphfix.engines.operands import has_negative_pads
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.tensorrt.rules.parsed import is_weights, opset_of
-from graphfix.ir.refusing import needed
-from graphfix.ir.views import NodeView
+from graphfix.ir.views import NodeView, needed
 
 
 @rule(

@@ -11,8 +11,7 @@ from itertools import islice
 
 import numpy as np
 
-from graphfix.analysis.memo import kept_stepwise
-from graphfix.analysis.walking import operands, walk
+from graphfix.analysis.memo import kept_stepwise, operands, walk
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.tflite.rules import MEASURED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from graphfix.analysis.walking import inputs_of, operands, walk
+from graphfix.analysis.memo import inputs_of, operands, walk
 from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.outer_scopes import reads_of_outer_scopes
 from graphfix.engines.profile import Target

@@ -16,9 +16,8 @@ from math import prod
 from pathlib import Path
 
 from graphfix.analysis.constants_with_shapes import known_with_sizes
-from graphfix.analysis.memo import kept_stepwise
+from graphfix.analysis.memo import after, kept_stepwise
 from graphfix.analysis.shape_only_values import counted_late
-from graphfix.analysis.walking import after
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.common_rules import given_inputs
 from graphfix.engines.profile import Target

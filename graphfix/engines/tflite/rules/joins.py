@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Generator
 
 from graphfix.analysis.constants_with_shapes import known_with_sizes
-from graphfix.analysis.memo import kept_stepwise
+from graphfix.analysis.memo import after, kept_stepwise
 from graphfix.analysis.shape_only_values import counted_late
-from graphfix.analysis.walking import after
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import WRONG, Answer, Yes, rule

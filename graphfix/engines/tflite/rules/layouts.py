@@ -11,8 +11,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 from graphfix.analysis.constants_with_shapes import known_with_sizes
-from graphfix.analysis.memo import kept_stepwise
-from graphfix.analysis.walking import operands, walk
+from graphfix.analysis.memo import kept_stepwise, operands, walk
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.tflite.rules import MEASURED

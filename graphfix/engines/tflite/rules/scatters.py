@@ -7,8 +7,7 @@ from collections.abc import Generator
 import numpy as np
 
 from graphfix.analysis.constants_with_shapes import known_with_sizes
-from graphfix.analysis.memo import kept_stepwise
-from graphfix.analysis.walking import operands
+from graphfix.analysis.memo import kept_stepwise, operands
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, rule

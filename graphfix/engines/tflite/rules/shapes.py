@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from graphfix.analysis.constants_with_shapes import known_with_sizes
-from graphfix.analysis.walking import results, walk
+from graphfix.analysis.memo import results, walk
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.common_rules import given_inputs
 from graphfix.engines.profile import Target

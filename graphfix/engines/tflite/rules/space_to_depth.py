@@ -6,7 +6,7 @@ Its ``ops/Reshape.py`` looks for a Reshape to six dimensions, a Transpose and a 
 from __future__ import annotations
 
 from graphfix.analysis.constants_with_shapes import known_with_sizes
-from graphfix.analysis.walking import origin_through
+from graphfix.analysis.memo import origin_through
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.engines.tflite.rules import MEASURED

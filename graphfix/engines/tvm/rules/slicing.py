@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
-from graphfix.analysis.memo import kept_stepwise
+from graphfix.analysis.memo import kept_stepwise, operands
 from graphfix.analysis.shape_only_values import of_shapes_alone
-from graphfix.analysis.walking import operands
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, Answer, rule
 from graphfix.ir.views import NodeView, Value
