@@ -119,9 +119,10 @@ def furthest(apart_of: Sequence[Sequence[float]]) -> list[float]:
 
     Args:
         apart_of: For each draw, how far each output is apart. Where a network divides by what is
-            next to 0, one draw shows it and another does not.
+            next to 0, one draw shows it and another does not. A sequence has as many as the batch.
     """
-    return [max(of_output) for of_output in zip(*apart_of, strict=True)]
+    most = max(map(len, apart_of), default=0)
+    return [max(one[place] for one in apart_of if place < len(one)) for place in range(most)]
 
 
 def _described(path: str) -> tuple[set[str], set[int], bytes]:

@@ -125,6 +125,7 @@ def test_what_is_let_through() -> None:
 
 def test_the_furthest_of_all_draws_counts() -> None:
     assert judging.furthest([[0.0, 0.2], [0.5, 0.1]]) == [0.5, 0.2]
+    assert judging.furthest([[0.1], [0.0, 0.2]]) == [0.1, 0.2]
     assert judging.furthest([]) == []
 
 
