@@ -128,7 +128,7 @@ def main(words: Sequence[str]) -> int:
                     f"{row.code} {row.judged} {row.seconds:.1f} s {target} {name} {shown}",
                     flush=True,
                 )
-    given.output.write_text(page(rows), encoding="utf-8")
+    given.output.write_text(page(rows, len(names)), encoding="utf-8")
     faults = [row for row in rows if row.code == FAULT or row.code < 0]
     for row in faults:
         print(

@@ -102,8 +102,13 @@ def reason_class(row: Measured) -> str:
     return f"exit {row.code}, {judged}{text}"[:_REASON].rstrip(", ")
 
 
-def page(rows: Sequence[Measured]) -> str:
-    """Return the page as Markdown."""
+def page(rows: Sequence[Measured], made: int) -> str:
+    """Return the page as Markdown.
+
+    Args:
+        rows: What is measured.
+        made: How many files there are to measure.
+    """
     targets = sorted({row.target for row in rows})
     files = {row.key[1] for row in rows}
     exporters = len({row.exporter for row in rows})
@@ -117,7 +122,8 @@ def page(rows: Sequence[Measured]) -> str:
         f"{tools} tools, with random weights:",
         "`python -m benchmarks.pipelines.generate FOLDER --environments ENVIRONMENTS`, then",
         "`python -m benchmarks.pipelines.measure FOLDER --target ...`; the rows are in",
-        "`pipelines.tsv`.",
+        f"`pipelines.tsv`. Of the {made} files made so far these are the first by a hash of the",
+        "names, and more of the seen half.",
         "",
         "Counted is what ends with 0 and computes in onnxruntime what the original does, of the",
         "files that onnxruntime runs. The unseen half (by hash of the architecture's name) is only",

@@ -194,10 +194,10 @@ def test_rows_come_back_and_are_counted(tmp_path: Path) -> None:
     assert reason_class(second) == "exit 1, left: op:Mod of ... at N ms"
     assert rate([GOOD, wrong, broken]) == "1 of 2 (50%)"
     assert rate([broken]) == "-"
-    text = page([GOOD, wrong, broken])
+    text = page([GOOD, wrong, broken], 3)
     assert "| qdq | 1 of 1 (100%) | 0 of 1 (0%) |" in text
     assert "op:Mod" not in text  # of the unseen half
-    assert "| trt8 | 1 | exit 1, left: op:Mod of ... at N ms |" in page([GOOD, second])
+    assert "| trt8 | 1 | exit 1, left: op:Mod of ... at N ms |" in page([GOOD, second], 3)
 
 
 def test_a_folder_is_measured_and_what_is_done_is_not_done_again(
