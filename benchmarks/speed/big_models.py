@@ -155,7 +155,7 @@ def watched(command: Sequence[str], folder: Path) -> tuple[str, int, int, float]
             command, cwd=folder, stdout=out, stderr=subprocess.DEVNULL, preexec_fn=limit
         )
         while started.poll() is None:
-            held = [_memory(pid) for pid in _tree(started.pid)]
+            held = [memory_of(pid) for pid in tree_of(started.pid)]
             own = max(own, sum(anonymous for anonymous, _ in held))
             resident = max(resident, sum(everything for _, everything in held))
             time.sleep(_PAUSE)
@@ -163,7 +163,8 @@ def watched(command: Sequence[str], folder: Path) -> tuple[str, int, int, float]
     return (folder / "said.txt").read_text(encoding="utf-8"), own, resident, seconds
 
 
-def _tree(root: int) -> list[int]:
+def tree_of(root: int) -> list[int]:
+    """Return a process and all that it started, and they."""
     found = [root]
     for pid in found:
         try:
@@ -174,7 +175,8 @@ def _tree(root: int) -> list[int]:
     return found
 
 
-def _memory(pid: int) -> tuple[int, int]:
+def memory_of(pid: int) -> tuple[int, int]:
+    """Return the bytes that a process owns, and those with what it has mapped of files."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines()
     except OSError:

@@ -14,6 +14,7 @@ from msgspec import Struct, field
 from graphfix.analysis.inference import infer_node, merge_type, shapes_contradict, type_of
 from graphfix.authoring.building import Builder
 from graphfix.authoring.evidence import Evidence
+from graphfix.authoring.explained import Explained
 from graphfix.authoring.workspace import Workspace
 from graphfix.errors import PassBug
 from graphfix.ir.exporting import export_node
@@ -37,7 +38,8 @@ class Draft(Struct):
 
     `shapes` are those of the outputs of the node where it has no schema and the pass knows them:
     no inference has held what the file declares against the operator. `further` are nodes that are
-    replaced with it, whose outputs the results continue with.
+    replaced with it, whose outputs the results continue with. `explained` are constants of which
+    the proof is to know where they come from.
     """
 
     node: Node
@@ -46,6 +48,7 @@ class Draft(Struct):
     results: list[Value | None]
     shapes: Sequence[Shape | None] = ()
     further: Sequence[Node] = ()
+    explained: list[Explained] = field(default_factory=list[Explained])
 
     @property
     def replaced(self) -> tuple[Node, ...]:
@@ -141,6 +144,7 @@ def apply_draft(
         workspace.let_import(node.graph, domain)
     for constant in draft.constants:
         if constant.outputs:
+            workspace.model.lay_aside(constant)
             node.graph.add_initializer(constant)
     edit.added.extend(draft.nodes)
     edit.removed.extend(draft.replaced)
@@ -148,6 +152,8 @@ def apply_draft(
     edit.removed_refs = [refs[id(n)] for n in edit.removed]
     workspace.count += len(edit.added) - len(edit.removed)
     if edit.evidence is not None:
+        for each in draft.explained:
+            edit.evidence.context.extend(each.protos())
         edit.evidence.finish(edit.added, version)
     return edit
 

@@ -10,20 +10,17 @@ import onnx
 
 from graphfix.analysis.inference import infer_node, infer_together
 from graphfix.authoring.accounting import AccountedNode, check_read
+from graphfix.authoring.broadcasting import BROADCAST, Operand, spread
 from graphfix.authoring.declaring import InferredType, Pass
+from graphfix.authoring.explained import Explained
 from graphfix.authoring.features import operator_key
 from graphfix.authoring.workspace import USUAL_OPSET, Workspace
 from graphfix.errors import PassBug
 from graphfix.ir.attributes import Attributes
-from graphfix.ir.graph import Constant, Function, Graph, Node, Shape, Tensor, Variable
+from graphfix.ir.graph import Constant, Function, Graph, Node, Tensor, Variable, Weights
 from graphfix.ir.schemas import Form, form_of
 from graphfix.ir.views import Array, ComputedLate, NodeView, Refuse, Value
-from graphfix.operators.table import COMMUTES
 from graphfix.report import Accuracy
-
-_BROADCAST = "broadcast"
-
-Operand = Value | Array | np.generic | int | float | bool | Sequence[int] | None
 
 
 class Builder:
@@ -56,6 +53,7 @@ class Builder:
         self._stand_in: Graph | None = None
         self.nodes: list[Node] = []
         self.constants: list[Constant] = []
+        self.explained: list[Explained] = []
         self.complaints: dict[int, str] = {}
         self.accuracy: Accuracy | None = None
         self.note = ""
@@ -115,26 +113,46 @@ class Builder:
         if self.opset < least:
             raise Refuse(f"the opset must be at least {least}{why}; it is {self.opset}")
 
-    def constant(self, array: Array | np.generic, *, replaces: str = "") -> Value:
+    def constant(
+        self, array: Array | np.generic | onnx.TensorProto, *, replaces: str = ""
+    ) -> Value:
         """Put an array into the graph and return it as a value.
 
         Args:
-            array: The values.
+            array: The values; or as they are stored, where numpy would take more room for them.
             replaces: The name of the output that the constant is returned for; it takes that
                 name over, so that the name survives.
         """
-        values = np.asarray(array)
+        stored = array
+        if not isinstance(stored, onnx.TensorProto):
+            stored = onnx.numpy_helper.from_array(np.asarray(stored))
         if self._as_node():
-            made = self.multi("Constant", outputs=1, value=values)[0]
+            made = self.multi("Constant", outputs=1, value=stored)[0]
             # Before opset 9 the schema of Constant has floats only, and nothing infers the others.
             variable = cast("Variable", made.tensor)
-            variable.elem_type = onnx.helper.np_dtype_to_tensor_dtype(values.dtype)
-            variable.shape = values.shape
+            variable.elem_type, variable.shape = stored.data_type, tuple(stored.dims)
             return made
-        name = replaces or self._workspace.tensor_name(f"{self._stem()}/const")
-        constant = Constant.of(name, values)
+        stored.name = replaces or self._workspace.tensor_name(f"{self._stem()}/const")
+        constant = Constant(stored.name, Weights(stored, ""))
         self.constants.append(constant)
         return Value(constant)
+
+    def explain(self, constant: Value, written: Callable[[Builder], Value]) -> Value:
+        """Return a constant of which a proof is to know how it follows from others.
+
+        The proof then holds for whatever those are, and reads none of them, however big they are.
+
+        Args:
+            constant: What `constant` returned.
+            written: Writes the same as nodes, which are in the proof alone.
+        """
+        if isinstance(constant.tensor, Constant):
+            inner = Builder(self._workspace, self._for, self._options, self._graph, self._opsets)
+            result = written(inner)
+            self.explained.append(
+                Explained(constant.name, inner.nodes, inner.constants, result.name)
+            )
+        return constant
 
     def _as_node(self) -> bool:
         # Functions have no initializers, and those of IR 3 would have to be graph inputs.
@@ -175,8 +193,8 @@ class Builder:
             written = {k: v for k, v in attributes.items() if v is not None}
         else:
             self._place(op, form, inputs, attributes, written)
-            if _BROADCAST in form.attributes and _BROADCAST not in written and len(inputs) == 2:
-                _broadcast(op, version, inputs, written)
+            if BROADCAST in form.attributes and BROADCAST not in written and len(inputs) == 2:
+                spread(op, version, inputs, written)
         # The condition of Where is of another type than what it chooses from.
         alike = inputs[1:] if op == "Where" else inputs
         like = next((v for v in alike if isinstance(v, Value)), None)
@@ -349,47 +367,6 @@ class Builder:
         graph.initializers = inner.constants
         graph.set_outputs(outputs)
         return graph
-
-
-def _broadcast(op: str, version: int, inputs: list[Operand], written: dict[str, Any]) -> None:
-    """Write which axes operands of different shapes share, which opsets below 7 do not work out.
-
-    Raises:
-        Refuse: They have no form for these shapes: the second operand alone is broadcast, where it
-            is one element or has the last axes of the first, and no more axes.
-    """
-    first, second = map(_shape_of, inputs)
-    if _is_one_element(first) and not _is_one_element(second) and op in COMMUTES:
-        inputs.reverse()
-        first, second = second, first
-    if second == () != first:
-        written[_BROADCAST] = 1
-        return
-    known = first is not None and second is not None and None not in second
-    if not known or not _spreads(second or (), first or ()):
-        raise Refuse(
-            f"{op} of opset {version} broadcasts a second operand of the last axes of the "
-            "first alone; that of these operands is not known"
-        )
-    if first != second:
-        written[_BROADCAST] = 1
-
-
-def _spreads(shape: Shape, over: Shape) -> bool:
-    """Say whether opsets below 7 broadcast a shape to another one."""
-    if len(shape) > len(over):
-        return False
-    return _is_one_element(shape) or over[len(over) - len(shape) :] == shape
-
-
-def _shape_of(operand: Operand) -> Shape | None:
-    if isinstance(operand, Value):
-        return operand.shape
-    return None if operand is None else np.shape(operand)
-
-
-def _is_one_element(shape: Shape | None) -> bool:
-    return shape is not None and all(size == 1 for size in shape)
 
 
 def returned_values(result: object, pass_id: str) -> tuple[Value | None, ...]:

@@ -110,6 +110,7 @@ class Pass:
         knows: Operators without schema that it emits, as ``domain::Op``; files may have them in
             any domain.
         last_resort: Whether it is asked only about nodes with which no other pass can do anything.
+        as_written: Whether it is of use only where the engine takes what it writes as it is.
         looks_at: What a model has to hold for a graph pass to be asked; empty for any model.
         pattern: What it replaces, where that is several nodes; its function takes the match then.
         family: The folder it lies in; empty for passes of a user.
@@ -134,6 +135,7 @@ class Pass:
     changes_io: bool = False
     knows: Mapping[str, Known] = field(default_factory=dict[str, Known])
     last_resort: bool = False
+    as_written: bool = False
     looks_at: tuple[str, ...] = ()
     pattern: Pattern | None = None
     family: str = ""
@@ -267,6 +269,7 @@ class Rewriting:
         claims: str | Sequence[str] = (),
         knows: Mapping[str, Known] | None = None,
         last_resort: bool = False,
+        as_written: bool = False,
     ) -> Callable[[Callable[..., Any]], Pass]:
         """Declare a pass that replaces one node, or what a pattern finds, by an expression.
 
@@ -294,6 +297,8 @@ class Rewriting:
                 hold the pass to it. Without a claim these values are not looked at.
             knows: Types and numpy models of operators without schema that it emits.
             last_resort: Ask it only about nodes with which no other pass can do anything.
+            as_written: Take it only where the engine takes what it writes: nothing of that is
+                rewritten in its turn.
         """
 
         def declare(function: Callable[..., Any]) -> Pass:
@@ -316,6 +321,7 @@ class Rewriting:
                 claims=_claims(claims),
                 knows=dict(knows or {}),
                 last_resort=last_resort,
+                as_written=as_written,
             )
 
         return declare

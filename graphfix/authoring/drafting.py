@@ -110,7 +110,13 @@ def drafted(
         PassBug: It is not valid, or does not fit in the place of the node; see `check_draft`.
     """
     draft = Draft(
-        view.node, list(build.nodes), list(build.constants), list(results), shapes, further
+        view.node,
+        list(build.nodes),
+        list(build.constants),
+        list(results),
+        shapes,
+        further,
+        list(build.explained),
     )
     prune(draft)
     _tell_readers(draft)
@@ -152,6 +158,7 @@ def prune(draft: Draft) -> Draft:
 def splice(draft: Draft, replaced: Node, inner: Draft) -> None:
     """Let the results of `inner` stand for the outputs of `replaced` in all of `draft`."""
     draft.constants.extend(inner.constants)
+    draft.explained.extend(inner.explained)
     made = {id(t) for n in inner.nodes for t in n.outputs}
     swaps: dict[int, Tensor] = {}
     for old, new in zip(replaced.outputs, inner.results, strict=False):

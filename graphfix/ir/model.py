@@ -5,6 +5,7 @@ Shape inference and the checker are given one without the values of big initiali
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,10 @@ from msgspec import Struct, field
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, TypeProto
 
 from graphfix.ir.exporting import encode_attribute, export_node, make_info, write_graph, write_nodes
-from graphfix.ir.graph import Constant, Function, Graph, Node, Shape, Variable
+from graphfix.ir.graph import Constant, Function, Graph, Node, Shape, Variable, Weights
 from graphfix.ir.importing import import_function, import_main
 from graphfix.ir.protos import normal_domain
+from graphfix.ir.storage.aside import LEAST, Aside
 from graphfix.ir.storage.reading import walk_tensors
 from graphfix.ir.storage.weights import is_external
 
@@ -68,6 +70,8 @@ class Model:
         self.sha256 = sha256
         self.size = size
         self.is_text = is_text
+        self._outside: bool | None = None
+        self._aside: Aside | None = None
         self.ir_version: int = proto.ir_version
         self.metadata: dict[str, str] = {}
         self.functions: list[Function] = [
@@ -79,6 +83,21 @@ class Model:
             root.known_functions = known
             root.base_dir = self.base_dir
             root.producer = proto.producer_name
+
+    def lay_aside(self, constant: Constant) -> None:
+        """Move a new constant to a file if it is big, and the model has weights in files.
+
+        What holds no more than the model itself in memory stays so, however much passes rewrite.
+        """
+        proto = constant.weights.proto
+        if not isinstance(proto, TensorProto) or len(proto.raw_data) < LEAST:
+            return
+        if self._outside is None:
+            self._outside = any(is_external(tensor) for tensor in walk_tensors(self.proto))
+        with contextlib.suppress(OSError):  # it stays in memory
+            if self._outside:
+                self._aside = self._aside or Aside(self.base_dir)
+                constant.weights = Weights(self._aside.put(proto), self.base_dir, self._aside)
 
     @classmethod
     def empty(cls, opset: int, ir_version: int = 10) -> Model:
@@ -122,7 +141,10 @@ class Model:
         return any(is_external(tensor) for tensor in walk_tensors(self.proto))
 
     def to_proto(self) -> ModelProto:
-        """Return the model as a proto; external data stays where it is."""
+        """Return the model as a proto; external data stays where it is.
+
+        What passes laid aside is in a file that is gone with the model: `graphfix.save` keeps it.
+        """
         return self._finished(export_model(self.proto, self.graph, self.functions))
 
     def light_proto(self) -> ModelProto:

@@ -11,6 +11,7 @@ from time import perf_counter
 
 from msgspec import structs
 
+from graphfix.analysis.accuracy_level import level_changed
 from graphfix.analysis.example_sizes import example_sizes
 from graphfix.analysis.front import front_of
 from graphfix.authoring.declaring import PREPARE
@@ -270,7 +271,7 @@ def finish(
         reading=attempt.reading,
         engine=judged.engine,
         seconds={name: round(spent, 4) for name, spent in run.seconds.items()},
-        notes=given.notes,
+        notes=(*given.notes, *_level(before, attempt)),
     )
     return Result(
         code, report, run.model, before.proto, tuple(run.journal.applied), attempt.rolled_back
@@ -323,6 +324,12 @@ def _crashes(run: Run) -> Iterator[Specimen]:
             run.settings,
             pieces=crash.pieces,
         )
+
+
+def _level(before: Original, attempt: Attempt) -> tuple[str, ...]:
+    """Return what is to be said of a comparison in which no operand was rounded to 8 bits."""
+    said = level_changed([before.proto]) if attempt.verification.samples else ""
+    return (said,) if said else ()
 
 
 def _open_inputs(model: Model) -> list[Variable]:

@@ -195,7 +195,8 @@ class Legaliser(Struct):
             [declared.id],
         )
         with _results_returned(tree.draft):
-            legal = self._legalise_nodes(tree, tree.draft.nodes, depth, lineage, body=False)
+            level = MAX_DEPTH if declared.as_written else depth
+            legal = self._legalise_nodes(tree, tree.draft.nodes, level, lineage, body=False)
         if not legal:
             return None
         if tree.left and declared.id in self.unfinished:

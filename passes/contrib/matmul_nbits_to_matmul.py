@@ -17,14 +17,11 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.MatMul
     dequantize_blockwise_bnb4.h
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from graphfix.authoring import (
     Array,
     Builder,
-    InferredType,
     NodeView,
     Refuse,
     Value,
@@ -33,6 +30,7 @@ from graphfix.authoring import (
 
 from ._blocks import read_weights
 from ._means import like, wide
+from ._nbits import infer
 from ._typing import need_float
 
 _NBITS, _BNB4 = "com.microsoft::MatMulNBits", "com.microsoft::MatMulBnb4"
@@ -53,20 +51,7 @@ _TABLES: tuple[Array, Array] = (
 )
 
 
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """The axes of the input, the last one N.
-
-    What is written for it reads the weights, which a look at types must not.
-    """
-    x = node.input(0)
-    if x is None or not x.elem_type:
-        return (None,)
-    columns = int(node.attr("N", 0)) or None
-    shape = None if not x.shape else (*x.shape[:-1], columns)
-    return (InferredType(x.elem_type, shape),)
-
-
-@rewrite(_NBITS, emits="Add Cast MatMul", infer=infer)
+@rewrite(_NBITS, emits="Add Cast MatMul", infer=infer, last_resort=True)
 def matmul_nbits_to_matmul(node: NodeView, build: Builder) -> Value:
     """Unpack and multiply, see the module."""
     if int(node.attr("weight_prepacked", 0)):

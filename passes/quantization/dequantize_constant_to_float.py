@@ -2,7 +2,8 @@
 
 What it does: A DequantizeLinear of a constant becomes the floating point constant that it gives.
 Why engines need it: TensorRT takes no zero points, no uint8 and no int32 here: biases are quantized
-    to int32 by most tools, and weights of onnxruntime's tools are uint8 with a zero point.
+    to int32 by most tools, and weights of onnxruntime's tools are uint8 with a zero point, or have
+    4 bits and negative scales, which it refuses.
 Before: b = DequantizeLinear (int32 constant, scale)
 After: b = float constant
 When it refuses: The tensor, the scale or the zero point is computed at run time, the scale is not
@@ -21,8 +22,8 @@ from ._dequantizing import constant_as_float
 @rewrite(
     "DequantizeLinear",
     removes=(
-        "attr:DequantizeLinear.* dtype:DequantizeLinear.* op:DequantizeLinear "
-        "shape:DequantizeLinear.*"
+        "attr:DequantizeLinear.* attr:QuantizeLinear.scale dtype:DequantizeLinear.* "
+        "op:DequantizeLinear shape:DequantizeLinear.*"
     ),
     options={"max_elements": Option(int, 1 << 26, "Larger constants are refused.")},
 )

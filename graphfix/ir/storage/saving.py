@@ -13,6 +13,7 @@ from pathlib import Path
 from onnx import ModelProto, TensorProto
 
 from graphfix.errors import UsageError
+from graphfix.ir.storage.aside import LEAST, PAGE, is_aside, refer
 from graphfix.ir.storage.reading import walk_tensors
 from graphfix.ir.storage.weights import external_span, is_external
 
@@ -117,6 +118,9 @@ def _place_data(proto: ModelProto, path: Path, base: Path, data: str) -> None:
         for tensor in tensors:
             take_in(tensor, base)
         return
+    if any(is_aside(external_span(tensor)[0]) for tensor in tensors):
+        _gather(tensors, path, base)
+        return
     same = base.resolve() == path.parent.resolve()
     if same and data in ("keep", "link"):
         return
@@ -137,6 +141,42 @@ def _place_data(proto: ModelProto, path: Path, base: Path, data: str) -> None:
         for entry in tensor.external_data:
             if entry.key == "location":
                 entry.value = names[entry.value]
+
+
+def _gather(tensors: list[TensorProto], path: Path, base: Path) -> None:
+    """Write what a model reads of all its data files to one file, each part once.
+
+    What passes wrote again is not read any more, and would be most of the file.
+    """
+    spans: dict[tuple[str, int, int], int] = {}
+    end = 0
+    for tensor in tensors:
+        span = external_span(tensor)
+        if span not in spans:
+            start = -(-end // PAGE) * PAGE if span[2] >= LEAST else end
+            spans[span] = start
+            end = start + span[2]
+    sources = {(base / location).resolve() for location, _, _ in spans}
+    target = data_file(path)
+    if target.resolve() in sources:  # a file is never changed that a model may refer to
+        target = path.parent / _free_name(path, target.name, base)
+    if end > shutil.disk_usage(path.parent).free:
+        raise UsageError(f"the data needs {end / 2**30:.1f} GiB", where=str(path.parent))
+
+    def fill(descriptor: int) -> None:
+        for (location, offset, length), start in spans.items():
+            os.lseek(descriptor, start, os.SEEK_SET)
+            with (base / location).open("rb") as stream:
+                stream.seek(offset)
+                while length and (chunk := stream.read(min(length, _CHUNK))):
+                    write_all(descriptor, chunk)
+                    length -= len(chunk)
+
+    write_atomically(target, fill)
+    for tensor in tensors:
+        location, offset, length = external_span(tensor)
+        start = spans[location, offset, length]
+        refer(tensor, target.name, start, length)
 
 
 def _free_name(path: Path, location: str, source: Path) -> str:

@@ -12,6 +12,7 @@ import onnx
 from onnx import TensorProto, numpy_helper
 
 from graphfix.errors import InvalidModel
+from graphfix.ir.storage.aside import Aside
 
 MAX_DENSE = 1 << 30
 _EXTERNAL = TensorProto.EXTERNAL
@@ -171,13 +172,20 @@ class Weights:
         base_dir: The folder of the model, for external data.
         elem_type: TensorProto.DataType.
         shape: Dimensions.
+        aside: The file of a run that has them; it is there as long as they are.
     """
 
-    __slots__ = ("_span", "base_dir", "elem_type", "proto", "shape")
+    __slots__ = ("_span", "aside", "base_dir", "elem_type", "proto", "shape")
 
-    def __init__(self, proto: TensorProto | onnx.SparseTensorProto, base_dir: str) -> None:
+    def __init__(
+        self,
+        proto: TensorProto | onnx.SparseTensorProto,
+        base_dir: str,
+        aside: Aside | None = None,
+    ) -> None:
         """Refer to `proto`; external data is looked up in `base_dir`."""
         self.proto = proto
+        self.aside = aside
         self.base_dir = base_dir
         dense = proto.values if isinstance(proto, onnx.SparseTensorProto) else proto
         self.elem_type: int = dense.data_type

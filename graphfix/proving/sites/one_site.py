@@ -13,6 +13,7 @@ from graphfix.ir.protos import copied, required_inputs
 from graphfix.proving.runners.engine import MissingOperator
 from graphfix.proving.runners.evaluators import Evaluators
 from graphfix.proving.runners.first_engine import RunnableModel
+from graphfix.proving.sites.packed_rows import with_few_rows
 from graphfix.proving.sites.samples import shape_only
 from graphfix.proving.sites.shorter import Shorter
 from graphfix.proving.sites.site_proof import Case, SiteProof, ignored, inconclusive
@@ -24,6 +25,8 @@ from graphfix.report import Certificate, Verdict
 # with more than that never.
 MANY_ELEMENTS = 2**24
 MOST_ELEMENTS = 2**26
+# From here on weights that are packed are looked at with few rows.
+_WORTH_FEWER_ROWS = 2**16
 # Sizes above the first become the second, or a little more, where inputs are too big.
 _LONG, _SHORT = 64, 12
 
@@ -52,6 +55,10 @@ def certify(
         given = found
         case = replace(case, own=None)
     elements = elements_of(case.before)
+    if elements > _WORTH_FEWER_ROWS and not given:
+        few = _with_few_rows(case, evaluators, gentle)
+        if few is not None:
+            return few
     if elements > MANY_ELEMENTS and not given:
         small = replace(case, before=smaller(case.before), after=smaller(case.after))
         if elements_of(small.before) <= MANY_ELEMENTS:
@@ -91,6 +98,18 @@ def _at_short_sizes(
             return inconclusive(reason + found.reason, found.samples)
         return [short.stretched(feed, case.before) for feed in wrong]
     return at_own_sizes(case, replace(found, shorter=True), evaluators)
+
+
+def _with_few_rows(case: Case, evaluators: Evaluators, gentle: bool) -> Certificate | None:
+    """Prove a site of packed weights with few rows of them; None where that shows nothing."""
+    sides = with_few_rows(case.before, case.after)
+    if sides is None:
+        return None
+    small = replace(case, before=sides[0], after=sides[1], own=None)
+    proof = _prove(small, evaluators, elements_of(sides[0]), gentle)
+    found = proof if isinstance(proof, Certificate) else proof.run()
+    equal = found.status in (Verdict.EQUAL, Verdict.LOSSY)
+    return at_own_sizes(case, replace(found, shorter=True), evaluators) if equal else None
 
 
 def at_own_sizes(case: Case, found: Certificate, evaluators: Evaluators) -> Certificate:

@@ -104,6 +104,8 @@ def _is_forbidden(node: onnx.NodeProto, values: dict[str, Value]) -> bool:
     given = [values.get(name) for name in node.input]
     if node.op_type in _RECURRENT:
         return _no_step(node, given[0])
+    if node.op_type == "GroupQueryAttention":
+        return _no_length(given[5:7])
     if node.op_type in _JOINED:
         return _no_fit(node, given[_JOINED[node.op_type]])
     if check is None or len(given) < 2:
@@ -118,6 +120,17 @@ def _no_step(node: onnx.NodeProto, x: Value) -> bool:
     """A recurrent node without a step: onnxruntime (1.32) outputs memory that no one wrote."""
     axis = int_attribute(node, "layout", 0)
     return isinstance(x, np.ndarray) and x.ndim == 3 and x.shape[axis] == 0
+
+
+def _no_length(given: list[Value]) -> bool:
+    """A GroupQueryAttention of sequences that are longer than the longest one.
+
+    seqlens_k is one less than the length of each, total_sequence_length the most of them
+    (microsoft/onnxruntime docs/ContribOperators.md); a mask of numbers above 1 counts more.
+    """
+    each, most = given if len(given) == 2 else (None, None)
+    known = isinstance(each, np.ndarray) and isinstance(most, np.ndarray)
+    return known and bool((np.asarray(each) + 1 > np.asarray(most).max(initial=0)).any())
 
 
 def _no_fit(node: onnx.NodeProto, given: list[Value]) -> bool:

@@ -35,6 +35,7 @@ from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, is_wi
 from graphfix.proving.verdict.constants import Change, Constant, changed
 from graphfix.proving.verdict.inner_rounding import rounded_inside
 from graphfix.proving.verdict.numbers import cap_of, chunks, magnitude_of, mismatches, widened
+from graphfix.proving.verdict.wide_sums import summed_widely
 from graphfix.proving.verdict.widening import MOST_BYTES, is_double, widened_feed, widened_model
 
 # Weights past this many bytes are copied once, not three times, to measure noise.
@@ -324,10 +325,11 @@ class Noise:
 
     def _opened(self) -> Iterator[tuple[int, Engine]]:
         few = weight_bytes(self._original.proto) > _LARGE
-        copies = (
-            (0, self._original.of(copy))
-            for copy in (() if few else rounded_inside(self._original.proto))
-        )
+        wide = None if few else summed_widely(self._original.proto)
+        inside = [] if few else rounded_inside(self._original.proto)
+        if wide is not None:
+            inside.append(wide)
+        copies = ((0, self._original.of(copy)) for copy in inside)
         moving = (
             (seed, changed(self._original, _mover(seed)) or self._original)
             for seed in ((1,) if few else (1, 2, 3))

@@ -23,7 +23,13 @@ def packed_model(level: int, *, guarded: bool = False) -> tuple[ModelProto, np.n
     data = rng.integers(0, 256, (ROWS, COLUMNS // BLOCK, BLOCK // 2), np.uint8)
     scales = rng.uniform(0.01, 0.1, (ROWS, COLUMNS // BLOCK)).astype(np.float32)
     numbers = np.stack([data & 15, data >> 4], -1).reshape(ROWS, -1, BLOCK).astype(np.float32)
-    how = {"K": COLUMNS, "N": ROWS, "bits": 4, "block_size": BLOCK, "accuracy_level": level}
+    how: dict[str, Any] = {
+        "K": COLUMNS,
+        "N": ROWS,
+        "bits": 4,
+        "block_size": BLOCK,
+        "accuracy_level": level,
+    }
     node = helper.make_node(
         "MatMulNBits", ["x", "w", "s"], ["y"], domain="com.microsoft", name="packed", **how
     )
@@ -52,7 +58,7 @@ def test_what_runs_is_the_formula() -> None:
     model, matrix = packed_model(4)
     x = np.random.default_rng(1).standard_normal((3, COLUMNS)).astype(np.float32)
     y = OrtEngine(model, "").run({"x": x})["y"]
-    np.testing.assert_allclose(y, x @ matrix.T, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(np.asarray(y), x @ matrix.T, rtol=1e-4, atol=1e-4)
     assert [a.i for a in model.graph.node[0].attribute if a.name == "accuracy_level"] == [4]
 
 
