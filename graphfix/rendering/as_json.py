@@ -81,6 +81,11 @@ def report_json(report: Report) -> Json:
             }
             for made in report.reproducers
         ]
+    if report.front:
+        found["front"] = plain(report.front)
+    if report.open_inputs and any(finding.blocks for finding in report.findings_after):
+        names = (name for name, _ in report.open_inputs)
+        found["example_sizes"] = plain(dict(zip(names, report.example_sizes, strict=True)))
     return found
 
 

@@ -223,3 +223,24 @@ def test_errors_follow_the_schema() -> None:
         },
     }
     assert not conforms(error_json(0, "no such file"), "failure")
+
+
+def test_a_cut_and_sizes_are_proposed_where_something_is_left() -> None:
+    import graphfix
+    from graphfix.rendering.as_json import report_json
+    from graphfix.testing import parse
+
+    weights = ", ".join(["1"] * 12)
+    text = (
+        '<ir_version: 8, opset_import: ["" : 17]> g (float[N, 3, H, W] x) => ({}) '
+        f"<float[1, 3, 2, 2] w = {{{weights}}}> {{ c = Conv <kernel_shape = [2, 2]> (x, w)  "
+    ).replace("({})", "(OUT)")
+    left = text.replace("OUT", "int64[4, M] y") + "k = Sigmoid (c)  y = NonZero (k) }"
+    found = report_json(graphfix.run(parse(left), "opencv4.10", verify="off").report)
+    assert found["front"] == ["k"]
+    assert found["example_sizes"] == {"x": [1, 3, 224, 224]}
+    fixed = graphfix.run(parse(left), "rknn", verify="off", shapes={"x": (1, 3, 64, 64)})
+    assert report_json(fixed.report)["front"] == ["k"]
+    fine = text.replace("OUT", "float[a, b, d, e] y") + "y = Sigmoid (c) }"
+    report = graphfix.run(parse(fine), "ort", verify="off").report
+    assert not {"front", "example_sizes"} & set(report_json(report))
