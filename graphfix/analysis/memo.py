@@ -2,7 +2,7 @@
 
 As in MLIR, where analyses are kept with an operation and dropped when it changes: an analysis is a
 plain function, asked as often as one likes, and what it found is thrown away by the first edit (see
-`graphfix.ir.attributes`), so that no one says what an edit leaves true.
+`graphfix.ir.schemas`), so that no one says what an edit leaves true.
 
 A walk finds what a value is made of, what is made of it, and what is around a node. None recurses,
 each ends in a graph whose tensors are computed of themselves, and each continues as far as it is
@@ -16,8 +16,8 @@ from functools import wraps
 from itertools import count
 from typing import Any, TypeVar, cast
 
-from graphfix.ir.attributes import CLOCK
 from graphfix.ir.graph import Graph, Node, Tensor
+from graphfix.ir.schemas import CLOCK
 from graphfix.ir.views import NodeView, Value
 
 Subject = Value | NodeView | Graph

@@ -99,7 +99,6 @@ from graphfix.authoring.windows import every_nth as every_nth
 from graphfix.errors import EngineFailed as EngineFailed
 from graphfix.errors import InvalidModel as InvalidModel
 from graphfix.errors import PassBug as PassBug
-from graphfix.ir.attributes import AttributeRef as AttributeRef
 from graphfix.ir.exporting import export_node as export_node
 from graphfix.ir.exporting import make_info as make_info
 from graphfix.ir.graph import Constant as Constant
@@ -116,6 +115,7 @@ from graphfix.ir.importing import sort_graph as sort_graph
 from graphfix.ir.inlining import inline as inline
 from graphfix.ir.model import Model as Model
 from graphfix.ir.protos import normal_domain as normal_domain
+from graphfix.ir.schemas import AttributeRef as AttributeRef
 from graphfix.ir.schemas import form_of as form_of
 from graphfix.ir.schemas import minimal_ir as minimal_ir
 from graphfix.ir.schemas import newest_opset as newest_opset

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring.features import is_aten, overloads_of_arrays
-from graphfix.ir.attributes import default_of
-from graphfix.ir.schemas import form_of, newest_opset
+from graphfix.ir.schemas import default_of, form_of, newest_opset
 from graphfix.ir.views import Refuse
 from graphfix.operators.arguments.aten_table import CALLING, placed
 from graphfix.operators.arguments.neutral import (

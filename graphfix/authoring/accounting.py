@@ -18,9 +18,8 @@ from typing import Any
 import numpy as np
 
 from graphfix.authoring.features import is_aten, is_none, operator_of, overloads_called
-from graphfix.ir.attributes import default_of
 from graphfix.ir.graph import Graph, Node, Tensor, is_empty
-from graphfix.ir.schemas import Form, form_of, newest_opset
+from graphfix.ir.schemas import Form, default_of, form_of, newest_opset
 from graphfix.ir.views import NodeView, Refuse, Value
 from graphfix.operators.arguments.aten_table import CALLING, placed
 from graphfix.operators.arguments.neutral import (

@@ -16,9 +16,8 @@ from graphfix.authoring.explained import Explained
 from graphfix.authoring.features import operator_key
 from graphfix.authoring.workspace import USUAL_OPSET, Workspace
 from graphfix.errors import PassBug
-from graphfix.ir.attributes import Attributes
 from graphfix.ir.graph import Constant, Function, Graph, Node, Tensor, Variable, Weights
-from graphfix.ir.schemas import Form, form_of
+from graphfix.ir.schemas import Attributes, Form, form_of
 from graphfix.ir.views import Array, ComputedLate, NodeView, Refuse, Value
 from graphfix.report import Accuracy
 

@@ -14,10 +14,10 @@ import numpy as np
 from msgspec import Struct, field
 from onnx import AttributeProto, NodeProto, TypeProto
 
-from graphfix.ir.attributes import AttributeRef
 from graphfix.ir.exporting import export_node
 from graphfix.ir.graph import Constant, Node, Shape, Tensor, Variable, Weights, is_empty
 from graphfix.ir.protos import normal_domain
+from graphfix.ir.schemas import AttributeRef
 from graphfix.ir.views import Array, Value
 from graphfix.operators.table import MAY_DRAW, OPERATORS
 

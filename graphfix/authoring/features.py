@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graphfix.errors import PassBug
-from graphfix.ir.attributes import AttributeRef
+from graphfix.ir.schemas import AttributeRef
 from graphfix.ir.storage.weights import load_array
 from graphfix.ir.views import NodeView, Refuse, Value
 from graphfix.operators.arguments.aten_table import (

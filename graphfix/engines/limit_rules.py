@@ -9,8 +9,7 @@ from graphfix.authoring.declaring import Unknown
 from graphfix.engines.engine import engine_of
 from graphfix.engines.profile import Limit, Target
 from graphfix.engines.rule import REJECT, Answer, Yes, rule
-from graphfix.ir.attributes import default_of
-from graphfix.ir.schemas import Form, form_of
+from graphfix.ir.schemas import Form, default_of, form_of
 from graphfix.ir.views import NodeView, Value
 
 _SOURCE = "the profile of the target: limits of the operator"

@@ -12,8 +12,7 @@ from graphfix.authoring.declaring import Unknown
 from graphfix.engines.common_rules import is_function, typed_values
 from graphfix.engines.profile import Lacks, Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
-from graphfix.ir.attributes import default_of
-from graphfix.ir.schemas import Form, form_of
+from graphfix.ir.schemas import Form, default_of, form_of
 from graphfix.ir.views import NodeView
 
 RANK = "rank"

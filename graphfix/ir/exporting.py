@@ -16,9 +16,9 @@ from onnx import (
 )
 
 from graphfix.errors import PassBug
-from graphfix.ir.attributes import AttributeRef
 from graphfix.ir.graph import Constant, Function, Graph, Node, Variable
 from graphfix.ir.protos import normal_domain
+from graphfix.ir.schemas import AttributeRef
 
 
 def write_graph(graph: Graph, target: GraphProto) -> bool:

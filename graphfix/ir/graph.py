@@ -4,7 +4,7 @@ What no one touched is written back as it came in. Nodes and tensors are compare
 initializer belongs to one graph. Types other than tensors are kept opaque. Edges are plain lists
 at both ends, which `attach`, `detach` and `replace_input` keep in step.
 
-Every edit moves `graphfix.ir.attributes` on, so that what `graphfix.analysis` keeps is known to be
+Every edit moves `graphfix.ir.schemas` on, so that what `graphfix.analysis` keeps is known to be
 old: a field that is set does so by itself, and lists are changed by the methods here alone. Making
 an object is no edit, because nothing is known of it yet.
 """
@@ -18,7 +18,8 @@ import numpy as np
 import onnx
 from onnx import GraphProto, NodeProto, TypeProto, ValueInfoProto
 
-from graphfix.ir.attributes import (
+from graphfix.ir.protos import normal_domain
+from graphfix.ir.schemas import (
     CLOCK,
     Attributes,
     Kept,
@@ -26,9 +27,8 @@ from graphfix.ir.attributes import (
     set_and_count,
     watch_edits,
 )
-from graphfix.ir.attributes import Shape as Shape
-from graphfix.ir.attributes import shape_of_type as shape_of_type
-from graphfix.ir.protos import normal_domain
+from graphfix.ir.schemas import Shape as Shape
+from graphfix.ir.schemas import shape_of_type as shape_of_type
 from graphfix.ir.storage.weights import Weights as Weights
 from graphfix.ir.storage.weights import dtype_of
 from graphfix.report import NodeRef

@@ -28,7 +28,6 @@ from onnx import (
 )
 
 from graphfix.errors import InvalidModel
-from graphfix.ir.attributes import Attributes
 from graphfix.ir.graph import (
     Constant,
     Function,
@@ -40,6 +39,7 @@ from graphfix.ir.graph import (
     shape_of_type,
 )
 from graphfix.ir.protos import normal_domain
+from graphfix.ir.schemas import Attributes
 
 _GRAPH = AttributeProto.GRAPH
 _LOOKED_AT = 10_000  # names that are compared with one that is lost

@@ -9,10 +9,9 @@ import numpy as np
 import onnx
 from onnx import SparseTensorProto, TensorProto
 
-from graphfix.ir.attributes import AttributeRef
 from graphfix.ir.graph import Constant, Graph, Node, Shape, Tensor, Variable, is_empty
 from graphfix.ir.protos import normal_domain
-from graphfix.ir.schemas import form_of
+from graphfix.ir.schemas import AttributeRef, form_of
 from graphfix.ir.storage.weights import dtype_of, load_array, type_name
 from graphfix.report import NodeRef
 

@@ -13,11 +13,10 @@ from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto, TypeProto
 from graphfix.analysis.inference import SMALL_ELEMENTS, merge_type, type_of
 from graphfix.authoring.building import Builder
 from graphfix.authoring.reshaping import reshaped
-from graphfix.ir.attributes import AttributeRef, decode_attribute, default_of
 from graphfix.ir.exporting import export_node
 from graphfix.ir.graph import Graph, Variable, is_empty
 from graphfix.ir.protos import normal_domain
-from graphfix.ir.schemas import Form, form_of
+from graphfix.ir.schemas import AttributeRef, Form, decode_attribute, default_of, form_of
 from graphfix.ir.views import NodeView, Refuse, Value
 
 

@@ -8,9 +8,8 @@ from onnx import TensorProto, TypeProto
 from onnx.defs import OpSchema
 
 from graphfix.analysis.inference import type_of
-from graphfix.ir.attributes import AttributeRef, default_of
 from graphfix.ir.graph import Node, Tensor, is_empty
-from graphfix.ir.schemas import Form
+from graphfix.ir.schemas import AttributeRef, Form, default_of
 from graphfix.ir.views import NodeView, Refuse, Value
 from graphfix.opset.verdicts import Verdict
 

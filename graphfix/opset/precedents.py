@@ -13,8 +13,8 @@ from msgspec import Struct, field
 from onnx import numpy_helper
 
 from graphfix.analysis.inference import small_constant
-from graphfix.ir.attributes import AttributeRef
 from graphfix.ir.graph import Graph, Tensor
+from graphfix.ir.schemas import AttributeRef
 from graphfix.ir.views import NodeView
 
 ENOUGH = 32  # nodes of one kind that nothing could stand in for

@@ -14,9 +14,9 @@ from onnx import ModelProto
 
 from graphfix.authoring.declaring import Pass
 from graphfix.authoring.editing import Editor
-from graphfix.ir.attributes import CLOCK
 from graphfix.ir.graph import Constant, Graph, Node, Shape, Tensor
 from graphfix.ir.model import Model
+from graphfix.ir.schemas import CLOCK
 from graphfix.pipeline.model_types import evaluators_for
 from graphfix.pipeline.op_types import OperatorTypes, stand_ins
 from graphfix.pipeline.validation import Validity, misdeclared_outputs, validity_of

@@ -12,10 +12,10 @@ from graphfix.analysis.inference import infer_model
 from graphfix.analysis.memo import answers_about, kept, kept_stepwise
 from graphfix.authoring.applying import attach_node, remove_producers
 from graphfix.authoring.workspace import Workspace
-from graphfix.ir.attributes import Attributes
 from graphfix.ir.graph import Constant, Graph, Node, Variable
 from graphfix.ir.importing import sort_graph
 from graphfix.ir.model import Model
+from graphfix.ir.schemas import Attributes
 from graphfix.ir.views import NodeView, Value
 from graphfix.opset.snapshot import Snapshot
 

@@ -13,7 +13,7 @@ import pytest
 from onnx import NodeProto
 from onnx.reference import ReferenceEvaluator
 
-from graphfix.ir.attributes import decode_attribute
+from graphfix.ir.schemas import decode_attribute
 from graphfix.operators.row import Motion, Operator
 from graphfix.operators.table import AXES, MAY_DRAW, OPERATORS, PLACES, RANDOM, SIZES
 

@@ -8,10 +8,9 @@ from typing import Any, cast
 import numpy as np
 
 from graphfix.analysis.inference import form_at
-from graphfix.ir.attributes import AttributeRef, default_of
 from graphfix.ir.graph import Node, is_empty
 from graphfix.ir.protos import normal_domain
-from graphfix.ir.schemas import Form
+from graphfix.ir.schemas import AttributeRef, Form, default_of
 from graphfix.ir.views import NodeView, Refuse, Value
 from graphfix.operators.table import AXES
 

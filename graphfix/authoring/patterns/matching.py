@@ -39,9 +39,9 @@ from graphfix.authoring.patterns.sought import (
     Sought,
     calls_of,
 )
-from graphfix.ir.attributes import AttributeRef
 from graphfix.ir.graph import Node, Tensor, is_empty
 from graphfix.ir.protos import normal_domain
+from graphfix.ir.schemas import AttributeRef
 from graphfix.ir.views import NodeView, Refuse, Value
 
 MOST_STEPS = 4000  # how often a value is looked at for one node: patterns are small

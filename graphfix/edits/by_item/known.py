@@ -10,7 +10,7 @@ import numpy as np
 from onnx import NodeProto
 
 from graphfix.edits.by_item.linear import Linear, UndecidedError
-from graphfix.ir.attributes import decode_attribute
+from graphfix.ir.schemas import decode_attribute
 
 Numbers = np.ndarray[Any, Any]  # of Linear
 

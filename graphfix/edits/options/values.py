@@ -15,9 +15,8 @@ from graphfix.edits.engine import Edited, How, ModelLike, edit
 from graphfix.edits.step import Runs, SameStructure, Step, Subject
 from graphfix.errors import UsageError
 from graphfix.ir.addressing import unknown
-from graphfix.ir.attributes import decode_attribute
 from graphfix.ir.protos import copied, normal_domain
-from graphfix.ir.schemas import form_of
+from graphfix.ir.schemas import decode_attribute, form_of
 from graphfix.ir.storage.weights import type_name
 
 _READ: dict[int, Callable[[str], object]] = {

@@ -18,9 +18,9 @@ from graphfix.engines.profile import Target
 from graphfix.engines.rule import BUILDER, NOTE, REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.engines.tensorrt.rules.interfaces import weight_types
 from graphfix.engines.tensorrt.rules.parsed import engine_type, is_weights
-from graphfix.ir.attributes import AttributeRef
 from graphfix.ir.graph import Constant, Weights
 from graphfix.ir.model import Model
+from graphfix.ir.schemas import AttributeRef
 from graphfix.ir.storage.weights import type_name
 from graphfix.ir.views import Array, NodeView, Value
 from graphfix.operators.table import COMPARISONS
