@@ -21,7 +21,7 @@ from graphfix.engines.common_rules import given_inputs
 from graphfix.errors import InvalidModel, PassBug
 from graphfix.ir.graph import Variable
 from graphfix.ir.model import Model
-from graphfix.ir.protos import FunctionKey, function_key, functions_of
+from graphfix.ir.protos import FunctionKey, function_key, functions_of, nodes_of_model
 from graphfix.ir.version import __version__
 from graphfix.pipeline.attempts import attempts, broken, compared, contradicted, first_attempt
 from graphfix.pipeline.blame import MOST_RUNS, Attempt, Blame, Stage, Suspect, settled
@@ -328,7 +328,8 @@ def _crashes(run: Run) -> Iterator[Specimen]:
 
 def _level(before: Original, attempt: Attempt) -> tuple[str, ...]:
     """Return what is to be said of a comparison in which no operand was rounded to 8 bits."""
-    said = level_changed([before.proto]) if attempt.verification.samples else ""
+    packs = any(node.domain == "com.microsoft" for node in nodes_of_model(before.proto))
+    said = level_changed([before.proto]) if packs and attempt.verification.samples else ""
     return (said,) if said else ()
 
 
