@@ -18,7 +18,7 @@ _AFTER = 0.1  # of the weights at most come after it
 
 
 def front_of(
-    graph: Graph, left: Sequence[NodeRef], names: Container[str]
+    graph: Graph, left: Sequence[NodeRef], names: Container[str], stored: Container[str]
 ) -> tuple[str, ...] | None:
     """Return where a graph is cut in two, so that the front has none of some nodes.
 
@@ -26,6 +26,7 @@ def front_of(
         graph: The main graph.
         left: The nodes; each is of the graph, or of a body in it.
         names: A tensor is cut at only if its name is one of these.
+        stored: The weights of the file; what passes have computed or made up is none.
 
     Returns:
         A tensor of floats and the outputs that do not depend on these nodes; None where no such
@@ -48,8 +49,8 @@ def front_of(
     after = _after(order, stuck)
     ends = [t.name for t in graph.outputs if isinstance(t, Variable) and id(t) not in after]
     second = {id(node) for node in order} - _needed(graph, [cut.name, *ends])
-    weights, others = _weights(n for n in order if id(n) in second), _weights(order)
-    if weights > _AFTER * others or not set(ends) <= ways.computed:
+    weights = _weights((node for node in order if id(node) in second), stored)
+    if weights > _AFTER * _weights(order, stored) or not set(ends) <= ways.computed:
         return None
     return tuple(dict.fromkeys((cut.name, *ends)))
 
@@ -139,10 +140,10 @@ def _needed(graph: Graph, names: Iterable[str]) -> set[int]:
     return found
 
 
-def _weights(nodes: Iterable[Node]) -> int:
-    """Return how many floats are stored for some nodes."""
-    stored = {id(t): t for node in nodes for t in _read(node) if isinstance(t, Constant)}
-    return sum(_elements(t.shape) for t in stored.values() if _is_float(t))
+def _weights(nodes: Iterable[Node], stored: Container[str]) -> int:
+    """Return how many floats of the weights some nodes read."""
+    read = {id(t): t for node in nodes for t in _read(node) if isinstance(t, Constant)}
+    return sum(_elements(t.shape) for t in read.values() if _is_float(t) and t.name in stored)
 
 
 def _elements(shape: Shape | None) -> int:

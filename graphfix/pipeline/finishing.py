@@ -347,8 +347,11 @@ def _front(model: Model, attempt: Attempt, before: Original) -> tuple[str, ...]:
     left = [finding.node for finding in attempt.findings_after if finding.blocks]
     if not left or not all(node.op and node.scope.startswith("main") for node in left):
         return ()
-    names = {name for node in before.proto.graph.node for name in node.output}
-    return front_of(model.graph, left, names) or ()
+    graph = before.proto.graph
+    names = {name for node in graph.node for name in node.output}
+    stored = {tensor.name for tensor in graph.initializer}
+    stored |= {name for n in graph.node if n.op_type == "Constant" for name in n.output}
+    return front_of(model.graph, left, names, stored) or ()
 
 
 def exit_code(attempt: Attempt, settings: Settings, sites_equal: bool) -> int:

@@ -37,7 +37,8 @@ def cut(body: str, *ops: str, outputs: str = "float[n] y", inputs: str = INPUT) 
     graph = model.graph
     nodes: list[Node] = [n for each in graph.walk() for n in each.nodes if n.op in ops]
     left = [NodeRef(n.name, -1, n.op, "", tuple(t.name for t in n.outputs)) for n in nodes]
-    return front_of(graph, left, {t.name for node in graph.nodes for t in node.outputs})
+    names = {t.name for node in graph.nodes for t in node.outputs}
+    return front_of(graph, left, names, {constant.name for constant in graph.initializers})
 
 
 def test_the_last_tensor_before_a_choice() -> None:
@@ -89,3 +90,20 @@ def test_the_report_names_a_cut_that_works(tmp_path_factory: pytest.TempPathFact
     front = folder / "front.onnx"
     parts = split(model, result.report.front, front, folder / "back.onnx").parts
     assert graphfix.run(parts[front].to_proto(), "rknn").exit_code == 0
+
+
+def test_what_passes_compute_is_no_weight() -> None:
+    """A table that is computed of constants may be larger than the weights."""
+    body = CONV + "n = ConstantOfShape <value = float[1] {1}> (long)  s = Sigmoid (c)  "
+    body += (
+        "r = Reshape (s, flat)  q = Concat <axis = 0> (r, n)  k = Greater (q, t)  y = NonZero (k)"
+    )
+    weights = "int64[1] long = {999}, float t ="
+    model = parse(text(body, "int64[1, m] y").replace("float t =", weights))
+    result = graphfix.run(model, "rknn", verify="off")
+    assert result.exit_code == 1
+    assert result.report.front == ("q",)
+    alike = body.replace("n = ConstantOfShape <value = float[1] {1}> (long)  ", "")
+    stored = f"float[999] n = {{{', '.join(['1'] * 999)}}}, float t ="
+    model = parse(text(alike, "int64[1, m] y").replace("float t =", stored))
+    assert graphfix.run(model, "rknn", verify="off").report.front == ("q",)

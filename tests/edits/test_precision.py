@@ -163,7 +163,7 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert main(["edit", str(path), "--recipe", recipe, "-o", str(out)]) == 0
     assert out.read_bytes() == first
     assert main(["edit", str(path), "--keep", "Tanh", "-o", str(out)]) == 2
-    assert "--keep: must follow a --to" in capsys.readouterr().err
+    assert "--except: must follow a --to" in capsys.readouterr().err
 
 
 CALLED = """
