@@ -11,14 +11,14 @@ After: y = ReduceSum (x, axes)                             with axes: [1]
 When it refuses: The opset of the whole file is another one, see `opset-import-correction`. The node
     has a form at older opsets and at newer ones; it has one at none; what was an input and is to be
     an attribute is computed. Only the operators of the kinds whose rule is `form` in
-    `graphfix/mending/kinds.toml` are read.
+    `graphfix/validity/mending/kinds.toml` are read.
 Accuracy: Mended: the file has no meaning to compare with. The result is compared with the file as
     it came, each node run at the opset whose form it has. Exit code 0 needs --allow-mended.
 References: https://onnx.ai/onnx/repo-docs/Versioning.html
 """
 
 from graphfix.authoring import MENDED, PREPARE, Editor, graph_pass
-from graphfix.mending.walk import reformed
+from graphfix.validity.mending.walk import reformed
 
 from ._one_node import converted
 

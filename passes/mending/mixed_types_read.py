@@ -6,7 +6,7 @@ What it does: Walks over a file that ONNX's type constraints refuse, with the ty
     constant of one element in the type of the tensor, bounds of Clip and the value of Pad in the
     type of the data, scales of Resize in float32, states of Loop and branches of If in the wider
     type. An output of the model keeps the type that it is declared with. Each place says what was
-    assumed; `graphfix/mending/kinds.toml` lists the kinds.
+    assumed; `graphfix/validity/mending/kinds.toml` lists the kinds.
 Why engines need it: onnxruntime and TensorRT refuse to load the file ("Type parameter (T) of Optype
     (Mul) bound to different types (tensor(float16) and tensor(float)"). Converters to float16 leave
     such places where a node is on their block list, in subgraphs, and at constants.
@@ -26,7 +26,7 @@ References: https://onnx.ai/onnx/repo-docs/IR.html#type-denotations;
 """
 
 from graphfix.authoring import MENDED, PREPARE, Editor, graph_pass
-from graphfix.mending.walk import mended_types
+from graphfix.validity.mending.walk import mended_types
 
 
 @graph_pass(

@@ -27,11 +27,16 @@ def outside(folder: Path | None) -> list[Path]:
     ]
 
 
+def _but_threads(path: Path) -> str:
+    """Return the text of a file without public threads, which are named after their repository."""
+    return re.sub(r"^threads = .*$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+
+
 def test_tensorrt_is_named_nowhere_else() -> None:
     named = [
         path.relative_to(PACKAGE).as_posix()
         for path in outside(FAMILIES["tensorrt"])
-        if re.search("trt|tensorrt", path.read_text(encoding="utf-8"), re.IGNORECASE)
+        if re.search("trt|tensorrt", _but_threads(path), re.IGNORECASE)
     ]
     assert named == []
 

@@ -136,7 +136,7 @@ def test_open_sizes_of_inputs_where_shapes_have_to_be_static(tmp_path: Path) -> 
     (found,) = graphfix.check(model_of(graph), target_of(tmp_path, "static_shapes = true"))
     assert (found.rule, found.feature) == ("stated-static-shapes", "io:dynamic-input")
     assert found.severity is Severity.REJECT
-    assert found.message.endswith("fix those of input x: --shape x=?x2")
+    assert found.message.endswith("fix those of input x: --shape 'x=<N>x2'")
     after = target_of(tmp_path, 'static_shapes = true\nfallback = "ort-1.17"')
     (found,) = graphfix.check(model_of(graph), after)
     assert found.severity is Severity.FALLBACK

@@ -8,11 +8,11 @@ import pytest
 
 import graphfix
 from graphfix.cli import main
-from graphfix.mending.walk import mended_types
 from graphfix.report import Status, Verdict
 from graphfix.testing import parse
+from graphfix.validity.mending.walk import mended_types
 
-CASES = Path("/work/shared/cases")
+CASES = Path(__file__).parents[3] / "shared" / "cases"
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 HEAD = '<ir_version: 8, opset_import: ["" : 17]> '
 MIXED = HEAD + "g (float16[N,4] x, float[4] w) => (float[N,4] y) { y = Mul (x, w) }"

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 import graphfix
-from graphfix.mending.kinds import kinds
-from graphfix.mending.page import table
 from graphfix.report import MENDED, Status, Verdict
 from graphfix.testing import parse, run_pass
+from graphfix.validity.mending.kinds import kinds
+from graphfix.validity.mending.page import table
 from tests.passes.pair_files import HEAD, Pair, pairs_in
 
 PAIRS = Path(__file__).parents[1] / "passes" / "pairs"

@@ -12,12 +12,12 @@ from onnx import ModelProto
 
 import graphfix
 from graphfix.errors import InvalidModel
-from graphfix.mending.walk import mended_outputs, mended_types, reformed
 from graphfix.report import MENDED
 from graphfix.testing import parse
+from graphfix.validity.mending.walk import mended_outputs, mended_types, reformed
 from passes.mending._one_node import converted
 
-CORPUS = Path("/work/shared/corpus")
+CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
 EVERY_NODE_TEST, EVERY_FILE, LARGEST = 24, 20, 100_000
 
 

@@ -1,7 +1,7 @@
 """The values that an operator takes, promoted when they meet: a second account of the readings.
 
-Nothing here comes from `graphfix.mending`, which reads types before anything runs. Here they are
-those of arrays, and what two of them have in common is NumPy's to say.
+Nothing here comes from `graphfix.validity.mending`, which reads types before anything runs. Here
+they are those of arrays, and what two of them have in common is NumPy's to say.
 """
 
 from __future__ import annotations

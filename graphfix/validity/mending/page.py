@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphfix.mending.kinds import Kind, kinds
+from graphfix.validity.mending.kinds import Kind, kinds
 
 _TITLES = "| kind | operators | operands | types | how it is read | threads |"
 _HEAD = f"{_TITLES}\n|---|---|---|---|---|---|\n"

@@ -10,7 +10,7 @@ from onnx import GraphProto, ModelProto, NodeProto, TensorProto, TypeProto, nump
 
 from graphfix.ir.protos import all_graphs, normal_domain
 from graphfix.ir.storage.weights import dtype_of, is_external
-from graphfix.mending.operands import Array, elem_name
+from graphfix.validity.mending.operands import Array, elem_name
 
 _MOST = 1 << 16  # elements of a constant that is looked at, and stored again in another type
 

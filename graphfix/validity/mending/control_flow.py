@@ -10,11 +10,11 @@ from onnx import AttributeProto, GraphProto, NodeProto, TypeProto
 
 from graphfix.ir.graph import Graph, Node
 from graphfix.ir.views import NodeView
-from graphfix.mending.kinds import Kind, of_rules
-from graphfix.mending.operands import Unclear, elem_name
-from graphfix.mending.promotion import joined
-from graphfix.mending.scopes import Scope, number_of, set_elem, tensor_type
 from graphfix.report import NodeRef
+from graphfix.validity.mending.kinds import Kind, of_rules
+from graphfix.validity.mending.operands import Unclear, elem_name
+from graphfix.validity.mending.promotion import joined
+from graphfix.validity.mending.scopes import Scope, number_of, set_elem, tensor_type
 
 _ROUNDS = 4  # after which a state has the widest type that there is
 _COUNTERS = 2  # what a Loop and its body have before the states
@@ -23,7 +23,7 @@ Given = dict[str, "TypeProto | None"]
 
 
 class Reader(Protocol):
-    """What walks over the nodes of a graph; see `graphfix.mending.walk`."""
+    """What walks over the nodes of a graph; see `graphfix.validity.mending.walk`."""
 
     opsets: dict[str, int]
 

@@ -12,10 +12,10 @@ from graphfix.ir.graph import Node
 from graphfix.ir.protos import constant_of_node
 from graphfix.ir.schemas import newest_opset
 from graphfix.ir.views import Refuse
-from graphfix.mending.kinds import Kind, of_rules
-from graphfix.mending.operands import Unclear
-from graphfix.mending.scopes import Scope
 from graphfix.validity.complaints import fits
+from graphfix.validity.mending.kinds import Kind, of_rules
+from graphfix.validity.mending.operands import Unclear
+from graphfix.validity.mending.scopes import Scope
 
 
 class Convert(Protocol):

@@ -13,8 +13,8 @@ from onnx import NodeProto
 from graphfix.ir.protos import normal_domain
 from graphfix.ir.schemas import form_of, newest_opset
 from graphfix.ir.storage.weights import dtype_of, type_name
-from graphfix.mending.kinds import Kind, first
-from graphfix.mending.promotion import EXACT, is_float, is_integer, joined, next_type
+from graphfix.validity.mending.kinds import Kind, first
+from graphfix.validity.mending.promotion import EXACT, is_float, is_integer, joined, next_type
 
 Array = np.ndarray[Any, Any]
 _NAMES = {"float": "float32", "double": "float64"}

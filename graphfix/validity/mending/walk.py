@@ -20,10 +20,11 @@ from graphfix.ir.model import Model
 from graphfix.ir.protos import all_graphs, constant_of_node, normal_domain
 from graphfix.ir.schemas import Form, form_of
 from graphfix.ir.views import NodeView
-from graphfix.mending.control_flow import given_by
-from graphfix.mending.forms import Convert, Forms
-from graphfix.mending.kinds import Kind, of_rules
-from graphfix.mending.operands import (
+from graphfix.report import NodeRef
+from graphfix.validity.mending.control_flow import given_by
+from graphfix.validity.mending.forms import Convert, Forms
+from graphfix.validity.mending.kinds import Kind, of_rules
+from graphfix.validity.mending.operands import (
     Operand,
     Reading,
     Unclear,
@@ -33,8 +34,8 @@ from graphfix.mending.operands import (
     plain,
     readings,
 )
-from graphfix.mending.promotion import is_float
-from graphfix.mending.scopes import (
+from graphfix.validity.mending.promotion import is_float
+from graphfix.validity.mending.scopes import (
     Names,
     Scope,
     cast_node,
@@ -43,7 +44,6 @@ from graphfix.mending.scopes import (
     set_elem,
     tensor_type,
 )
-from graphfix.report import NodeRef
 
 _OVERRIDABLE = 4  # the IR version from which on an initializer may be listed as an input
 
