@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import cast
 
 from graphfix.ir.graph import Graph, Node, Shape, Variable
 from graphfix.ir.model import Model
@@ -87,5 +87,7 @@ def _stride(graph: Graph, image: Variable) -> int | None:
 
 
 def _step(node: Node) -> int:
-    steps: Any = node.attrs.get("strides")
-    return max(steps) if isinstance(steps, list | tuple) and steps else 1
+    steps: object = node.attrs.get("strides")
+    if not isinstance(steps, list | tuple):  # none, or an attribute of a wrong type
+        return 1
+    return max((s for s in cast("Sequence[object]", steps) if isinstance(s, int)), default=1)

@@ -63,3 +63,8 @@ def test_a_name_is_one_size_in_all_inputs() -> None:
     inputs = "float[N, 3, H, W] x, float[N, H] a, float[K, L] b"
     found = sizes(inputs, ONCE)
     assert found == ((1, 3, 224, 224), (1, 224), (1, 7))
+
+
+def test_strides_of_a_wrong_type() -> None:
+    body = "y = Conv <kernel_shape = [2, 2], strides = 8> (x, w)"
+    assert sizes("float[N, 3, H, W] x", body) == ((1, 3, 224, 224),)

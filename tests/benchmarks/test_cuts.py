@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import onnx
-
 from benchmarks.cuts import Row, kind_of, main, read
 from graphfix.testing import parse
 
@@ -18,10 +16,9 @@ TEXT = (
 def test_a_detector_is_cut_and_its_front_is_done(tmp_path: Path) -> None:
     weights = ", ".join(str(k / 12) for k in range(12))
     found = TEXT.format("int64[4, n] y", weights, "k = Greater (s, t)  y = NonZero (k)")
-    onnx.save(parse(found), tmp_path / "a.onnx")
-    onnx.save(
-        parse(TEXT.format("float[a, b, c, d] y", weights, "y = Neg (s)")), tmp_path / "b.onnx"
-    )
+    (tmp_path / "a.onnx").write_bytes(parse(found).SerializeToString())
+    plain = parse(TEXT.format("float[a, b, c, d] y", weights, "y = Neg (s)"))
+    (tmp_path / "b.onnx").write_bytes(plain.SerializeToString())
     book, out = tmp_path / "rows.jsonl", tmp_path / "cuts.md"
     words = [str(tmp_path), "--target", "rknn2.3", "--rows", str(book), "-o", str(out)]
     assert main(words) == 0

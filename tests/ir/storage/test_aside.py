@@ -43,7 +43,9 @@ def decoder(folder: Path, count: int = 2) -> Path:
     opsets = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
     model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
     path = folder / "model.onnx"
-    onnx.save_model(model, path, save_as_external_data=True, location="model.onnx.data")
+    onnx.save_model(  # pyright: ignore[reportUnknownMemberType]
+        model, path, save_as_external_data=True, location="model.onnx.data"
+    )
     return path
 
 
@@ -66,7 +68,9 @@ def test_a_repaired_decoder_has_one_data_file(same: bool, tmp_path: Path) -> Non
     written = {name: size for name, size in bytes_of(out.parent).items() if name.startswith("out")}
     assert set(written) == {"out.onnx", "out.onnx.data"}
     assert sum(written.values()) < 1.1 * sum(given.values())
-    model = onnx.load(out, load_external_data=False)
+    model = onnx.load(  # pyright: ignore[reportUnknownMemberType]
+        out, load_external_data=False
+    )
     stored = {tensor.name: tensor for tensor in model.graph.initializer}
     kinds = [t.data_type for t in stored.values() if is_external(t)]
     assert kinds.count(TensorProto.INT4) == 2

@@ -82,7 +82,7 @@ def test_a_run_says_it_and_ends_with_0(
 ) -> None:
     model, _ = packed_model(4, guarded=guarded)
     path, out = tmp_path / "m.onnx", tmp_path / "o.onnx"
-    onnx.save(model, path)
+    path.write_bytes(model.SerializeToString())
     assert main(["run", str(path), "--target", "trt8", "-o", str(out), "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["verification"]["status"] == "equal"
@@ -100,9 +100,9 @@ def test_a_target_that_takes_it_keeps_the_level(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     model, _ = packed_model(4)
-    onnx.save(model, tmp_path / "m.onnx")
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
     out = tmp_path / "o.onnx"
     assert main(["run", str(tmp_path / "m.onnx"), "--target", "ort", "-o", str(out)]) == 0
     capsys.readouterr()
-    (node,) = onnx.load(out).graph.node
+    (node,) = onnx.ModelProto.FromString(out.read_bytes()).graph.node
     assert [a.i for a in node.attribute if a.name == "accuracy_level"] == [4]
