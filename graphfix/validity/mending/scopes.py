@@ -83,9 +83,9 @@ class Scope(Struct):
         wanted = {name for name in names if name}
         scope: Scope | None = self
         while scope is not None:
-            if not wanted.isdisjoint(scope.touched):
+            if scope.touched and not wanted.isdisjoint(scope.touched):
                 return True
-            wanted -= set(scope.types)
+            wanted = {name for name in wanted if name not in scope.types}
             scope = scope.outer
         return False
 

@@ -97,12 +97,12 @@ def mended_outputs(model: Model) -> Mended:
     Args:
         model: The model, which is not changed. Operands of two types are left alone.
     """
-    read = mended_types(model)
-    if read.places or read.unclear:
-        return Mended(read.proto, [], [])
-    walk = Walk(read.proto, {function.key for function in model.functions})
-    walk.main(model.graph, every=True)
-    return Mended(walk.proto, walk.places, walk.unclear)
+    proto = ModelProto()
+    proto.CopyFrom(model.to_proto())
+    walk = Walk(proto, {function.key for function in model.functions})
+    if not walk.main(model.graph, every=True):
+        return Mended(proto, [], [])
+    return Mended(proto, walk.places, walk.unclear)
 
 
 def reformed(model: Model, convert: Convert) -> Mended:
@@ -149,18 +149,26 @@ class Walk:
         """Drop what was taken down since."""
         del self.places[mark[0] :], self.unclear[mark[1] :]
 
-    def main(self, graph: Graph, *, every: bool = False) -> None:
+    def main(self, graph: Graph, *, every: bool = False) -> bool:
         """Read the main graph, and give its outputs the types that they are declared with.
 
         Args:
             graph: The graph.
-            every: Whether that is for outputs as well whose types follow from no reading.
+            every: Whether that is for outputs as well whose types follow from no reading, where
+                nothing else is read.
+
+        Returns:
+            Whether such outputs were looked at.
         """
         scope = self.entered(self.proto.graph, None, {})
         self.nodes(graph, scope)
-        self._keep_outputs(graph, scope, every=every)
+        self._keep_outputs(graph, scope, every=False)
+        alone = every and not self.places and not self.unclear
+        if alone:
+            self._keep_outputs(graph, scope, every=True)
         self.leave(scope)
         _drop_unread(self.proto, self.names.replaced)
+        return alone
 
     def entered(
         self, graph: GraphProto, outer: Scope | None, given: Mapping[str, TypeProto | None]
