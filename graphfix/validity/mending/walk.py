@@ -84,8 +84,7 @@ def mended_types(model: Model) -> Mended:
     Args:
         model: The model, which is not changed.
     """
-    proto = ModelProto()
-    proto.CopyFrom(model.to_proto())
+    proto = model.to_proto()
     walk = Walk(proto, {function.key for function in model.functions})
     walk.main(model.graph)
     return Mended(proto, walk.places, walk.unclear)
@@ -97,8 +96,7 @@ def mended_outputs(model: Model) -> Mended:
     Args:
         model: The model, which is not changed. Operands of two types are left alone.
     """
-    proto = ModelProto()
-    proto.CopyFrom(model.to_proto())
+    proto = model.to_proto()
     walk = Walk(proto, {function.key for function in model.functions})
     if not walk.main(model.graph, every=True):
         return Mended(proto, [], [])
@@ -112,8 +110,7 @@ def reformed(model: Model, convert: Convert) -> Mended:
         model: The model, which is not changed. Operands of two types are left alone.
         convert: Moves a node from one opset to another.
     """
-    proto = ModelProto()
-    proto.CopyFrom(model.to_proto())
+    proto = model.to_proto()
     walk = Walk(proto, {function.key for function in model.functions}, Forms(convert))
     walk.main(model.graph)
     return Mended(proto, walk.places, walk.unclear)
