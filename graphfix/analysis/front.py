@@ -10,7 +10,7 @@ from math import prod
 
 from graphfix.errors import InvalidModel
 from graphfix.ir.graph import Constant, Graph, Node, Shape, Tensor, Variable
-from graphfix.ir.importing import sorted_nodes
+from graphfix.ir.importing import sorted_nodes, tensors_read
 from graphfix.ir.storage.weights import type_name
 from graphfix.report import NodeRef
 
@@ -41,7 +41,7 @@ def front_of(
     if not stuck or not outputs <= {name for node in stuck for name in _made(node)}:
         return None
     ways = _Ways(graph, order)
-    cut = ways.common(tensor for node in stuck for tensor in _read(node))
+    cut = ways.common(tensor for node in stuck for tensor in tensors_read(node))
     while cut is not None and not (cut.inputs and _is_float(cut) and cut.name in names):
         cut = ways.before(cut)
     if cut is None:
@@ -65,7 +65,7 @@ class _Ways:
         for tensor in graph.inputs:
             self._put(tensor, None)
         for node in order:
-            read = list(_read(node))
+            read = tensors_read(node)
             last = self.common(read)
             if any(id(tensor) in self._depth for tensor in read):
                 for tensor in node.outputs:
@@ -99,16 +99,6 @@ class _Ways:
         return one
 
 
-def _read(node: Node) -> Iterator[Tensor]:
-    """Yield what a node and its subgraphs read."""
-    yield from node.inputs
-    for _, body in node.graphs():
-        for inner in body.walk():
-            yield from inner.outputs
-            for other in inner.nodes:
-                yield from other.inputs
-
-
 def _made(node: Node) -> Iterator[str]:
     """Yield the names that a node and its subgraphs compute."""
     yield from (tensor.name for tensor in node.outputs if tensor.name)
@@ -122,7 +112,7 @@ def _after(order: Iterable[Node], stuck: Sequence[Node]) -> set[int]:
     """Return the tensors that depend on some nodes."""
     found = {id(tensor) for node in stuck for tensor in node.outputs}
     for node in order:
-        if any(id(tensor) in found for tensor in _read(node)):
+        if any(id(tensor) in found for tensor in tensors_read(node)):
             found.update(map(id, node.outputs))
     return found
 
@@ -136,13 +126,15 @@ def _needed(graph: Graph, names: Iterable[str]) -> set[int]:
         node = pending.pop()
         if id(node) not in found:
             found.add(id(node))
-            pending += [maker for t in _read(node) for maker in t.inputs if maker.graph is graph]
+            pending += [
+                maker for t in tensors_read(node) for maker in t.inputs if maker.graph is graph
+            ]
     return found
 
 
 def _weights(nodes: Iterable[Node], stored: Container[str]) -> int:
     """Return how many floats of the weights some nodes read."""
-    read = {id(t): t for node in nodes for t in _read(node) if isinstance(t, Constant)}
+    read = {id(t): t for node in nodes for t in tensors_read(node) if isinstance(t, Constant)}
     return sum(_elements(t.shape) for t in read.values() if _is_float(t) and t.name in stored)
 
 

@@ -323,13 +323,14 @@ def first_misplaced(graph: Graph) -> Node | None:
     later = {id(t) for node in graph.nodes for t in node.outputs if t.name}
     nodes: list[Node] = graph.nodes
     for node in nodes:
-        if not later.isdisjoint(map(id, _used(node))):
+        if not later.isdisjoint(map(id, tensors_read(node))):
             return node
         later.difference_update(map(id, node.outputs))
     return None
 
 
-def _used(node: Node) -> list[Tensor]:
+def tensors_read(node: Node) -> list[Tensor]:
+    """Return what a node reads, and its subgraphs read or hand on."""
     if not node.attrs.own:
         return node.inputs
     used: list[Tensor] = list(node.inputs)
@@ -355,7 +356,7 @@ def sorted_nodes(graph: Graph) -> list[Node]:
     makers = {id(t): i for i, node in enumerate(graph.nodes) for t in node.outputs if t.name}
     needs: list[set[int]] = []
     for index, node in enumerate(graph.nodes):
-        needs.append({makers[id(t)] for t in _used(node) if id(t) in makers} - {index})
+        needs.append({makers[id(t)] for t in tensors_read(node) if id(t) in makers} - {index})
         if any(makers.get(id(t)) == index for t in node.inputs):
             raise _cycle(graph, node)
     order = in_order(needs)

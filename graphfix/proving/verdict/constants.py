@@ -93,6 +93,21 @@ def constants_of(model: RunnableModel) -> Iterator[Constant]:
     return (constant for constant, _ in _with_holders(model))
 
 
+def floats_of(model: RunnableModel, least: int, most: int) -> set[tuple[str, bytes]]:
+    """Return the constants of floats by name, with what they hold.
+
+    Args:
+        model: The model.
+        least: They have so many elements, at least.
+        most: They have so many elements, at most.
+    """
+    return {
+        (constant.name, constant.array.tobytes())
+        for constant in constants_of(model)
+        if is_wide_float(constant.array.dtype) and least <= constant.array.size <= most
+    }
+
+
 def _with_holders(
     model: RunnableModel,
 ) -> Iterator[tuple[Constant, onnx.TensorProto | onnx.AttributeProto]]:

@@ -18,7 +18,7 @@ from graphfix.proving.inputs.uses import consumers
 from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.values.kinds import Array, Feed, Value, is_wide_float
 from graphfix.proving.verdict import power
-from graphfix.proving.verdict.constants import Change, Constant, changed, constants_of
+from graphfix.proving.verdict.constants import Change, Constant, changed, floats_of
 from graphfix.proving.verdict.numbers import compare
 from graphfix.proving.verdict.observed import uninformative_reason
 from graphfix.proving.whole.lowered_thresholds import lowered
@@ -122,7 +122,8 @@ def _changes(pair: Pair) -> Iterator[Change]:
     thresholds = lowered(pair.before, pair.after, pair.feeds[0][0])
     if thresholds is not None:
         yield thresholds
-    shared = _floats(pair.before) & _floats(pair.after)
+    one, two = (floats_of(model, 2, _MOST_ELEMENTS) for model in (pair.before, pair.after))
+    shared = one & two
     graph = pair.before.proto.graph
     places = {node.output[0]: n for n, node in enumerate(graph.node) if node.output}
     readers = consumers(graph)
@@ -134,15 +135,6 @@ def _changes(pair: Pair) -> Iterator[Change]:
     for step in _STEPS:
         for name in chosen:
             yield _moved(name, step)
-
-
-def _floats(model: RunnableModel) -> set[tuple[str, bytes]]:
-    """Return the constants of several floats by name, with what they hold."""
-    return {
-        (constant.name, constant.array.tobytes())
-        for constant in constants_of(model)
-        if is_wide_float(constant.array.dtype) and 1 < constant.array.size <= _MOST_ELEMENTS
-    }
 
 
 def _moved(name: str, step: float) -> Change:

@@ -18,7 +18,7 @@ from graphfix.operators.table import COMPARISONS
 from graphfix.proving.inputs.uses import consumers
 from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.values.kinds import Array, Feed, Value, is_wide_float
-from graphfix.proving.verdict.constants import Change, Constant, changed
+from graphfix.proving.verdict.constants import Change, Constant, floats_of
 
 _PASSING = 0.1
 _MOST_NUMBERS = 2**22
@@ -35,7 +35,7 @@ def lowered(before: RunnableModel, after: RunnableModel, feed: Feed) -> Change |
         after: The result.
         feed: Inputs that the original runs on.
     """
-    shared = _floats(before) & _floats(after)
+    shared = floats_of(before, 1, 1) & floats_of(after, 1, 1)
     compared = {
         name: use
         for name, use in _thresholds(before.proto.graph).items()
@@ -45,18 +45,6 @@ def lowered(before: RunnableModel, after: RunnableModel, feed: Feed) -> Change |
         return None
     found = _moved(before, compared, feed)
     return _put(found) if found else None
-
-
-def _floats(model: RunnableModel) -> set[tuple[str, bytes]]:
-    """Return the constants of one float by name, with what they hold."""
-    found: set[tuple[str, bytes]] = set()
-
-    def look(constant: Constant) -> None:
-        if constant.array.size == 1 and is_wide_float(constant.array.dtype):
-            found.add((constant.name, constant.array.tobytes()))
-
-    changed(model, look)
-    return found
 
 
 def _thresholds(graph: onnx.GraphProto) -> dict[str, tuple[str, bool]]:
