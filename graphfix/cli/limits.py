@@ -21,6 +21,8 @@ import click
 from graphfix.worker.limits import ENGINE_MEMORY, ENGINE_SECONDS, available_memory
 
 _TIMES = struct.Struct("dd?")
+_TURN = 48  # the byte that counts what was written: its last bit is the slot that holds
+_SLOTS = (0, 24)
 _PLACE, _SUBJECT, _FOLDER, _SIZE = 64, 1024, 2560, 4096
 _GRACE, _ENDLESS = 1.0, 1e8
 PREFIX = "graphfix-run-"
@@ -70,11 +72,18 @@ class Page:
             signal.setitimer(signal.ITIMER_REAL, left + _GRACE if left < _ENDLESS else 0.0)
 
     def _write_times(self, deadline: float, seconds: float, *, as_json: bool) -> None:
-        _TIMES.pack_into(self._memory, 0, deadline, seconds, as_json)
+        # `pack_into` clears before it writes, and who reads in between would see a deadline of 0:
+        # the slot that is not read is written, and then one byte says that it holds.
+        turn = (self._memory[_TURN] + 1) % 256
+        _TIMES.pack_into(self._memory, _SLOTS[turn % 2], deadline, seconds, as_json)
+        self._memory[_TURN] = turn
 
     def _times(self) -> tuple[float, float, bool]:
-        deadline, seconds, as_json = _TIMES.unpack_from(self._memory, 0)
-        return float(deadline), float(seconds), bool(as_json)
+        while True:
+            turn = self._memory[_TURN]
+            deadline, seconds, as_json = _TIMES.unpack_from(self._memory, _SLOTS[turn % 2])
+            if turn == self._memory[_TURN]:
+                return float(deadline), float(seconds), bool(as_json)
 
     @property
     def deadline(self) -> float:

@@ -14,7 +14,7 @@ import click
 import onnx
 import pytest
 
-from graphfix.cli.limits import parse_size
+from graphfix.cli.limits import DEADLINE, Page, parse_size
 from graphfix.cli.program import interprets
 from tests.processes import runs
 
@@ -268,3 +268,19 @@ def test_sizes(text: str, size: int) -> None:
 def test_what_is_no_size(text: str) -> None:
     with pytest.raises(click.BadParameter, match=r"is no size|is too little"):
         parse_size(text)
+
+
+def test_who_watches_never_sees_half_of_a_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(DEADLINE, "inf")  # to be restored: a page writes it
+    page = Page()
+    page.limit(1e9, 900.0)
+    child = os.fork()
+    if child == 0:
+        for turn in range(100_000):
+            page.limit(1e9 + turn, 900.0)
+        os._exit(0)
+    seen: set[float] = set()
+    while os.waitpid(child, os.WNOHANG) == (0, 0):
+        seen.add(page.deadline)
+    assert 1e9 <= min(seen) <= max(seen) < 1e9 + 100_000
+    assert len(seen) > 1
