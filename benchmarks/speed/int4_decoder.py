@@ -7,8 +7,8 @@ The model is one as onnxruntime-genai's builder writes it for CPUs: layers of Ll
 random weights in a data file, MatMulNBits at accuracy_level 4 in blocks of 32, a table read by
 GatherBlockQuantized, GroupQueryAttention with past and rotary caches, and
 SkipSimplifiedLayerNormalization. Scales have both signs, as onnxruntime's quantizer gives them.
-Memory is the peak of all processes together, sampled from /proc: what processes own (RssAnon), and
-that with what they have mapped of files (RSS, which counts a page once for each process). Needs
+Memory is the peak of all processes together, sampled from /proc: what processes own, and that with
+what they have mapped of files, a page that several of them hold being counted once (Pss). Needs
 6 GB of disk and Linux. Ends with 1 where a run ended otherwise than with 0, or took more than 1.1
 times the bytes, 8 GiB or 5 minutes.
 """
@@ -263,8 +263,9 @@ def render(rows: Sequence[Row], layers: int) -> str:
         "",
         f"`python -m benchmarks.speed.int4_decoder --layers {layers}`, Python "
         f"{platform.python_version()}, {os.cpu_count()} CPUs. Memory is the peak of all processes:",
-        "what they own, and that with the pages of files that they have mapped. Seconds are by the",
-        "clock, and of processors; the load of the machine at the end was "
+        "what they own, and that with the pages of files that they have mapped, a page that",
+        "several of them hold being counted once. Seconds are by the clock, and of processors; the "
+        "load of the machine at the end was "
         f"{os.getloadavg()[0]:.0f}. At most",
         f"{MOST_BYTES} times the bytes, {MOST_MEMORY >> 30} GiB and {MOST_SECONDS:.0f} s are asked",
         "for.",

@@ -16,6 +16,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from onnx import TensorProto
+from onnx.numpy_helper import to_array
 
 from graphfix.authoring.features import is_aten, is_none, operator_of, overloads_called
 from graphfix.ir.graph import Graph, Node, Tensor, is_empty
@@ -148,9 +150,18 @@ def check_replaced(
 def _is_same(one: Any, other: Any) -> bool:
     if one is other:
         return True
+    if isinstance(one, TensorProto) and isinstance(other, TensorProto):
+        return _content(one) == _content(other)
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
         return False  # what is kept as it is bears the same object
     return type(one) is type(other) and bool(one == other)
+
+
+def _content(tensor: TensorProto) -> tuple[object, ...]:
+    """Return what a tensor of an attribute holds; its name and form are not part of that."""
+    texts = tensor.data_type == TensorProto.STRING
+    held = tuple(tensor.string_data) if texts else to_array(tensor).tobytes()
+    return tensor.data_type, tuple(tensor.dims), held
 
 
 def check_read(node: AccountedNode) -> None:

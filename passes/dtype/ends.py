@@ -84,8 +84,8 @@ def _retype_ends(
         plain = all(use.op == "Cast" and not use.domain for use in uses)
         if tensor.output_count or (but_for_casts and uses and plain):
             continue
-        _read_by_casts(editor, tensor)
-        _declare(editor, tensor, wider)
+        if _read_by_casts(editor, tensor):
+            _declare(editor, tensor, wider)
     for tensor in list(graph.outputs):
         maker = Value(tensor).producer
         if not isinstance(tensor, Variable) or tensor.elem_type not in wider or maker is None:
@@ -102,7 +102,8 @@ def _retype_ends(
                 f"a node without subgraphs must compute output {tensor.name}; {maker.op} has some",
             )
             continue
-        _read_by_casts(editor, tensor)
+        if not _read_by_casts(editor, tensor):
+            continue
         wide = wider[tensor.elem_type]
         if editor.replace(maker, partial(_given_by_cast, maker, tensor)):
             _declare(editor, tensor, wider)
@@ -122,11 +123,20 @@ def _declare(editor: Editor, tensor: Variable, wider: Mapping[int, int]) -> None
     editor.change_type(tensor, wider[tensor.elem_type], unproved=rounds)
 
 
-def _read_by_casts(editor: Editor, tensor: Variable) -> None:
-    """Let everything read a tensor by a cast to the type that it has, a new one where needed."""
-    for use in dict.fromkeys(Value(tensor).consumers):
-        if use.op != "Cast" or use.domain:
-            editor.replace(use, partial(_reading, use, tensor))
+def _read_by_casts(editor: Editor, tensor: Variable) -> bool:
+    """Let everything read a tensor by a cast to the type that it has, a new one where needed.
+
+    Returns:
+        Whether it is so; where one node cannot be given a cast, none is.
+    """
+    uses = [use for use in dict.fromkeys(Value(tensor).consumers) if use.op != "Cast" or use.domain]
+    if any(editor.is_blocked(use) for use in uses):
+        return False
+    if not all(editor.can_replace(use, partial(_reading, use, tensor)) for use in uses):
+        return False
+    for use in uses:
+        editor.replace(use, partial(_reading, use, tensor))
+    return True
 
 
 def _reading(use: NodeView, tensor: Variable, build: Builder) -> tuple[Value, ...]:
