@@ -2,11 +2,12 @@
 
     python -m benchmarks.pipelines.measure FOLDER --target T [T ...] [--rows ROWS.tsv]
         [--environments ENVIRONMENTS] [--share P] [--kind K ...] [--exporter E ...] [--half H]
-        [--seconds S] [-o PAGE.md]
+        [--each N] [--seconds S] [-o PAGE.md]
 
 FOLDER is what `benchmarks.pipelines.generate` wrote. ROWS takes a row for each file and target; a
 further run continues after them. Files are taken in the order of a hash of their names, so that
-what is done is a sample of all; P is the share to do. With ENVIRONMENTS the results for OpenVINO
+what is done is a sample of all; P is the share to do, N how many at most of each kind and exporter,
+of those that no row says onnxruntime cannot run. With ENVIRONMENTS the results for OpenVINO
 and onnxruntime 1.16 run in these engines. After S seconds no file is begun, and the
 page is of what is done (3). Ends with 1 where a run ended with 5 or by a signal.
 """
@@ -88,6 +89,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--kind", nargs="*")
     parser.add_argument("--exporter", nargs="*")
     parser.add_argument("--half", choices=("seen", "unseen"))
+    parser.add_argument("--each", type=int, help="the first of each kind and exporter alone")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after these")
     parser.add_argument("--patience", type=float, default=300.0, help="seconds for one file")
     parser.add_argument("-o", "--output", type=Path, default=RESULTS / "pipelines.md")
@@ -98,12 +100,15 @@ def main(words: Sequence[str]) -> int:
         (path.relative_to(root).as_posix() for path in root.glob("*/*/*.onnx")), key=drawn
     )
     rows = read_rows(given.rows)
+    first = _first_of_each(names, given.half, given.each, rows)
     done = {row.key for row in rows}
     stopped = False
     with Caller(Path(sys.executable), HERE / "judging.py", _JUDGE_SECONDS, _JUDGE_GIB) as judge:
         for name in names:
             kind, exporter, architecture = parted(name)
             if drawn(name) > given.share or (given.half and half(architecture) != given.half):
+                continue
+            if first is not None and name not in first:
                 continue
             if kind not in (given.kind or [kind]) or exporter not in (given.exporter or [exporter]):
                 continue
@@ -135,6 +140,22 @@ def main(words: Sequence[str]) -> int:
             f"{row.target} {row.kind}/{row.exporter}/{row.file}: exit {row.code}", file=sys.stderr
         )
     return _UNFINISHED if stopped else int(bool(faults))
+
+
+def _first_of_each(
+    names: Sequence[str], side: str | None, most: int | None, rows: Sequence[Measured]
+) -> set[str] | None:
+    """Return the first names of each kind and exporter, or None for all."""
+    if most is None:
+        return None
+    idle = {row.key[1] for row in rows if not row.runs}
+    found: dict[tuple[str, str], list[str]] = {}
+    for name in names:
+        kind, exporter, architecture = parted(name)
+        of_both = found.setdefault((kind, exporter), [])
+        if side in (None, half(architecture)) and name.removesuffix(".onnx") not in idle:
+            of_both.append(name)
+    return {name for all_of in found.values() for name in all_of[:most]}
 
 
 def _append(path: Path, row: Measured) -> None:
