@@ -17,6 +17,18 @@ def constant_as_float(node: NodeView, build: Builder, most: int) -> Value:
     Raises:
         Refuse: It is none, or is larger, or something is not known.
     """
+    output = node.output(0)
+    # An output of the graph keeps its name by an Identity after the constant.
+    name = "" if output is None or output.is_graph_output else output.name
+    return build.constant(dequantized(node, build, most), replaces=name)
+
+
+def dequantized(node: NodeView, build: Builder, most: int) -> Array:
+    """Return the elements that a DequantizeLinear gives of a constant, as float32.
+
+    Raises:
+        Refuse: It is none, or has more than `most` elements, or something is not known.
+    """
     x = node.need(0)
     if x.static_shape is not None and np.prod(x.static_shape) > most:
         raise Refuse(f"{x.name} must have at most max_elements elements; it has more")
@@ -33,11 +45,7 @@ def constant_as_float(node: NodeView, build: Builder, most: int) -> Value:
     if node.input(2) is not None:
         zero = build.need_const(node.input(2), f"the zero point of {node.op}").astype(np.float64)
         whole = whole - by_element(node, zero, array.shape)
-    output = node.output(0)
-    # An output of the graph keeps its name by an Identity after the constant.
-    name = "" if output is None or output.is_graph_output else output.name
-    scaled = whole.astype(np.float32) * by_element(node, scale, array.shape)
-    return build.constant(scaled, replaces=name)
+    return whole.astype(np.float32) * by_element(node, scale, array.shape)
 
 
 def _is_quantized(array: Array) -> bool:

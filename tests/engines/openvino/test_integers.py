@@ -1,0 +1,48 @@
+"""OpenVINO: quotients of integers, and constants that are quantized."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.engines.openvino.test_rules import NEW, OLD, found
+
+BYTES = "g (%s[%s] x) => (%s[%s] y) { y = Div (x, x) }"
+WRONG = ("quotient-of-bytes", "wrong")
+KERNEL = ("quotient-in-a-kernel", "wrong")
+AFTER = (
+    "g (int64[N, 3] x, int64[N, 1] c) => (int64[N, 1] y) <int64[1] i = {1}, int64 b = {2}> "
+    "{ r = ReduceSum (x, i) %s }"
+)
+
+
+@pytest.mark.parametrize(
+    ("target", "kind", "size", "expected"),
+    [
+        (NEW, "uint8", "N", [WRONG]),
+        (NEW, "int8", "N", [WRONG]),
+        (NEW, "int8", "4", []),
+        (NEW, "int32", "N", []),
+        (OLD, "uint8", "N", []),
+    ],
+)
+def test_quotients_of_bytes(
+    target: str, kind: str, size: str, expected: list[tuple[str, str]]
+) -> None:
+    said = found(target, BYTES % (kind, size, kind, size))
+    assert [one for one in said if one[1] == "wrong"] == expected
+
+
+@pytest.mark.parametrize(
+    ("then", "expected"),
+    [
+        ("y = Div (r, b)", [KERNEL]),
+        ("a = Abs (r) t = Sub (b, a) y = Div (t, b)", [KERNEL]),
+        ("a = Mul (r, c) y = Div (a, b)", []),
+        ("a = Max (r, b) y = Div (a, b)", []),
+        ("q = Div (r, b) y = Add (q, r)", []),
+        ("y = Div (r, c)", []),
+        ("y = Mul (r, b)", []),
+    ],
+)
+def test_quotients_in_a_kernel(then: str, expected: list[tuple[str, str]]) -> None:
+    assert [one for one in found(NEW, AFTER % then, 17) if one[1] == "wrong"] == expected
