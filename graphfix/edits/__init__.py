@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         reorder_outputs,
     )
     from graphfix.edits.options.joining import Join, join
+    from graphfix.edits.options.merge import Merge, merge
     from graphfix.edits.options.names import Prefix, Rename, RenameNode, prefix, rename, rename_node
     from graphfix.edits.options.nodes import (
         Delete,
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
         swap_channels,
     )
     from graphfix.edits.options.sizes import Dim, Shape, dim, shape
+    from graphfix.edits.options.split_by import SplitBy, split_by
     from graphfix.edits.options.subgraphs import ExtractBody, extract_body
     from graphfix.edits.options.values import SetAttribute, SetWeights, set_attribute, set_weights
     from graphfix.edits.proof import Proof
@@ -67,6 +69,7 @@ _NAMES = {
         "drop_input drop_output keep_outputs reorder_inputs reorder_outputs"
     ),
     "graphfix.edits.options.joining": "Join join",
+    "graphfix.edits.options.merge": "Merge merge",
     "graphfix.edits.options.names": "Prefix Rename RenameNode prefix rename rename_node",
     "graphfix.edits.options.nodes": "Delete Insert Replace delete insert replace replace_op",
     "graphfix.edits.options.precision": "To to",
@@ -75,6 +78,7 @@ _NAMES = {
         "output_type swap_channels"
     ),
     "graphfix.edits.options.sizes": "Dim Shape dim shape",
+    "graphfix.edits.options.split_by": "SplitBy split_by",
     "graphfix.edits.options.subgraphs": "ExtractBody extract_body",
     "graphfix.edits.options.values": "SetAttribute SetWeights set_attribute set_weights",
     "graphfix.edits.proof": "Proof",
@@ -99,6 +103,7 @@ __all__ = [
     "Join",
     "KeepOutputs",
     "Layout",
+    "Merge",
     "Normalize",
     "OutputType",
     "Prefix",
@@ -112,6 +117,7 @@ __all__ = [
     "SetWeights",
     "Shape",
     "Split",
+    "SplitBy",
     "SwapChannels",
     "To",
     "add_output",
@@ -128,6 +134,7 @@ __all__ = [
     "join",
     "keep_outputs",
     "layout",
+    "merge",
     "normalize",
     "output_type",
     "prefix",
@@ -141,6 +148,7 @@ __all__ = [
     "set_weights",
     "shape",
     "split",
+    "split_by",
     "swap_channels",
     "to",
 ]

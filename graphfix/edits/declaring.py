@@ -41,6 +41,7 @@ class Option:
         read: Returns the edit that a text asks for.
         long_form: What its text looks like in errors, where the help has less.
         after: The option that it comes after in the help; empty for the end of its group.
+        splits: Whether it writes files of its own, so that the model itself need not be written.
         module: Where it is declared.
     """
 
@@ -51,6 +52,7 @@ class Option:
     read: Read
     long_form: str
     after: str
+    splits: bool
     module: str
 
     @property
@@ -68,7 +70,14 @@ class Option:
 
 
 def option(
-    name: str, form: str, help: str, group: Group, *, long_form: str = "", after: str = ""
+    name: str,
+    form: str,
+    help: str,
+    group: Group,
+    *,
+    long_form: str = "",
+    after: str = "",
+    splits: bool = False,
 ) -> Callable[[Read], Option]:
     """Declare an option of `graphfix edit` above the function that reads its text.
 
@@ -76,7 +85,8 @@ def option(
     """
 
     def declare(read: Read) -> Option:
-        return Option(name, form, help, group, read, long_form or form, after, read.__module__)
+        whole = long_form or form
+        return Option(name, form, help, group, read, whole, after, splits, read.__module__)
 
     return declare
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from graphfix.edits.declaring import options
 from graphfix.edits.engine import Edited, edit
 from graphfix.edits.option_texts import value_of, written
 from graphfix.edits.options.precision import KEEP
@@ -65,7 +66,7 @@ def edit_file(
     entries = list(_entries(request.edits))
     edits = [edit for _, edit in entries]
     model = as_model(request.model)
-    if request.output is None and not any(name == "split" for (name, _), _ in entries):
+    if request.output is None and not any(_splits(name) for (name, _), _ in entries):
         raise UsageError("where the result goes is not said", hint="give -o OUT.onnx")
     if request.output == STANDARD:
         check_stream_output(model, request.data)
@@ -99,6 +100,11 @@ def edit_file(
         else:
             save(each, path, data=request.data)
     return found
+
+
+def _splits(name: str) -> bool:
+    declared = options().get(name)  # a run is a step of a recipe, and no option
+    return declared is not None and declared.splits
 
 
 def _entries(edits: Sequence[tuple[str, str]]) -> Iterator[tuple[Entry, Edit]]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from onnx import ModelProto, NodeProto, helper
+from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
 
 from graphfix.authoring.registry import shipped_passes
 from graphfix.ir.model import Model
+from graphfix.ir.protos import copied
 from graphfix.pipeline.model_types import evaluators_for
 from graphfix.proving.runners.evaluators import OpKey
 
@@ -49,6 +50,27 @@ def run_of(
         if texts:
             node.attribute.append(helper.make_attribute(name, list(texts)))
     return node
+
+
+def fed_with(
+    proto: ModelProto, tensor: TensorProto, inputs: Sequence[ValueInfoProto]
+) -> ModelProto:
+    """Return a model with these inputs, to which numpy gives another one, as a caller would.
+
+    Args:
+        proto: The model.
+        tensor: What that input is fed with; it bears its name.
+        inputs: The inputs that are left.
+    """
+    before = copied(proto)
+    graph = before.graph
+    graph.ClearField("input")
+    graph.input.extend(inputs)
+    nodes = list(graph.node)
+    graph.ClearField("node")
+    graph.node.append(helper.make_node("Given", [], [tensor.name], domain=DOMAIN, value=tensor))
+    graph.node.extend(nodes)
+    return with_import(before)
 
 
 def with_import(proto: ModelProto) -> ModelProto:

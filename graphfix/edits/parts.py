@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from onnx import GraphProto, ModelProto, ValueInfoProto
+from onnx import GraphProto, ModelProto, ValueInfoProto, helper
 
+from graphfix.difference.renaming import rename_tensors
 from graphfix.difference.scopes import Scope
 from graphfix.edits.renaming import prefix_all
 from graphfix.edits.step import Subject
@@ -157,6 +158,28 @@ def without_outputs(subject: Subject, outputs: Sequence[ValueInfoProto]) -> Mode
         [a for a in graph.quantization_annotation if a.tensor_name not in unused],
     )
     return with_graph(proto, graph) if gone else proto
+
+
+def branch_of(graph: GraphProto, prefix: str) -> GraphProto:
+    """Return the nodes of a main graph as a branch of If, what they compute under other names.
+
+    Args:
+        graph: The graph; what it reads and what is stored of it is to be around the branch.
+        prefix: What is put before the names of what it computes.
+    """
+    branch = copied(graph)
+    for field in ("input", "initializer", "sparse_initializer", "quantization_annotation"):
+        branch.ClearField(field)
+    made = {name for node in branch.node for name in node.output if name}
+    for info in branch.output:
+        if info.name not in made:  # it outputs what it reads
+            branch.node.append(helper.make_node("Identity", [info.name], [prefix + info.name]))
+            info.name = prefix + info.name
+    known = [info for info in branch.value_info if info.name in made]
+    branch.ClearField("value_info")
+    branch.value_info.extend(known)
+    rename_tensors(branch, lambda name, main: prefix + name if main and name in made else name)
+    return branch
 
 
 def unread(proto: ModelProto) -> list[str]:

@@ -40,6 +40,8 @@ OTHERS = {
     "choose.onnx": "g (float[N, 4] x, bool c) => (float[N, 4] y) "
     "{ y = If (c) <then_branch = t () => (float[N, 4] z) { z = Neg (x) }, "
     "else_branch = e () => (float[N, 4] z) { z = Abs (x) }> }",
+    "negative.onnx": "n (float[N, 4] x) => (float[N, 4] y) { y = Neg (x) }",
+    "absolute.onnx": "a (float[N, 4] x) => (float[N, 4] y) { y = Abs (x) }",
     "half.onnx": "f (float[M, 2, H, W] p) => (float[M, 2, H, W] q) "
     "<float h = {0.5}> { q = Mul (p, h) }",
 }
@@ -63,7 +65,7 @@ def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_each_command_is_done_and_proved(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = shlex.split(command)
     assert words[:2] == ["graphfix", "edit"]
-    assert main(words[1:]) == 0, capsys.readouterr()
+    assert main([*words[1:], "--force"]) == 0, capsys.readouterr()
     assert "  verified  " in capsys.readouterr().out
 
 

@@ -46,7 +46,15 @@ def test_what_is_written_is_as_the_declarations_have_it(path: Path) -> None:
     assert text == listing.files()[path], "run python -m graphfix.edits.listing"
 
 
-TEXTS = {"dim": "N=1", "shape": "x=1x2", "dynamic": "x=Nx2", "split": "a=b,c", "extract": "a:b"}
+TEXTS = {
+    "split-by": "c=a.onnx,b.onnx",
+    "merge": "f.onnx:c",
+    "dim": "N=1",
+    "shape": "x=1x2",
+    "dynamic": "x=Nx2",
+    "split": "a=b,c",
+    "extract": "a:b",
+}
 
 
 def test_every_option_reads_a_public_edit_that_bears_its_name() -> None:

@@ -147,6 +147,7 @@ class Split:
     "Cut in two at tensors; needs no -o.",
     Group.PARTS,
     long_form="TENSOR,TENSOR=front.onnx,back.onnx",
+    splits=True,
 )
 def read_split(given: Given) -> Split:
     """Return the edit that a text asks for."""

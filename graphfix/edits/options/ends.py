@@ -13,13 +13,12 @@ from graphfix.edits.addressing import find_tensors, matching
 from graphfix.edits.arrays import Array, array_of
 from graphfix.edits.declaring import Given, Group, option
 from graphfix.edits.engine import Edited, How, ModelLike, edit
+from graphfix.edits.outside import NUMPY, fed_with
 from graphfix.edits.parts import declared, unread, without_outputs
 from graphfix.edits.step import Equal, Step, Subject
 from graphfix.errors import UsageError
 from graphfix.ir.protos import add_outputs, copied
 from graphfix.ir.storage.weights import type_name
-
-GIVEN = ("graphfix.edits", "Given")
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,9 +231,9 @@ class DropInput:
         text = "the outputs are those of the model as it was, fed with that value"
         claim = Equal(
             text,
-            _fed(subject.proto, tensor, kept),
+            fed_with(subject.proto, tensor, kept),
             proto,
-            numpy={GIVEN: "graphfix.edits.numpy_models:given"},
+            numpy=NUMPY,
         )
         return Step(proto, (said,), (claim,))
 
@@ -273,21 +272,6 @@ def _value(
     tensor = numpy_helper.from_array(array, info.name)
     tensor.data_type = kind.elem_type
     return tensor
-
-
-def _fed(proto: ModelProto, tensor: TensorProto, inputs: Sequence[ValueInfoProto]) -> ModelProto:
-    """Return a model whose input numpy gives, as a caller would."""
-    before = copied(proto)
-    graph = before.graph
-    graph.ClearField("input")
-    graph.input.extend(inputs)
-    nodes = list(graph.node)
-    graph.ClearField("node")
-    node = graph.node.add(domain=GIVEN[0], op_type=GIVEN[1], output=[tensor.name])
-    node.attribute.add(name="value", type=4, t=tensor)
-    graph.node.extend(nodes)
-    before.opset_import.add(domain=GIVEN[0], version=1)
-    return before
 
 
 def _with_outputs(subject: Subject, outputs: Sequence[ValueInfoProto]) -> Step:

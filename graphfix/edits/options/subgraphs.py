@@ -7,12 +7,11 @@ from typing import Unpack
 
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, helper
 
-from graphfix.difference.renaming import rename_tensors
 from graphfix.difference.scopes import Scope
 from graphfix.edits.addressing import find_node
 from graphfix.edits.declaring import Given, Group, option
 from graphfix.edits.engine import Edited, How, ModelLike, edit
-from graphfix.edits.parts import declared
+from graphfix.edits.parts import branch_of, declared
 from graphfix.edits.step import Equal, Step, Subject
 from graphfix.errors import UsageError
 from graphfix.ir.protos import all_graphs, copied, with_graph
@@ -93,7 +92,7 @@ def _inside(taken: ModelProto) -> ModelProto:
     """Return a model that computes it in a branch of If, with the weights around it."""
     whole = copied(taken)
     graph = whole.graph
-    branches = [_branch(graph, f"{_INSIDE}/{index}/") for index in range(2)]
+    branches = [branch_of(graph, f"{_INSIDE}/{index}/") for index in range(2)]
     graph.ClearField("node")
     graph.ClearField("value_info")
     condition = helper.make_tensor(f"{_INSIDE}/yes", TensorProto.BOOL, [], [True])
@@ -104,17 +103,3 @@ def _inside(taken: ModelProto) -> ModelProto:
     )
     graph.node.append(node)
     return whole
-
-
-def _branch(graph: GraphProto, prefix: str) -> GraphProto:
-    """Return the nodes of a graph as a branch, what they compute under other names."""
-    branch = copied(graph)
-    for part in ("input", "initializer", "sparse_initializer", "value_info"):
-        branch.ClearField(part)
-    made = {name for node in branch.node for name in node.output if name}
-    for info in branch.output:
-        if info.name not in made:  # it outputs what it reads
-            branch.node.append(helper.make_node("Identity", [info.name], [prefix + info.name]))
-            info.name = prefix + info.name
-    rename_tensors(branch, lambda name, main: prefix + name if main and name in made else name)
-    return branch
