@@ -24,6 +24,8 @@ _TYPES: dict[str, Any] = {
     for sign in ("", "u")
     for bits in (8, 16, 32, 64)
 }
+# The size of a head where a file leaves it free, as exporters/genai_models.py makes them.
+HEAD = 16
 # Sizes to try, for (batch, sequence, past, side of an image, what has no telling name): what a
 # network takes of free sizes is known only once it runs.
 SIZES: tuple[tuple[int, int, int, int, int], ...] = (
@@ -57,6 +59,10 @@ def size_of(symbol: object, place: int, rank: int, sizes: Sequence[int]) -> int:
         return batch
     if "channel" in name and rank == 4:
         return 3
+    if "cache_dim" in name:
+        return HEAD
+    if "total" in name:
+        return past + sequence
     if "past" in name:
         return past
     if "seq" in name or "len" in name:

@@ -6,6 +6,7 @@ the input) and `half`.
 
 from collections.abc import Iterable
 from importlib import import_module
+from inspect import Parameter, signature
 from typing import Any
 
 
@@ -39,7 +40,10 @@ def export(
         if free:
             axes = [free.get(name, {}) for name in names[0]]
             auto = torch.export.Dim.AUTO
-            given["dynamic_shapes"] = tuple(dict.fromkeys(one, auto) for one in axes)
+            shapes: Any = tuple(dict.fromkeys(one, auto) for one in axes)
+            # A module that takes `*args` has one argument, of all inputs.
+            kinds = {one.kind for one in signature(model.forward).parameters.values()}
+            given["dynamic_shapes"] = (shapes,) if Parameter.VAR_POSITIONAL in kinds else shapes
             # A size of 1 is never free.
             args = tuple(_doubled(x, one) for x, one in zip(args, axes, strict=True))
     else:

@@ -1,6 +1,7 @@
 """Export a detector of ultralytics with random weights: ultralytics_models.py NAME ROW FOLDER.
 
-ROW is JSON: `yaml` of the network, and `kwargs` of `YOLO.export`.
+ROW is JSON: `yaml` of the network, `cls` where it is not YOLO, and `kwargs` of its export.
+Networks are half as wide at their deepest as those of the package, so that files stay small.
 """
 
 import json
@@ -10,6 +11,18 @@ from importlib import import_module
 from typing import Any
 
 PRELOADED = ("torch", "ultralytics")
+_MOST_CHANNELS = 512
+
+
+def narrowed(name: str) -> None:
+    """Write a description of a network with fewer channels into the current folder.
+
+    There it is found before that of the package, which has the same name.
+    """
+    table: Any = import_module("ultralytics.nn.tasks").yaml_model_load(name)
+    for scale in table.get("scales", {}).values():
+        scale[2] = min(scale[2], _MOST_CHANNELS)
+    import_module("ultralytics.utils").YAML.save(name, table)
 
 
 def main() -> None:
@@ -18,14 +31,17 @@ def main() -> None:
     torch: Any = import_module("torch")
     torch.manual_seed(0)
     ultralytics: Any = import_module("ultralytics")
-    kind = ultralytics.YOLO if "world" not in row["yaml"] else ultralytics.YOLOWorld
-    model = kind(row["yaml"], verbose=False)
-    parameters = model.model.parameters()
+    narrowed(row["yaml"])
+    kind = (
+        "YOLOWorld" if "world" in row["yaml"] else "RTDETR" if "rtdetr" in row["yaml"] else "YOLO"
+    )
+    given = {} if kind == "RTDETR" else {"verbose": False}
+    model = getattr(ultralytics, kind)(row["yaml"], **given)
     with torch.no_grad():
-        for one in parameters:  # scores that differ, where the fresh biases make all alike
+        for one in model.model.parameters():  # scores that differ, where fresh biases are alike
             one.add_(torch.randn_like(one) * 0.02)
-    given = {"format": "onnx", "imgsz": 96, "simplify": False, "verbose": False, "device": "cpu"}
-    found = model.export(**{**given, **row.get("kwargs", {})})
+    usual = {"format": "onnx", "imgsz": 96, "simplify": False, "verbose": False, "device": "cpu"}
+    found = model.export(**{**usual, **row.get("kwargs", {})})
     shutil.move(str(found), f"{folder}/{name}.onnx")
 
 

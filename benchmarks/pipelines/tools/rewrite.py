@@ -71,7 +71,7 @@ def optimized(source: str, out: str, level: str) -> None:
     """Write the file as onnxruntime optimizes it on loading."""
     ort: Any = import_module("onnxruntime")
     options = ort.SessionOptions()
-    options.graph_optimization_level = ort.GraphOptimizationLevel[level]
+    options.graph_optimization_level = getattr(ort.GraphOptimizationLevel, level)
     options.optimized_model_filepath = out
     options.log_severity_level = 4
     ort.InferenceSession(source, options, providers=["CPUExecutionProvider"])
@@ -86,6 +86,20 @@ def onnxsim(source: str, out: str) -> None:
 def onnxslim(source: str, out: str) -> None:
     """Slim."""
     onnx.save(import_module("onnxslim").slim(source), out)
+
+
+def optimizer(source: str, out: str, passes: list[str]) -> None:
+    """Run passes of onnxoptimizer, or its usual ones."""
+    found: Any = import_module("onnxoptimizer")
+    names = passes or found.get_fuse_and_elimination_passes()
+    onnx.save(found.optimize(onnx.load(source), names), out)
+
+
+def sanitized(source: str, out: str) -> None:
+    """Fold constants and clean up by `polygraphy surgeon sanitize`."""
+    words = ["surgeon", "sanitize", source, "-o", out, "--fold-constants", "--cleanup"]
+    if import_module("polygraphy.tools").main(words):
+        raise ValueError("polygraphy failed")
 
 
 def opset(source: str, out: str, version: int) -> None:
