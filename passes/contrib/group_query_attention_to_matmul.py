@@ -102,12 +102,12 @@ def group_query_attention_to_matmul(node: NodeView, build: Builder) -> tuple[Val
     form, source = _form(node), node.need(0)
     queries, keys, values = _operands(node, build, form)
     past = _past_lengths(node, build, source)
+    near = bool(node.attr("rotary_interleaved", 0))  # of no meaning where nothing is turned
     if int(node.attr("do_rotary", 0)):
         angles = _angles(node, build, past, source)
         some = 2 * (node.need(_COS).dim(1) or 0)
         if not some or some > form.head:
             raise Refuse(f"the cosines must be known and at most for a head; they are for {some}")
-        near = bool(node.attr("rotary_interleaved", 0))
         queries, keys = (
             turned(build, x, angles, (some, form.head), interleaved=near) for x in (queries, keys)
         )

@@ -5,7 +5,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.passes.contrib_models import Form, assert_form_refused, forms_of, forms_test, result_of
+from tests.passes.contrib_models import (
+    Form,
+    assert_form,
+    assert_form_refused,
+    forms_of,
+    forms_test,
+    result_of,
+)
 
 PASS = "group-query-attention-to-matmul"
 test_forms = forms_test(PASS)
@@ -44,6 +51,13 @@ def test_the_present_of_a_longer_buffer_ends_with_zeros() -> None:
     np.testing.assert_array_equal(keys[:, :, :4], past[:, :, :4])
     np.testing.assert_array_equal(keys[:, :, 4], new.reshape(2, 2, 32))
     assert not keys[:, :, 5:].any()
+
+
+def test_how_pairs_are_turned_means_nothing_where_none_is() -> None:
+    # As the builder of onnxruntime-genai writes for DirectML, which turns in nodes of its own.
+    form = next(form for form in forms_of(PASS) if form.name == "prompt")
+    how = {**form.attributes, "do_rotary": 0, "rotary_interleaved": 0}
+    assert_form(PASS, Form(form.operator, "", form.inputs, form.outputs, how))
 
 
 @pytest.mark.parametrize(
