@@ -109,8 +109,9 @@ def attention_to_matmul(node: NodeView, build: Builder) -> tuple[Value | None, .
     """Write projections, masks and products, see the module."""
     need_rank_of(node.need(0), 3)
     sizes = _sizes(node)
-    x, weights, bias = (wide(build, node.need(place)) for place in range(3))
-    joined = build.Add(build.MatMul(x, weights), bias)
+    joined = build.MatMul(*(wide(build, node.need(place)) for place in range(2)))
+    bias = node.input(2)  # T5 has none
+    joined = joined if bias is None else build.Add(joined, wide(build, bias))
     return _attended(node, build, joined, sizes, _PLAIN, node.need(0))
 
 

@@ -332,7 +332,7 @@ def shape_of_floats(node: NodeView, target: Target) -> Answer:
         return None
     if not gives_shape(Value(raw.outputs[0])):
         return None
-    for value in islice(walk([Value(raw.inputs[0])], after), _LIMIT):
+    for value in islice(walk([Value(raw.inputs[0])], _values_before), _LIMIT):
         maker = value.producer
         layer = None if maker is None else _FLOAT_LAYERS.get(maker.op)
         if maker is None or layer is None:
@@ -344,6 +344,11 @@ def shape_of_floats(node: NodeView, target: Target) -> Answer:
                 f" an {layer} cannot be used to compute a shape tensor)",
             )
     return None
+
+
+def _values_before(value: Value) -> list[Value]:
+    maker = value.producer  # sizes of a tensor are known without what computes its elements
+    return [] if maker is not None and maker.op in ("Shape", "Size") else after(value)
 
 
 @rule(

@@ -44,6 +44,13 @@ NO = [
         "shape-of-rank-2",
         "trt9.3",
     ),
+    # What computes the elements of a tensor does not compute its sizes.
+    No(
+        "(float[N] x) => (float[M] y) <float h = {2.0}, int64 z = {0}, int64 o = {1}> { r = "
+        "Relu (x) n = Shape (r) s = Squeeze (n) f = Cast <to = 1> (s) d = Div (f, h) c = "
+        "Ceil (d) i = Cast <to = 7> (c) g = Range (z, i, o) y = Cast <to = 1> (g) }",
+        "shape-of-floats",
+    ),
     No(
         "(int64[4] x, int64[1] i, int64[1] u) => (int64[4] y) { y = ScatterElements (x, i, u) }",
         "no-shape-tensor",
