@@ -6,7 +6,7 @@ from graphfix.engines.checking import check_model, file_findings
 from graphfix.engines.reported_findings import as_reported
 from graphfix.ir.model import Model
 from graphfix.pipeline.binding import bind_shapes
-from graphfix.pipeline.model_types import drop_outdated, infer_types
+from graphfix.pipeline.model_types import drop_outdated, infer_types, resolve_made_up
 from graphfix.pipeline.op_types import check_op_types
 from graphfix.pipeline.removers import opsets_of, with_removers
 from graphfix.pipeline.settings import Settings
@@ -25,6 +25,7 @@ def examined(model: Model, settings: Settings) -> tuple[Complaint, ...]:
     bind_shapes(model, settings.shapes)
     complaints = examine(model).complaints
     drop_outdated(model)
+    resolve_made_up(model)
     infer_types(model, settings.knowing)
     check_op_types(model, settings.op_types)
     return complaints

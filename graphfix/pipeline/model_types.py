@@ -9,6 +9,7 @@ operators without schema along.
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -89,6 +90,7 @@ def place_of(function: Evaluate, declared: Pass) -> str:
 
 
 MAX_ROUNDS = 64
+_MADE_UP = re.compile(r"unk__\d+")  # onnx/shape_inference/implementation.h, SymbolTableImpl
 
 
 def infer_types(model: Model, passes: Sequence[Pass]) -> None:
@@ -320,6 +322,77 @@ def drop_outdated(model: Model) -> bool:
             tensor.shape = shape
             dropped = True
     return dropped
+
+
+def resolve_made_up(model: Model) -> None:
+    """Say by other names what a file calls by names that ONNX's inference made up.
+
+    Quantizers and converters save what inference found when they ran, with a new name for each size
+    that it did not know then. More may follow by now: that a name is a size of the inputs, a
+    number, or the same as another. The declarations stay as they are.
+    """
+    named = [
+        tensor
+        for node in model.graph.nodes
+        for tensor in node.outputs
+        if isinstance(tensor, Variable) and any(map(_is_made_up, tensor.shape or ()))
+    ]
+    if not named:
+        return
+    sizes = _meant(model, [tensor for tensor in named if not _is_of_a_domain(tensor)])
+    for tensor in named:
+        tensor.shape = tuple(
+            sizes.get(size, size) if isinstance(size, str) else size for size in tensor.shape or ()
+        )
+
+
+def _meant(model: Model, tensors: Sequence[Variable]) -> dict[str, int | str]:
+    """Return what names that were made up mean; of names for one size, the first is kept.
+
+    Names that would be two numbers, or two sizes of the inputs, keep their meaning: a declaration
+    is wrong there.
+    """
+    proto = model.light_proto()
+    _forget(proto.graph, frozenset(tensor.name for tensor in tensors))
+    found = {i.name: shape_of_type(i.type)[1] for i in infer_proto(proto).graph.value_info}
+    same: dict[object, object] = {}  # of each, another one that is the same size
+
+    def one_of(size: object) -> object:
+        while same.get(size, size) != size:
+            size = same[size] = same.get(same[size], same[size])
+        return size
+
+    for tensor in tensors:
+        shape, declared = found.get(tensor.name), tensor.shape
+        if shape is None or declared is None or len(shape) != len(declared):
+            continue
+        for old, new in zip(declared, shape, strict=True):
+            if _is_made_up(old) and new is not None:
+                # Inference numbers its names from 0 again: they are not those of the file.
+                one, other = one_of(("new", new) if _is_made_up(new) else new), one_of(old)
+                same[one], same[other] = one, one
+    names: dict[object, list[str]] = {}
+    known: dict[object, list[int | str]] = {}
+    for size in same:
+        if isinstance(size, str) and _is_made_up(size):
+            names.setdefault(one_of(size), []).append(size)
+        elif isinstance(size, int | str):
+            known.setdefault(one_of(size), []).append(size)
+    return {
+        name: (known.get(one) or alike)[0]
+        for one, alike in names.items()
+        for name in alike
+        if len(known.get(one, ())) < 2
+    }
+
+
+def _is_made_up(size: object) -> bool:
+    return isinstance(size, str) and _MADE_UP.fullmatch(size) is not None
+
+
+def _is_of_a_domain(tensor: Variable) -> bool:
+    """Say whether what a tensor is like is known from its declaration alone."""
+    return any(node.domain for node in tensor.inputs)
 
 
 def _declared(model: Model) -> Iterator[Variable]:

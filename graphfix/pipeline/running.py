@@ -16,7 +16,7 @@ from graphfix.engines.profile import Target
 from graphfix.engines.reported_findings import as_reported
 from graphfix.ir.views import NodeView
 from graphfix.pipeline.binding import bind_shapes
-from graphfix.pipeline.model_types import drop_outdated
+from graphfix.pipeline.model_types import drop_outdated, resolve_made_up
 from graphfix.pipeline.op_types import check_op_types
 from graphfix.pipeline.original import Fingerprints
 from graphfix.pipeline.removers import consent_wanting, note_unconsented, opsets_of
@@ -172,6 +172,7 @@ def execute(run: Run) -> None:
 
 def _infer_first(run: Run) -> None:
     drop_outdated(run.model)
+    resolve_made_up(run.model)
     run.infer()
     if run.settings.op_types:
         check_op_types(run.model, run.settings.op_types)

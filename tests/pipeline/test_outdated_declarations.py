@@ -7,7 +7,7 @@ from onnx import parser
 
 import graphfix
 from graphfix.ir.model import Model
-from graphfix.pipeline.model_types import drop_outdated
+from graphfix.pipeline.model_types import drop_outdated, resolve_made_up
 
 
 def model(inputs: str, declared: str) -> Model:
@@ -45,3 +45,36 @@ def test_the_size_is_not_folded() -> None:
         model("float[N, 3] x", "float[2, 3] t"), target="trt8", shapes={"x": (2, 3)}
     )
     assert "Shape" not in [node.op for node in bound.model.nodes()]
+
+
+@pytest.mark.parametrize(
+    ("declared", "first", "second"),
+    [
+        ("float[unk__0, 3] t, float[unk__1, 3] u", ("N", 3), ("N", 3)),
+        ("float[unk__0, unk__7] t, float[unk__1, 3] u", ("N", 3), ("N", 3)),
+        ("float[K, 3] t, float[unk__1, 3] u", ("K", 3), ("K", 3)),  # the exporter's own name
+        # A declaration that is wrong somewhere leaves its name alone.
+        ("float[unk__0, unk__0] t, float[unk__0, 3] u", ("unk__0", "unk__0"), ("unk__0", 3)),
+    ],
+)
+def test_names_that_inference_made_up_are_what_follows_by_now(
+    declared: str, first: tuple[int | str, ...], second: tuple[int | str, ...]
+) -> None:
+    text = f"""<ir_version: 8, opset_import: ["" : 17]> g (float[N, 3] x) => (float[A, B] y)
+    <{declared}> {{ t = Relu (x)  u = Neg (t)  y = Abs (u) }}"""
+    read = Model(parser.parse_model(text))
+    before = read.to_proto().graph.value_info
+    resolve_made_up(read)
+    assert [node.outputs[0].shape for node in read.graph.nodes] == [first, second, ("A", "B")]
+    assert read.to_proto().graph.value_info == before
+
+
+def test_names_for_one_size_become_one_where_inference_makes_up_another() -> None:
+    text = """<ir_version: 8, opset_import: ["" : 17]> g (float[N, 3] x, int64[2] s) => (float[] y)
+    <float[unk__4, unk__5] t, float[unk__7, unk__8] u, float[unk__9, unk__2] v>
+    { t = Reshape (x, s)  u = Neg (t)  v = Reshape (x, s)  y = ReduceSum <keepdims = 0> (v) }"""
+    read = Model(parser.parse_model(text))
+    resolve_made_up(read)
+    shapes = [node.outputs[0].shape for node in read.graph.nodes]
+    assert shapes[0] == shapes[1] == ("unk__4", "unk__5")
+    assert shapes[2] == ("unk__9", "unk__2")  # the same numbers, which inference does not know

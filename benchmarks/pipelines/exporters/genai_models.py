@@ -68,8 +68,8 @@ def main() -> None:
     source(row["model"], Path("source"))
     builder: Any = import_module("onnxruntime_genai.models.builder")
     extra = [f"{key}={value}" for key, value in row.get("extra", {}).items()]
-    told = ("", "source", "built", row["precision"], row["provider"], "cache")
-    builder.create_model(*told, **builder.parse_extra_options(*told, extra))
+    words = ("", "source", "built", row["precision"], row["provider"], "cache")
+    builder.create_model(*words, **builder.parse_extra_options(*words, extra))
     onnx: Any = import_module("onnx")
     onnx.save(onnx.load("built/model.onnx"), folder / f"{name}.onnx")  # with the weights inside
 
