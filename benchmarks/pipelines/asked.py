@@ -6,9 +6,13 @@ each draw and output. ENGINE is onnxruntime or openvino.
 
 import sys
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+flat: Any = import_module("judging").flat
 
 PRELOADED = ("numpy",)
 
@@ -47,11 +51,14 @@ def main() -> None:
     with np.load(feeds, allow_pickle=False) as stored:
         for key in stored.files:
             number, _, name = key.partition(":")
-            draws.setdefault(number, {})[name] = stored[key]
+            given = stored[key]
+            draws.setdefault(number, {})[name] = (
+                given.astype(object) if given.dtype.kind == "U" else given
+            )
     found: dict[str, Any] = {}
     for number, feed in draws.items():
-        for index, value in enumerate(run(feed)):
-            found[f"{number}:{index}"] = np.asarray(value)
+        for index, value in enumerate(flat(run(feed))):
+            found[f"{number}:{index}"] = value
     np.savez(answers, **found)
 
 

@@ -13,6 +13,9 @@ from msgspec import Struct
 
 HERE = Path(__file__).parent
 EXPORTED = "exported"
+# Of the unseen half by the hash, and looked into since, because a result of theirs ended with 0 and
+# was not equal: they count as seen.
+LOOKED_INTO = frozenset({"bigbird_pegasus", "chinese_clip", "patchtsmixer", "speech_to_text"})
 
 
 class Environment(Struct, frozen=True):
@@ -90,6 +93,8 @@ def catalogue(folder: Path = HERE) -> Catalogue:
 
 def half(architecture: str) -> str:
     """Return `seen`, or `unseen` for the half that is only measured and never looked into."""
+    if architecture in LOOKED_INTO:
+        return "seen"
     return "unseen" if hashlib.sha256(architecture.encode()).digest()[0] % 2 else "seen"
 
 

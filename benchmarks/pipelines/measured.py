@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from benchmarks.pipelines.catalogue import EXPORTED
+from benchmarks.pipelines.catalogue import EXPORTED, LOOKED_INTO
 
 _REASON = 140
 # Names and numbers of one file, left out where reasons are counted.
@@ -83,6 +83,9 @@ def read_rows(path: Path) -> list[Measured]:
     lines = path.read_text("utf-8").splitlines()[1:]
     names = Measured.__struct_fields__
     made = [dict(zip(names, line.split("\t"), strict=True)) for line in lines]
+    for row in made:
+        if row["file"].partition("+")[0] in LOOKED_INTO:  # since it was measured
+            row["half"] = "seen"
     return [
         msgspec.convert({**row, "runs": row["runs"] == "1"}, Measured, strict=False) for row in made
     ]
@@ -126,8 +129,9 @@ def page(rows: Sequence[Measured], made: int) -> str:
         "names, and more of the seen half.",
         "",
         "Counted is what ends with 0 and computes in onnxruntime what the original does, of the",
-        "files that onnxruntime runs. The unseen half (by hash of the architecture's name) is only",
-        "measured, never looked into.",
+        "files that onnxruntime runs; for OpenVINO and onnxruntime 1.16 the result runs in these.",
+        "The unseen half (by hash of the architecture's name) is only measured, never looked into,",
+        f"but {', '.join(sorted(LOOKED_INTO))}, which count as seen since.",
         "",
         f"- ended with 5: {sum(row.code == 5 for row in rows)}",
         f"- ended with 0, and not equal by the judge: {len(wrong)} of {len(running)}",

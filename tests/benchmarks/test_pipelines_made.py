@@ -12,6 +12,7 @@ from benchmarks.pipelines import generate
 from benchmarks.pipelines.callers import Caller
 from benchmarks.pipelines.catalogue import (
     HERE,
+    LOOKED_INTO,
     Catalogue,
     Environment,
     Exporter,
@@ -61,6 +62,7 @@ def test_halves_are_halves_and_shares_are_shares() -> None:
     seen = sum(half(name) == "seen" for name in names)
     assert 170 < seen < 230
     assert (half("bert"), half("gpt2")) == (half("bert"), half("gpt2"))
+    assert {half(name) for name in LOOKED_INTO} == {"seen"}
     assert 80 < sum(drawn(name) < 0.25 for name in names) < 120
     assert parted("int8/optimum/bart+decoder_model.onnx") == ("int8", "optimum", "bart")
 

@@ -32,6 +32,7 @@ class Judge:
         unstable: How many samples were set aside, because rounding explains their difference
             and no tolerance can be given.
         unstable_reason: What differed in the last one of these.
+        unrepeated: How many of them the original itself does not compute twice.
         noise_used: Whether noise had to be measured.
     """
 
@@ -57,7 +58,13 @@ class Judge:
         self.worst: dict[str, tuple[float | None, float | None]] = {}
         self.unstable = 0
         self.unstable_reason = ""
+        self.unrepeated = 0
         self.noise_used = False
+
+    def set_aside(self) -> None:
+        """Count a sample that the original itself does not compute twice."""
+        self.unstable += 1
+        self.unrepeated += 1
 
     def take(self, feed: Feed, before: dict[str, Value], after: dict[str, Value]) -> bool:
         """Judge a sample; False when it is set aside because rounding alone explains it."""

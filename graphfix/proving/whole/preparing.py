@@ -112,6 +112,7 @@ def prepare(task: Task) -> Prepared | Verification:
         every,
         task.room,
         smallest_first=task.options.smallest,
+        repeating=chance is None,
     )
     return Prepared(interface, original, result, samples, chance)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -18,7 +19,7 @@ from graphfix.proving.inputs.room import Room, elements
 from graphfix.proving.inputs.user import read_inputs
 from graphfix.proving.runners.engine import Engine, MissingForm, MissingOperator
 from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, is_wide_float, leaves
-from graphfix.proving.verdict.numbers import finite
+from graphfix.proving.verdict.numbers import compare, finite
 from graphfix.proving.whole.options import FEWEST_SAMPLES
 from graphfix.worker.limits import more_work
 
@@ -53,11 +54,13 @@ class Samples:
         room: Room | None = None,
         *,
         smallest_first: bool = False,
+        repeating: bool = False,
     ) -> None:
         """Read the user's inputs if there are any; draw no more after `patience` seconds of work.
 
         Sizes are chosen for which there is `room`; where memory runs out all the same, smaller
-        ones are tried. `smallest_first` begins with these.
+        ones are tried. `smallest_first` begins with these. Where a model is `repeating`, the first
+        sizes must be such that it computes the same again.
 
         Raises:
             UsageError: They do not fit the model.
@@ -71,6 +74,9 @@ class Samples:
         self.room = room
         self._smallest_first = smallest_first
         self._known: list[int] = []
+        self._repeating = repeating and maker.is_dynamic()
+        self._refused: set[int] = set()
+        self._last = 0
         self._rescans = 0
         self._scans = 0
         self.every = every if inputs is None else None
@@ -92,6 +98,8 @@ class Samples:
         if self._smallest_first:
             guesses = sorted(guesses, key=lambda guess: self._cost(sample, guess[0]))
         for attempt, other_side in guesses:
+            if attempt in self._refused:
+                continue
             rare = attempt not in self._known and bool(self._known or attempt >= sizes.ATTEMPTS)
             if self._spent() > (_FOR_RARE if rare else 1.0):
                 return None
@@ -130,9 +138,19 @@ class Samples:
                 raise
             self.room.ran_out(shapes)
             return None
+        self._last = attempt
+        if self._repeating and not self._known and not repeats(self._engine, feed, outputs):
+            self.last_error = EngineFailed("it computes something else each time")
+            self._refused.add(attempt)
+            return None
         if attempt not in self._known:
             self._known.append(attempt)
         return feed, outputs
+
+    def refuse_last(self) -> None:
+        """Draw no more of the sizes that were drawn last: the original does not mean them."""
+        self._refused.add(self._last)
+        self._known = [attempt for attempt in self._known if attempt not in self._refused]
 
     def _fits(self, sample: int, attempt: int) -> bool:
         if self.room is None or not self.maker.is_dynamic():
@@ -295,6 +313,27 @@ def all_finite(values: dict[str, Value]) -> bool:
         for value in values.values()
         for _, array in leaves(value)
     )
+
+
+def repeats(engine: Engine, feed: Feed, outputs: dict[str, Value]) -> bool:
+    """Say whether a model computes the same again, after other numbers were in its memory.
+
+    At sizes that do not fit, onnxruntime's Concat leaves parts of its output as the memory was
+    where one operand is empty: such sizes have no meaning.
+    """
+    with contextlib.suppress(EngineFailed):
+        engine.run({name: _turned(value) for name, value in feed.items()})
+    try:
+        again = engine.run(feed)
+    except EngineFailed:
+        return False
+    return all(compare(value, again.get(name)).equal for name, value in outputs.items())
+
+
+def _turned(value: Value) -> Value:
+    if isinstance(value, list):
+        return [_turned(item) for item in value]
+    return -value if isinstance(value, np.ndarray) and is_wide_float(value.dtype) else value
 
 
 def _jittered(value: Value, rng: np.random.Generator) -> Value:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
 from onnx import parser
 
 from graphfix.errors import EngineFailed
@@ -49,3 +51,42 @@ def test_what_runs_late_is_still_found() -> None:
     samples = Samples(MODEL, engine, maker, None, 60.0)
     assert [samples.next(number) is None for number in range(3)] == [True, True, False]
     assert samples.ran_first == 2
+
+
+class _Forgetful:
+    """An engine that leaves what was in its memory where the first size is not 4."""
+
+    name = "forgetful"
+
+    def __init__(self) -> None:
+        self.last: Value = None
+
+    def run(self, feed: Feed) -> dict[str, Value]:
+        x, left = feed["x"], self.last
+        self.last = x
+        assert isinstance(x, np.ndarray)
+        if x.shape[0] == 4 or not isinstance(left, np.ndarray) or left.shape != x.shape:
+            return {"y": x}
+        return {"y": left}
+
+
+@pytest.mark.parametrize("repeating", [True, False])
+def test_sizes_that_are_not_meant_are_passed_over(repeating: bool) -> None:
+    maker = FeedMaker(MODEL)
+    samples = Samples(MODEL, _Forgetful(), maker, None, 60.0, repeating=repeating)
+    drawn = samples.next(0)
+    assert drawn is not None
+    x = drawn[0]["x"]
+    assert isinstance(x, np.ndarray)
+    assert (x.shape[0] == 4) == repeating
+    assert (samples.ran_first == 0) == (not repeating)
+
+
+def test_refused_sizes_are_not_drawn_again() -> None:
+    samples = Samples(MODEL, _Refusing(0), FeedMaker(MODEL), None, 60.0)
+    assert samples.next(0) is not None
+    assert samples.ran_first == 0
+    samples.refuse_last()
+    assert samples.ran_first is None
+    assert samples.next(0) is not None
+    assert samples.ran_first == 1
