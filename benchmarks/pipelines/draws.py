@@ -138,7 +138,7 @@ def alike(one: Any, other: Any) -> bool:
 
 
 def repeats(session: Any, sizes: Sequence[int]) -> bool:
-    """Say whether a session computes the same again, after it ran on other numbers.
+    """Say whether a session computes the same again, after it ran on other values.
 
     At sizes that do not fit, onnxruntime's Concat leaves parts of its output as the memory was
     where an operand is empty. What a network draws at random does not repeat either.

@@ -316,7 +316,7 @@ def all_finite(values: dict[str, Value]) -> bool:
 
 
 def repeats(engine: Engine, feed: Feed, outputs: dict[str, Value]) -> bool:
-    """Say whether a model computes the same again, after other numbers were in its memory.
+    """Say whether a model computes the same again, after other values were in its memory.
 
     At sizes that do not fit, onnxruntime's Concat leaves parts of its output as the memory was
     where one operand is empty: such sizes have no meaning.
