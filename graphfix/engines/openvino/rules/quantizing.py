@@ -1,0 +1,68 @@
+"""OpenVINO: scales by channel in QOperators, and scales that are infinite."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphfix.authoring.declaring import Unknown
+from graphfix.engines.profile import Target
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.ir.views import NodeView, Value
+
+_ASKED = "asked of 2026.4.1: facts/asked.json"
+
+
+@rule(
+    "QLinearConv",
+    feature="op:QLinearConv",
+    versions="openvino2026.4..",
+    severity=REJECT,
+    text="The number of dequantization scale elements '{count}' must match the input shape "
+    "dimension pointed to by the axis attribute: 1",
+    source=f"{_ASKED}, convolved-channels",
+)
+def scales_of_convolved_channels(node: NodeView, target: Target) -> Answer:
+    """OpenVINO reads scales by channel of QLinearConv along the axis of inputs, not outputs."""
+    weights, scales = node.need(3), node.need(4)
+    if scales.rank == 0:
+        return None
+    count, within = scales.dim(0), weights.dim(1)
+    if count is None or within is None:
+        return Unknown(f"sizes of {scales.name if count is None else weights.name}")
+    if count != within:
+        return True
+    return Yes(severity=WRONG) if count > 1 else None
+
+
+@rule(
+    "QLinearMatMul",
+    feature="op:QLinearMatMul",
+    versions="openvino2026.4..",
+    severity=REJECT,
+    text="Scalar value can't be derived from a node with [{count}]",
+    source=f"{_ASKED}, multiplied-columns",
+)
+def scales_of_multiplied_columns(node: NodeView, target: Target) -> Answer:
+    """OpenVINO supports one scale for each operand of QLinearMatMul only."""
+    answers = [_several(node.need(at)) for at in (1, 4, 6)]
+    return True if True in answers else next((one for one in answers if one), None)
+
+
+def _several(scales: Value) -> bool | Unknown | None:
+    """Say whether there are several scales."""
+    if scales.static_shape is None:
+        return None if scales.rank == 0 else Unknown(f"shape of {scales.name}")
+    return bool(np.prod(scales.static_shape) > 1)
+
+
+@rule(
+    "DequantizeLinear",
+    feature="const:DequantizeLinear.scale",
+    versions="openvino2026.4..",
+    severity=WRONG,
+    source="measured on 2026.4.1: uint8 is 255 where onnxruntime has 0",
+)
+def infinite_scale(node: NodeView, target: Target) -> Answer:
+    """OpenVINO quantizes NaN, which an infinite scale makes of 0, differently from onnxruntime."""
+    scales = node.need(1).array()
+    return None if scales is None else not bool(np.isfinite(scales).all())
