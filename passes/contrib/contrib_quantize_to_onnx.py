@@ -12,7 +12,9 @@ After: y = Mul (Sub (Cast <to = 1> (q), 3), 0.1)
 When it refuses: The scale is not float32; a rank is unknown where scales go along an axis; the
     scale or zero point of 16 bits is computed at run time.
 Accuracy: Exact: the same operations in the same order; float32 holds every number of 16 bits. A
-    NaN that is quantized and dequantized stays NaN, where the cast leaves open what it becomes.
+    NaN that is quantized and dequantized stays NaN, where the cast leaves open what it becomes; but
+    where a scale makes it that is infinite or next to it, it is the least number, as in
+    onnxruntime.
 References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.QuantizeLinear,
     com.microsoft.DequantizeLinear; onnxruntime/core/providers/cpu/quantization/quantize_linear.cc
 """
@@ -28,6 +30,8 @@ from graphfix.authoring import (
     NodeView,
     Refuse,
     Value,
+    least_for_nan,
+    may_be_nan,
     need_rank,
     rewrite,
 )
@@ -39,7 +43,7 @@ _RANGES = {int(TensorProto.INT16): (-32768, 32767), int(TensorProto.UINT16): (0,
 
 @rewrite(
     (_QUANTIZE, _DEQUANTIZE),
-    emits="Add Cast Clip DequantizeLinear Div Mul QuantizeLinear Round Sub",
+    emits="Add Cast Clip DequantizeLinear Div Greater Mul QuantizeLinear Round Sub Where",
 )
 def contrib_quantize_to_onnx(node: NodeView, build: Builder) -> Value:
     """Write ONNX's operator or the arithmetic, see the module."""
@@ -56,7 +60,7 @@ def contrib_quantize_to_onnx(node: NodeView, build: Builder) -> Value:
     return _written(node, build, kind, several=several)
 
 
-@rewrite(_DEQUANTIZE, emits="Add Clip Div Mul Round Sub", since=11)
+@rewrite(_DEQUANTIZE, emits="Add Clip Div Greater Mul Round Sub Where", since=11)
 def contrib_quantize_dequantize_to_clip(node: NodeView, build: Builder) -> Value:
     """Write a pair of 16 bits as floats, see the module."""
     x, scale = node.need(0), node.need(1)
@@ -95,8 +99,10 @@ def _limited(node: NodeView, build: Builder, kind: int, *, several: bool) -> Val
     if kind not in _RANGES or build.opset < 11:
         raise Refuse("numbers of 8 or 16 bits must be asked for, and Round be there (opset 11)")
     factor, zero = _parameters(node, build, several=several)
-    low, high = (np.float32(bound) for bound in _RANGES[kind])
+    low, high = (np.array(bound, np.float32) for bound in _RANGES[kind])
     steps = build.Add(build.Round(build.Div(node.need(0), factor)), zero)
+    if np.isinf(factor).any() or may_be_nan(node.need(0)):
+        steps = least_for_nan(build, steps, low)
     return build.Clip(steps, build.constant(low), build.constant(high))
 
 

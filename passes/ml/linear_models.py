@@ -73,6 +73,7 @@ def linear_classifier_to_matmul(
     labels = labels_of(node, _LABELS)
     count = count_of_labels(node, _LABELS)
     scored = _intercepts(node).size
+    node.attr("multi_class", 0)  # how it was trained; neither onnxruntime nor ONNX computes by it
     after = _transform(node)
     total = _product(node, build, scored)
     if scored == 1 and count == 2 and after == "NONE":

@@ -3,12 +3,20 @@
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Array, Builder, NodeView, Refuse, Value
+from graphfix.authoring import (
+    Array,
+    Builder,
+    NodeView,
+    Refuse,
+    Value,
+    least_for_nan,
+    may_be_nan,
+)
 
 from ._few_bits import FEW_BITS, rounded_to_few_bits
 from ._reading import RANGES, by_element, quantized_type, scale_of, zero_of
 
-PAIR_EMITS = "Abs Add Cast Clip Div Less Max Min Mul Not Round"
+PAIR_EMITS = "Abs Add Cast Clip Div Greater Less Max Min Mul Not Round Where"
 
 
 def constant_as_float(node: NodeView, build: Builder, most: int) -> Value:
@@ -74,6 +82,8 @@ def pair_as_floats(node: NodeView, build: Builder) -> Value:
     zero = zero_of(maker, build, rank)
     steps = build.Round(build.Div(x, scale_of(maker, build, rank)))
     low, high = (bound - zero for bound in RANGES[kind])
+    if np.isinf(scale_of(maker, build, rank)).any() or may_be_nan(x):
+        steps = least_for_nan(build, steps, low.astype(np.float32))
     # Round gives -0.0 where an integer is 0; adding, even 0, makes it what the integer becomes.
     shift = zero - zero_of(node, build, rank)
     whole = build.Add(_limited(build, steps, low, high), shift.astype(np.float32))

@@ -17,7 +17,10 @@ from ._reading import RANGES
 Number = Array | Value
 BYTES = (TensorProto.INT8, TensorProto.UINT8)
 # What is emitted in rounding and limiting, whatever the operator.
-EMITTED = ("Abs", "Add", "Cast", "Ceil", "Clip", "Div", "Floor", "Mul", "Reshape", "Round", "Sub")
+EMITTED = (
+    *("Abs", "Add", "Cast", "Ceil", "Clip", "Div", "Floor", "Greater", "Less", "Mul", "Reshape"),
+    *("Round", "Sub", "Where"),
+)
 
 
 def whole(build: Builder, x: Value) -> Value:
@@ -66,12 +69,25 @@ def _joined(
 
 
 def scale_at(
-    node: NodeView, build: Builder, place: int, kinds: Collection[int] = (TensorProto.FLOAT,)
+    node: NodeView,
+    build: Builder,
+    place: int,
+    kinds: Collection[int] = (TensorProto.FLOAT,),
+    *,
+    infinite: bool = False,
 ) -> Number:
     """Return a scale as float32, of rank 0 or 1, which may be given in any of some types.
 
+    Args:
+        node: The quantized operator.
+        build: The builder.
+        place: Which input it is.
+        kinds: The element types that it may have.
+        infinite: Whether it may be infinite where it is constant, as quantizers leave it that have
+            measured a mask of -inf.
+
     Raises:
-        Refuse: It is no float32, no vector, not positive or infinite, or one of several late ones.
+        Refuse: It is no float32, no vector, not positive, infinite, or one of several late ones.
     """
     value = node.need(place)
     if value.elem_type not in kinds:
@@ -80,16 +96,30 @@ def scale_at(
     if known is None:
         narrow = value.elem_type != TensorProto.FLOAT
         return _one(build, build.Cast(value, to=TensorProto.FLOAT) if narrow else value)
-    if not ((known > 0) & np.isfinite(known)).all():
-        raise Refuse(f"the scale {value.name} must be positive and finite; it is not")
+    if not (known > 0).all():
+        raise Refuse(f"the scale {value.name} must be positive; it is {_worst(known)}")
+    if not infinite and np.isinf(known).any():
+        raise Refuse(
+            f"the scale {value.name} must be finite; it is infinite, as measured on a mask of -inf:"
+            f" quantize again without this {node.op} (nodes_to_exclude)"
+        )
     return _vector(known.astype(np.float32), value)
 
 
+def _worst(known: Array) -> float:
+    return float(known[~(known > 0)].reshape(-1)[0])
+
+
 def one_scale(
-    node: NodeView, build: Builder, place: int, kinds: Collection[int] = (TensorProto.FLOAT,)
+    node: NodeView,
+    build: Builder,
+    place: int,
+    kinds: Collection[int] = (TensorProto.FLOAT,),
+    *,
+    infinite: bool = False,
 ) -> Number:
     """Return a scale that is one value for the whole tensor, as float32."""
-    return _single(node, scale_at(node, build, place, kinds), place)
+    return _single(node, scale_at(node, build, place, kinds, infinite=infinite), place)
 
 
 def zero_at(node: NodeView, build: Builder, place: int) -> Number:

@@ -21,9 +21,14 @@ from graphfix.authoring import (
     need_rank,
 )
 
+from ._beyond import like
 from ._parameters import result_kind, rounded, saturated, whole
-from ._qelements import STEP, known, moved_and_rounded, real_of
+from ._qelements import STEP, any_scale, known, moved_and_rounded, real_of
 
+_NOTHING = (
+    "the scale of what goes in is infinite, as measured on a mask of -inf: onnxruntime 1.32 gives "
+    "bytes of 0, 1.16 others where the zero point is not 0"
+)
 _MOST = 64  # places of a window that are added one by one
 
 
@@ -115,14 +120,19 @@ def softmax(node: NodeView, build: Builder) -> Value:
     """QLinearSoftmax (x, scale, y scale, y zero in places 0, 1, 3, 4).
 
     onnxruntime counts in whole steps, of which 1 has floor(1 / scale). Its exponentials are those
-    of the C library, whose last digit decides next to a half.
+    of the C library, whose last digit decides next to a half. Of an infinite scale it makes NaN,
+    and of that bytes of 0 (measured on 1.32.0).
     """
-    build.declare(APPROXIMATE, STEP)
     x, kind = node.need(0), result_kind(node, 4)
     rank = need_rank(x, 1)
     new = int(node.attr("opset", 13)) >= 13
     axis = int(node.attr("axis", -1 if new else 1)) % rank
     steps = np.floor(np.float32(1) / known(node, build, 3))
+    zero = known(node, build, 4, zero=True)
+    if np.isinf(any_scale(node, build, 1)):
+        build.declare(APPROXIMATE, _NOTHING)
+        return like(build, whole(build, x), 0)
+    build.declare(APPROXIMATE, STEP)
     number = whole(build, x)
     several = not new and axis != rank - 1
     if several:  # the axes from there on are one
@@ -130,7 +140,7 @@ def softmax(node: NodeView, build: Builder) -> Value:
     below = build.Sub(number, build.ReduceMax(number, axes=[axis], keepdims=1))
     shares = _softmax(build, build.Mul(below, known(node, build, 1)), axis, rank)
     counted = rounded(build, build.Mul(shares, np.float32(steps)))
-    result = saturated(build, counted, known(node, build, 4, zero=True), kind)
+    result = saturated(build, counted, zero, kind)
     return build.Reshape(result, build.Shape(x)) if several else result
 
 

@@ -39,6 +39,7 @@ WRITTEN = (
     "AveragePool",
     "Concat",
     "Conv",
+    "Gather",
     "LeakyRelu",
     "MatMul",
     "Pad",
@@ -49,7 +50,6 @@ WRITTEN = (
     "Slice",
     "Softmax",
     "Transpose",
-    "Where",
 )
 OPTIONS = {
     "rounded": Option(bool, False, "Average by AveragePool, rounding next to a half: cheaper.")

@@ -5,11 +5,20 @@ from typing import Any, cast
 import numpy as np
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, listed, need_type
+from graphfix.authoring import (
+    Builder,
+    NodeView,
+    Refuse,
+    Value,
+    least_for_nan,
+    listed,
+    may_be_nan,
+    need_type,
+)
 
 from ._late_scales import broadcast_late
-from ._parameters import BYTES, Number, along, requantized, scale_at, zero_at
-from ._reading import quantized_type
+from ._parameters import BYTES, Number, along, rounded, saturated, scale_at, zero_at
+from ._reading import RANGES, quantized_type
 
 # onnxruntime divides by the scale in float32 whatever the types are (measured on 1.32.0).
 _READ = (TensorProto.FLOAT, TensorProto.FLOAT16)
@@ -31,7 +40,14 @@ def quantized(node: NodeView, build: Builder) -> Value:
     need_type(x, _READ)
     x = x if x.elem_type == TensorProto.FLOAT else build.Cast(x, to=TensorProto.FLOAT)
     scale, zero = _parameters(node, build)
-    return build.Cast(requantized(build, x, cast("Any", scale), zero, kind), to=kind)
+    steps = rounded(build, build.Div(x, cast("Any", scale)))
+    if isinstance(zero, np.ndarray) and (_is_infinite(scale) or may_be_nan(node.need(0))):
+        steps = least_for_nan(build, steps, np.float32(RANGES[kind][0]) - zero)
+    return build.Cast(saturated(build, steps, zero, kind), to=kind)
+
+
+def _is_infinite(scale: Number) -> bool:
+    return isinstance(scale, np.ndarray) and bool(np.isinf(scale).any())
 
 
 def _parameters(node: NodeView, build: Builder) -> tuple[Number, Number]:
@@ -45,7 +61,7 @@ def _parameters(node: NodeView, build: Builder) -> tuple[Number, Number]:
         if zero is None:
             return late, np.zeros((), np.float32)
         return late, broadcast_late(node, build, zero, _floats(zero, build))
-    numbers = scale_at(node, build, 1, _READ), zero_at(node, build, 2)
+    numbers = scale_at(node, build, 1, _READ, infinite=True), zero_at(node, build, 2)
     axis = int(node.attr("axis", 1))
     for number in numbers:
         if isinstance(number, np.ndarray) and number.ndim:

@@ -6,7 +6,7 @@ from graphfix.authoring import Builder, Value
 
 from ._parameters import EMITTED, rounded
 
-RANGING_EMITS = (*EMITTED, "Less", "Max", "Min", "Neg", "ReduceMax", "ReduceMin", "Where")
+RANGING_EMITS = (*EMITTED, "Max", "Min", "Neg", "ReduceMax", "ReduceMin")
 _LOW, _HIGH = np.float32(0), np.float32(255)
 
 

@@ -13,15 +13,17 @@ After:
 When it refuses: The channels of a QLinearConv or a rank that is needed are unknown; scales differ
     by row; a scale or zero point of what is no product is computed at run time; a sum over a single
     channel may be 2**24, up to which float32 holds every integer. Longer sums are cut in pieces
-    that float32 holds, and added as int32.
+    that float32 holds, and added as int32. An infinite scale, of what is no sum, product, part or
+    softmax of bytes.
 Accuracy: Exact for products, QLinearMul, QLinearGlobalAveragePool, QLinearLeakyRelu,
     QLinearSigmoid, QLinearConcat and QLinearWhere: sums are integers, and they are scaled and
     rounded in the order in which onnxruntime does. QLinearAdd is exact where fusing a product with
     its sum changes none of the results that there can be, which is tried for every pair of bytes;
     QLinearAveragePool where the places of its window, at most 64, can be added in the kernel's
     order. Else they are approximate, as is QLinearSoftmax: where a quotient is next to a half, a
-    result may be one step of quantization away. The option `rounded` takes AveragePool for the
-    mean, which is cheaper.
+    result may be one step of quantization away. Sums and products that int32 does not hold become
+    the least byte, as onnxruntime has it on x86-64: ARM has the greatest. The option `rounded`
+    takes AveragePool for the mean, which is cheaper.
 References: https://onnx.ai/onnx/operators/onnx__QLinearConv.html, onnx__QLinearMatMul.html;
     microsoft/onnxruntime docs/ContribOperators.md, onnxruntime/core/mlas/lib/quantize.cpp,
     onnxruntime/contrib_ops/cpu/quantization

@@ -15,8 +15,9 @@ When it refuses: What is dequantized does not come from QuantizeLinear, a scale 
     computed at run time, given by blocks or not float32, or the type is none of 4, 8 or 16 bits,
     nor float8 without a zero point.
 Accuracy: Exact: all numbers between the two are whole and small. NaN stays NaN, where
-    QuantizeLinear leaves open what it becomes. The engine computes in floating point what it may
-    have computed in integers.
+    QuantizeLinear leaves open what it becomes; but where a scale makes it that is infinite or next
+    to it, it becomes the least number, as in onnxruntime. The engine computes in floating point
+    what it may have computed in integers.
 References: https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html;
     https://onnx.ai/onnx/operators/onnx__DequantizeLinear.html
 """

@@ -9,7 +9,8 @@ When it refuses: Only DequantizeLinear reads the numbers, with which it goes tog
     8 bits; the scale is neither float32 nor float16; the rank is unknown where the scale goes along
     an axis, or a size where it is given by blocks.
 Accuracy: Exact: halves go to the even neighbour, as the operator says. Where the cast goes later,
-    NaN stays NaN, of which QuantizeLinear makes a number.
+    NaN stays NaN, of which QuantizeLinear makes a number, the least in onnxruntime; so it does here
+    where the scale, or one whose numbers get here, is infinite or next to it.
 References: https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html;
     builtin_op_importers.cpp:1155-1253 of onnx-tensorrt, release 8.6; microsoft/onnxruntime
     onnxruntime/core/mlas/lib/quantize.cpp
