@@ -27,10 +27,14 @@ PRELOADED = ("onnx", "onnxruntime")
 # optimizations move an output of the original by a quarter of it, and never more than `_MOST`.
 _FLOAT, _HALF, _STEPS, _MOST = 1e-3, 2e-2, 3e-2, 0.1
 _NOISE = 4.0
+# Engines round scales and products in other places: how far steps carry that shows where all float
+# weights of the original are off by so much.
+_ROUNDING = 1e-6
 # An original that onnxruntime's optimizations change by more than this is no reference: scales that
 # are infinite, for one.
 _MEANINGLESS = 0.5
 _QUANTIZED = ("integer", "quant", "qlinear", "bits")
+_QUANTIZERS = ("QuantizeLinear", "DequantizeLinear")
 _COUNT = 3
 # Of outputs that are 0 everywhere.
 _TINY = 1e-5
@@ -131,9 +135,15 @@ def furthest(apart_of: Sequence[Sequence[float]]) -> list[float]:
 
 
 def _described(path: str) -> tuple[set[str], set[int], bytes]:
-    """Return operators, element types, and the file with 4-bit products of full precision."""
+    """Return operators, element types, and the file with 4-bit products of full precision.
+
+    Raises:
+        ValueError: A scale is infinite, as calibration on masks leaves it: 0 becomes NaN, and what
+            NaN is quantized to is left open.
+    """
     onnx: Any = import_module("onnx")
     model = onnx.load(path)
+    _refuse_infinite_scales(model, onnx)
     operators: set[str] = set()
     types = {one.data_type for one in model.graph.initializer}
     graphs = [model.graph, *model.functions]
@@ -149,6 +159,13 @@ def _described(path: str) -> tuple[set[str], set[int], bytes]:
                 if one.name == "accuracy_level":
                     one.i = 0
     return operators, types, model.SerializeToString()
+
+
+def _refuse_infinite_scales(model: Any, onnx: Any) -> None:
+    scales = {node.input[1] for node in model.graph.node if node.op_type in _QUANTIZERS}
+    for stored in model.graph.initializer:
+        if stored.name in scales and not np.isfinite(onnx.numpy_helper.to_array(stored)).all():
+            raise ValueError(f"the scale {stored.name} is not finite")
 
 
 def _started(source: str, described: bytes | None) -> tuple[Any, Any]:
@@ -182,9 +199,10 @@ def judged(original: str, result: str, engine: tuple[str, str] | None = None) ->
         sizes = draws.running_sizes(best)
     except Exception as error:  # whatever onnx and onnxruntime raise: the file is no reference
         return {**answer, "reason": _short(error)}
-    given = list(_references(best, plain, sizes))
     base = bound(operators, types)
     steps = base == _STEPS
+    rounded = draws.session_of(_rounded(described)) if steps and engine else None
+    given = list(_references(best, plain, sizes))
     noise = furthest(
         [
             [apart(a, b, steps=steps) for a, b in zip(flat(wanted), flat(own), strict=True)]
@@ -195,6 +213,12 @@ def judged(original: str, result: str, engine: tuple[str, str] | None = None) ->
         reason = "onnxruntime computes something else without optimizations"
         return {**answer, "reason": reason}
     answer |= {"runs": True, "sizes": sizes}
+    if rounded is not None:
+        moved = [
+            [apart(a, b, steps=steps) for a, b in zip(flat(wanted), flat(own), strict=True)]
+            for wanted, own in _moved(rounded, best, given)
+        ]
+        noise = list(map(max, noise, furthest(moved))) if moved else noise
     if not result:
         return answer
     try:
@@ -231,6 +255,30 @@ def _references(best: Any, plain: Any, sizes: Sequence[int]) -> Iterator[tuple[A
                 yield feed, best.run(names, feed), plain.run(names, feed)
             except Exception:  # at the other sizes the original need not run
                 break
+
+
+def _rounded(described: bytes) -> bytes:
+    """Return a file whose float weights, scales among them, are off by a rounding error."""
+    onnx: Any = import_module("onnx")
+    model = onnx.load_from_string(described)
+    rng = np.random.default_rng(3)
+    for stored in model.graph.initializer:
+        if stored.data_type == onnx.TensorProto.FLOAT and not stored.external_data:
+            values: Any = onnx.numpy_helper.to_array(stored)
+            signs = rng.choice(np.array([-1, 1]), values.shape)
+            off = (values * (1 + _ROUNDING * signs)).astype(np.float32)
+            stored.CopyFrom(onnx.numpy_helper.from_array(off, stored.name))
+    return bytes(model.SerializeToString())
+
+
+def _moved(rounded: Any, best: Any, given: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+    """Yield what the original computes, and what it does where its weights are rounded."""
+    names = [one.name for one in best.get_outputs()]
+    for feed, wanted, _ in given:
+        try:
+            yield wanted, rounded.run(names, feed)
+        except Exception:  # a scale may be off where it must not be
+            return
 
 
 def _means(session: Any, sizes: Sequence[int]) -> bool:

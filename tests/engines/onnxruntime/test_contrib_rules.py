@@ -15,6 +15,14 @@ SCALED = (
     "(float[1,2,4] x, float[4,12] w, float[12] b) => (float[1,2,4] y) "
     "{ y = com.microsoft.Attention <num_heads: int = 2, scale: float = 0.5> (x, w, b) }"
 )
+BLOCKS = (
+    "(float[2,96] x, uint8[%d,3,16] b, float[%d] s, uint8[%d] z) => (float[2,%d] y) "
+    "{ y = com.microsoft.MatMulNBits <K: int = 96, N: int = %d, bits: int = 4, "
+    "block_size: int = 32> (x, b, s%s) }"
+)
+ODD, OF_ONE, BARE = (
+    BLOCKS % (n, 3 * n, 2 * n, n, n, zero) for n, zero in ((2, ", z"), (1, ", z"), (2, ""))
+)
 QUANTIZED = (
     "(float[2] x, float s, int16 z) => (int16[2] y) { y = com.microsoft.QuantizeLinear (x, s, z) }"
 )
@@ -55,6 +63,7 @@ YES = [
     Yes(EXPANDED, "expand-dims-by-constant", f"{NAME}ExpandDims", "reject", "", "ort-1.27", 13),
     Yes(GEMM, "fused-gemm-without-sum", f"{NAME}FusedGemm", "reject", "", "ort-1.12", 13),
     Yes(BATCHES, "fused-matmul-of-batches", f"{NAME}FusedMatMul", "reject", "", "ort-1.10", 13),
+    Yes(ODD, "zero-points-of-odd-blocks", f"{NAME}MatMulNBits", "wrong", "", "ort-1.16", 13),
     Yes(POOL, "contrib-int8-kernels", f"{NAME}NhwcMaxPool", "reject", "find", "ort-1.10", 13),
     Yes(MEAN, "int8-means", f"{NAME}QLinearGlobalAveragePool", "reject", "", "ort-1.10", 13),
     Yes(FLAT, "skip-of-matrix", f"{NAME}SkipLayerNormalization", "reject", "", "ort-1.14", 13),
@@ -63,6 +72,9 @@ YES = [
 NO = [
     No(SCALED, "attention-scale", "ort-1.14", 13),
     No(QUANTIZED, "contrib-quantize-types", "ort-1.17", 13),
+    No(ODD, "zero-points-of-odd-blocks", "ort-1.17", 13),
+    No(OF_ONE, "zero-points-of-odd-blocks", "ort-1.16", 13),
+    No(BARE, "zero-points-of-odd-blocks", "ort-1.16", 13),
     No(QUANTIZED.replace("int16", "int8"), "contrib-quantize-types", "ort-1.10", 13),
     No(EXPANDED, "expand-dims-by-constant", "ort-1.28", 13),
     No(GEMM, "fused-gemm-without-sum", "ort-1.13", 13),

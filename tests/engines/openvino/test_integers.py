@@ -46,3 +46,14 @@ def test_quotients_of_bytes(
 )
 def test_quotients_in_a_kernel(then: str, expected: list[tuple[str, str]]) -> None:
     assert [one for one in found(NEW, AFTER % then, 17) if one[1] == "wrong"] == expected
+
+
+@pytest.mark.parametrize(
+    ("scale", "expected"), [("inf", [("infinite-scale", "wrong")]), ("0.1", [])]
+)
+def test_infinite_scales(scale: str, expected: list[tuple[str, str]]) -> None:
+    text = (
+        f"g (float[N] x) => (float[N] y) <float s = {{{scale}}}, uint8 z = {{0}}> "
+        "{ q = QuantizeLinear (x, s, z) y = DequantizeLinear (q, s, z) }"
+    )
+    assert [one for one in found(NEW, text) if one[1] == "wrong"] == expected

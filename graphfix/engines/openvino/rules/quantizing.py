@@ -1,10 +1,11 @@
-"""OpenVINO: scales by channel in QOperators, and scales that are infinite."""
+"""OpenVINO: scales by channel in QOperators, infinite scales, and 16 bits."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from graphfix.authoring.declaring import Unknown
+from graphfix.engines.operands import quantizer_reported_at
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.ir.views import NodeView, Value
@@ -66,3 +67,20 @@ def infinite_scale(node: NodeView, target: Target) -> Answer:
     """OpenVINO quantizes NaN, which an infinite scale makes of 0, differently from onnxruntime."""
     scales = node.need(1).array()
     return None if scales is None else not bool(np.isfinite(scales).all())
+
+
+@rule(
+    ("DequantizeLinear", "com.microsoft::DequantizeLinear"),
+    feature="dtype:{op}.int16",
+    versions="openvino2026.4..",
+    severity=WRONG,
+    source=f"{_ASKED}, pairs-of-16-bits",
+)
+def unsaturated_pair(node: NodeView, target: Target) -> Answer:
+    """OpenVINO does not saturate what is quantized to 16 bits and dequantized again."""
+    quantizer = quantizer_reported_at(node)
+    zero = None if quantizer is None else quantizer.input(2)
+    kind = "" if zero is None else zero.type_name
+    if kind not in ("int16", "uint16"):
+        return None
+    return Yes(feature=f"op:{node.domain}::{node.op}" if node.domain else f"dtype:{node.op}.{kind}")
