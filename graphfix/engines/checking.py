@@ -330,16 +330,13 @@ def file_findings(complaints: Iterable[Complaint], target: Target | None) -> tup
     return tuple(_of_file(each, target) for each in complaints)
 
 
-def features_of(complaints: Iterable[Complaint], typed: str = "") -> frozenset[str]:
-    """Return what blocks every engine of what is wrong with a file, as features.
+# What may be wrong where inference says something of types: it may stop before any node.
+OF_TYPES = frozenset({"model:type-contradiction", "model:output-type-declared"})
 
-    Args:
-        complaints: What is wrong with it, node by node.
-        typed: What inference says that checks types, which may name no node.
-    """
-    known = {each.feature for each in file_findings(complaints, None) if each.blocks}
-    hidden = ("type-contradiction", "output-type-declared") if typed else ()
-    return frozenset(known.union(file_rules()[name].feature for name in hidden))
+
+def features_of(complaints: Iterable[Complaint]) -> frozenset[str]:
+    """Return what blocks every engine of what is wrong with a file, as features."""
+    return frozenset(each.feature for each in file_findings(complaints, None) if each.blocks)
 
 
 def _of_file(complaint: Complaint, target: Target | None) -> Finding:

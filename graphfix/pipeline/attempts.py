@@ -220,8 +220,8 @@ def _raising(before: Original, hooks: Sequence[Hook]) -> Stage:
 
 
 def _tried(before: Original, model: Model, settings: Settings, hooks: Sequence[Hook]) -> Attempt:
-    faults = features_of(before.validity.complaints, before.validity.typed)
-    run = Run(model, settings, hooks, known_faults=faults)
+    known = before.validity
+    run = Run(model, settings, hooks, known_faults=(features_of(known.complaints), known.typed))
     try:
         execute(run)
     except PassBug as bug:  # what the pass did to the model cannot be undone

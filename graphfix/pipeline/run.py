@@ -13,7 +13,13 @@ from graphfix.authoring.declaring import TARGETED, Pass
 from graphfix.authoring.registry import Catalogue
 from graphfix.authoring.spared_nodes import Spared
 from graphfix.authoring.workspace import USUAL_OPSET, Budget, Workspace
-from graphfix.engines.checking import Checked, check_alone, features_of, with_consequences
+from graphfix.engines.checking import (
+    OF_TYPES,
+    Checked,
+    check_alone,
+    features_of,
+    with_consequences,
+)
 from graphfix.ir.model import Model
 from graphfix.ir.protos import called
 from graphfix.ir.storage.weights import type_name
@@ -36,7 +42,7 @@ from graphfix.pipeline.sweep import (
 )
 from graphfix.pipeline.validation import interface
 from graphfix.report import LOSSY, Finding, IoChange
-from graphfix.validity.examination import examine
+from graphfix.validity.examination import examine, types_said
 
 # How many nodes a model may become: this many times what it has, and some more if it is small.
 GROWTH, SMALL_GROWTH = 3, 10_000
@@ -68,7 +74,8 @@ class Run:
         leavable: Whether the last sweep dropped trees for what graph passes of last resort remove.
         left: The features that the trees of a pass left to them, by the place of the pass.
         rule_faults: The rules that raised on the model as it came or on the result.
-        known_faults: What is wrong with the file as it came, as features; None where no one looked.
+        known_faults: What is wrong with the file as it came, as features, and what inference says
+            of its types; None where no one looked.
     """
 
     model: Model
@@ -91,7 +98,7 @@ class Run:
     leavable: bool = field(init=False, default=False)
     left: list[Left] = field(init=False, default_factory=list[Left])
     rule_faults: list[Specimen] = field(init=False, default_factory=list[Specimen])
-    known_faults: frozenset[str] | None = None
+    known_faults: tuple[frozenset[str], str] | None = None
     spared: Spared | None = field(init=False, default=None)
     _graph_work: Workspace | None = field(init=False, default=None)
     _checked: tuple[Model, Checked] | None = field(init=False, default=None)
@@ -130,13 +137,20 @@ class Run:
 
         return reported
 
-    @property
-    def faults(self) -> frozenset[str]:
-        """What is wrong with the file as it came, as features: what is mended is never valid."""
+    def faults(self, *, changed: bool) -> frozenset[str]:
+        """Return what is wrong with the file, as features: what is mended is never valid.
+
+        Args:
+            changed: Whether anything was mended in the file already: what was out of order had no
+                types, and inference is asked of them again.
+        """
         if self.known_faults is None:
             found = examine(Model(self.original, base_dir=self.model.base_dir))
-            self.known_faults = features_of(found.complaints, found.typed)
-        return self.known_faults
+            self.known_faults = features_of(found.complaints), found.typed
+        features, typed = self.known_faults
+        if typed and changed:
+            typed = types_said(self.model)
+        return features | (OF_TYPES if typed else frozenset())
 
     @property
     def work(self) -> Workspace:

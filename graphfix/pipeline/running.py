@@ -46,15 +46,19 @@ def prepare(run: Run) -> None:
     wanted = [
         each
         for each in passes
-        if not _is_tolerated(each, target)
-        and not consent_wanting(each, run.settings)
-        and (each.accuracy is not MENDED or any(map(each.removes_feature, run.faults)))
+        if not _is_tolerated(each, target) and not consent_wanting(each, run.settings)
     ]
     # What is read comes after what needs no reading, and before a type is declared for good.
     wanted.sort(key=_turn)
     said = tuple(check_whole(run.model, target)) if target is not None else ()
     prints = Fingerprints(run.model)
-    acted = [declared for declared in wanted if run.graph_pass(declared, prints)]
+    acted: list[Pass] = []
+    for declared in wanted:
+        faults = run.faults(changed=bool(acted)) if declared.accuracy is MENDED else None
+        if faults is not None and not any(map(declared.removes_feature, faults)):
+            continue
+        if run.graph_pass(declared, prints):
+            acted.append(declared)
     run.mended = tuple(
         f for f in said if f.certain and any(p.removes_feature(f.feature) for p in acted)
     )

@@ -35,6 +35,7 @@ from graphfix.validity.walk import Calls, Walk
 _ERRORS = (onnx.checker.ValidationError, onnx.shape_inference.InferenceError)
 _BLAMED = re.compile(r"\(op_type:(\w+)(?:, node name: ([^)]*))?\): (.*)")
 _CONTEXT = re.compile(r"Bad node spec for node\. Name: (?P<name>.*) OpType: (?P<op>\w+)")
+_ANOTHER_SIZE = "and existing shape differ"
 _UNKNOWN_TYPE = (
     "but instead is null",
     "Inference error(s):",  # in the function body of an operator, whose attributes it misses there
@@ -77,7 +78,7 @@ class Examination(Struct, frozen=True):
         checker: What the checker says, in one line; empty for nothing.
         inference: What strict shape inference says, in one line; empty for nothing.
         complaints: Everything, node by node.
-        typed: What inference says that checks types, in one line: it may stop before any node.
+        typed: What inference says of types, in one line, which may name no node.
     """
 
     checker: str
@@ -121,8 +122,22 @@ def examine(model: Model, misdeclared: Collection[str] = ()) -> Examination:
         checker.partition("\n")[0],
         inference.partition("\n")[0],
         _distinct(complaints),
-        typed.partition("\n")[0],
+        _of_types(typed),
     )
+
+
+def types_said(model: Model) -> str:
+    """Return what inference says of the types of a file, in one line; empty for nothing.
+
+    Sizes that are declared and wrong are no matter of types.
+    """
+    return _of_types(_inferred(model.light_proto().SerializeToString(), check_types=True)[1])
+
+
+def _of_types(text: str) -> str:
+    """Return the first of what inference says that is about types, or may hide such."""
+    each = (line for line in text.splitlines() if line and _ANOTHER_SIZE not in line)
+    return next(each, "")
 
 
 def forget_shapes(proto: ModelProto, names: Collection[str]) -> None:
@@ -227,7 +242,7 @@ def _of_inference(model: Model, inference: str, seen: set[int]) -> Iterator[Comp
     """Yield what strict inference says of nodes that the walk has nothing against."""
     for match in _BLAMED.finditer(inference):
         op, name, said = match.group(1), match.group(2) or "", match.group(3)
-        if any(part in said for part in _UNKNOWN_TYPE) or "and existing shape differ" in said:
+        if any(part in said for part in _UNKNOWN_TYPE) or _ANOTHER_SIZE in said:
             continue
         if "differs from existing elem type" in said:
             continue
