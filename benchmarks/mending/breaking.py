@@ -116,9 +116,10 @@ def _cast_put_in(model: ModelProto, rng: random.Random, across: bool) -> str:
     wanted = _other(kinds[node.input[place]], rng, across)
     if not wanted:
         return ""
-    cast = helper.make_node("Cast", [node.input[place]], ["broken"], to=wanted)
+    name = f"broken{sum(n.output[0].startswith('broken') for n in model.graph.node) or ''}"
+    cast = helper.make_node("Cast", [node.input[place]], [name], to=wanted)
     at = list(model.graph.node).index(node)
-    node.input[place] = "broken"
+    node.input[place] = name
     model.graph.node.insert(at, cast)
     return f"a Cast to {TensorProto.DataType.Name(wanted)} before {node.op_type}"
 

@@ -360,8 +360,9 @@ def graph_pass(
 
     `looks_at` says without what in a model it has nothing to look at, so that it is not asked: each
     text has to be met, by one of its words. A word is an operator, of any domain, or ``type:uint8``
-    for what a node gives, ``attribute:NAME`` (``*`` at its end stands for any ending), or
-    ``file:text``.
+    for what a node gives, ``attribute:NAME`` (``*`` at its end stands for any ending),
+    ``input:unset`` for a node whose last input is an empty name, ``ir:3`` for an IR version up to
+    that one, or ``file:text``.
     """
 
     def declare(function: Callable[..., Any]) -> Pass:

@@ -79,7 +79,7 @@ def _names(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...])
     "excepted",
     multiple=True,
     metavar="NODE",
-    help="Leave these nodes of every model as they are, as for `graphfix run`.",
+    help="Leave these nodes of every model that has them as they are, as for `graphfix run`.",
 )
 @click.option(
     "--shape",
@@ -234,7 +234,7 @@ def _options(
         words += ["--skip", ",".join(skip)]
     for name, sizes in shapes.items():
         words += ["--shape", f"{name}={'x'.join(map(str, sizes))}"]
-    for name, values in (("except", excepted), ("assume-op", assume_ops)):
+    for name, values in (("except-if-there", excepted), ("assume-op", assume_ops)):
         words += [word for value in values for word in (f"--{name}", value)]
     for name, value in (("verify", verify), ("timeout", timeout), ("max-memory", max_memory)):
         if value is not None:

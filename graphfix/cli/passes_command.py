@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 @click.argument("name", required=False, shell_complete=completion.passes)
 @click.option("--family", metavar="NAME", help="List the passes of this family.")
 @click.option(
-    "--grep", metavar="TEXT", help="List those whose name, summary, operators or features hold it."
+    "--grep",
+    metavar="TEXT",
+    help="List those whose name, summary, operators or features have it as a word; if none has, "
+    "as a part of one.",
 )
 @verbose_option
 @output_options
@@ -36,7 +39,7 @@ def passes(
     from graphfix.rendering.passes_view import (
         by_family,
         families_text,
-        matches,
+        matching,
         pass_json,
         pass_text,
         passes_text,
@@ -59,7 +62,7 @@ def passes(
             hint = f"known: {', '.join(families)}"
             raise UsageError(f"there is no family {family!r}", where="--family", hint=hint)
         every = families[family]
-    every = [known for known in every if grep is None or matches(known, grep)]
+    every = every if grep is None else matching(every, grep)
     if as_json:
         emit_json({"schema": SCHEMA, "passes": [pass_json(known) for known in every]})
     elif verbose or family is not None or grep is not None:

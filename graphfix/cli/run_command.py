@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     shell_complete=completion.nodes,
     help="Leave these nodes as they are: a name, '*/attn/*', op:Mod, index:12; repeat for more.",
 )
+@click.option("--except-if-there", "excepted_if_there", multiple=True, hidden=True)  # of a batch
 @click.option(
     "--only",
     multiple=True,

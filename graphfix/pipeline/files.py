@@ -26,6 +26,7 @@ from graphfix.pipeline.op_types import unused
 from graphfix.pipeline.original import Given, facts_of
 from graphfix.pipeline.reproducers.recorded_run import finish_with, rule_reproducers
 from graphfix.pipeline.results import Result
+from graphfix.pipeline.selecting import named_there
 from graphfix.pipeline.settings import RunOptions, Settings, inputs_file
 from graphfix.pipeline.streams import INPUT, OUTPUT, STANDARD, bytes_of, check_stream_output
 from graphfix.report import (
@@ -185,6 +186,9 @@ def check_consistent(request: RunRequest) -> None:
     ):
         if both:
             raise UsageError(f"{one} and {other} exclude each other")
+    kept = request.certificates
+    if kept is not None and kept.exists() and not kept.is_dir():
+        raise UsageError("is a file; certificates are kept in a folder", where=str(kept))
 
 
 def _run(
@@ -202,6 +206,10 @@ def _run(
         facts = replace(facts, path=INPUT)
     model, said = treated(given, request.treat_as) if request.treat_as else (given, ())
     notes = (*notes, *said, *_unused(model, settings))
+    if request.excepted_if_there:
+        there, absent = named_there(model, request.excepted_if_there)
+        settings = replace(settings, excepted=(*settings.excepted, *there))
+        notes = (*notes, *(f"the model has no node {each!r} to leave as it is" for each in absent))
     external = model.has_external_data()
     folder = request.reproducers
     if request.output == STANDARD:

@@ -331,4 +331,8 @@ def _shows(model: Model, ops: Collection[str], word: str) -> bool:
         start = name.removesuffix("*")
         names = {own for node in model.nodes() for own in node.attrs}
         return name in names or (start != name and any(own.startswith(start) for own in names))
+    if word == "input:unset":
+        return any(node.inputs and not node.inputs[-1].name for node in model.nodes())
+    if kind == "ir":
+        return model.ir_version <= int(name)
     return model.is_text if word == "file:text" else word in ops

@@ -53,7 +53,13 @@ def prepare(run: Run) -> None:
     said = tuple(check_whole(run.model, target)) if target is not None else ()
     prints = Fingerprints(run.model)
     acted: list[Pass] = []
-    for declared in wanted:
+    plain = [declared for declared in wanted if not _turn(declared)]
+    acted += [declared for declared in plain if run.graph_pass(declared, prints)]
+    if acted:  # what one mended may have hidden something from those before it
+        again = [declared for declared in plain if declared not in acted]
+        run.journal.forget_refusals({declared.id for declared in again})
+        acted += [declared for declared in again if run.graph_pass(declared, prints)]
+    for declared in wanted[len(plain) :]:
         faults = run.faults(changed=bool(acted)) if declared.accuracy is MENDED else None
         if faults is not None and not any(map(declared.removes_feature, faults)):
             continue

@@ -46,6 +46,21 @@ def spared_nodes(model: Model, only: Sequence[str], excepted: Sequence[str]) -> 
     return Spared(keys(only, "--only") if only else None, keys(excepted, "--except"))
 
 
+def named_there(model: Model, addresses: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return which of some addresses name nodes of a model, and which name none."""
+    refs = [NodeView(node).ref() for node in model.nodes()]
+    there: list[str] = []
+    absent: list[str] = []
+    for address in addresses:
+        try:
+            select(refs, address, "")
+        except UsageError:
+            absent.append(address)
+        else:
+            there.append(address)
+    return there, absent
+
+
 def _is_inlined(model: Model, node: Node, ref: NodeRef) -> bool:
     called = (node.domain or "", node.op, node.overload) in model.graph.known_functions
     return called or ref.scope.startswith("function:")

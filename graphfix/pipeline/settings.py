@@ -165,6 +165,7 @@ class RunOptions:
         skip: Passes that are not to run.
         only: Repair these nodes alone: names, patterns, ``op:Mod``, ``index:12``; empty for all.
         excepted: Leave these nodes alone.
+        excepted_if_there: The same, of nodes that a model may not have.
         options: ``PASS.KEY`` -> value.
         target: The target: its name, its profile, or the path of one; None for named passes or
             opset conversion alone.
@@ -191,6 +192,7 @@ class RunOptions:
     skip: Sequence[str] = ()
     only: Sequence[str] = ()
     excepted: Sequence[str] = ()
+    excepted_if_there: Sequence[str] = ()
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
     target: str | Target | None = None
     opset: int | None = None

@@ -29,7 +29,7 @@ def explain_text(found: Explained, *, style: Style = PLAIN) -> str:
             for answer in found.nearest:
                 lines += ["", *_lines(answer, style)]
         first = "" if reading.target else "say whose log it is with --target NAME, or "
-        text = f"Next: {first}make the smallest model that still fails, and ask about that:"
+        text = f"Next: {first}make the smallest model that still fails, and report that one:"
         return join([*lines, "", *wrap(text), f"  {found.reduce}"])
     word = style.paint(Word.PROBLEMS, "red", "bold")
     lines = [f"{word}: {count(len(found.answers), 'message')} recognised in {whose}", *about]

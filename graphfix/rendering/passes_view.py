@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from graphfix.rendering.as_json import Json
@@ -39,10 +40,39 @@ def families_text(passes: Iterable[Pass], *, style: Style = PLAIN) -> str:
     return join([*lines, *table(rows)])
 
 
-def matches(known: Pass, text: str) -> bool:
-    """Say whether a text is in the name, the summary, the operators or the features of a pass."""
-    reported = (known.id, known.summary, *_operators(known), *known.removes)
-    return any(text.lower() in each.lower() for each in reported)
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+
+
+def matching(passes: Sequence[Pass], text: str) -> list[Pass]:
+    """Return the passes that a text is about: whole words, or else a part of any.
+
+    Looked at are the name, the summary, the operators and the features: ``Mod`` is a word of
+    ``op:Mod`` and ``mod-elimination``, ``reduce`` one of ``ReduceSum``.
+    """
+    wanted = _words(text)
+    whole = [
+        known
+        for known in passes
+        if any(text.lower() == op.lower() for op in _operators(known))
+        or any(_holds(each, wanted) for each in _said(known))
+    ]
+    return whole or [p for p in passes if any(text.lower() in e.lower() for e in _said(p))]
+
+
+def _said(known: Pass) -> tuple[str, ...]:
+    return (known.id, known.summary, *_operators(known), *known.removes)
+
+
+def _words(text: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(text)]
+
+
+def _holds(text: str, wanted: Sequence[str]) -> bool:
+    """Say whether words are in a text, one after the other."""
+    words, count = _words(text), len(wanted)
+    return bool(wanted) and any(
+        words[at : at + count] == wanted for at in range(len(words) - count + 1)
+    )
 
 
 def passes_text(passes: Iterable[Pass], *, style: Style = PLAIN) -> str:

@@ -273,8 +273,11 @@ def _output(report: Report, dry_run: bool) -> tuple[str, str]:
     """Return a label and where the result is."""
     if report.output is None or dry_run:
         return "output", f"nothing was written{' (dry run)' if dry_run else ''}"
-    copy = report.output.sha256 == report.input.sha256
-    return "copy" if copy else "output", report.output.path
+    if report.output.sha256 != report.input.sha256:
+        return "output", report.output.path
+    if report.output.path == report.input.path:
+        return "output", f"{report.output.path}, which is as it was"
+    return "copy", report.output.path
 
 
 def _notes(report: Report, notes: Sequence[str]) -> list[str]:

@@ -157,12 +157,10 @@ def _done(report: Report, dry_run: bool) -> Headline:
     suits = f"No known problem is left for {report.target}. " if report.target else ""
     if not _changed(report):
         copy = report.output is None or report.output.sha256 == report.input.sha256
-        what = _written(
-            report,
-            dry_run,
-            "copied unchanged to" if copy else "written without repairs to",
-            "needs no repair",
-        )
+        past = "copied unchanged to" if copy else "written without repairs to"
+        if copy and report.output is not None and report.output.path == report.input.path:
+            past = "left as it was in"
+        what = _written(report, dry_run, past, "needs no repair")
         none = f"No problem is known for {report.target}. " if report.target else ""
         return Headline(Word.OK, f"{none}{_source(report)} {what}.", Tone.GOOD)
     proved = report.verification.status in (Verdict.EQUAL, Verdict.BUILT)
@@ -236,8 +234,13 @@ def _not_done(report: Report, dry_run: bool) -> Headline:
     left = problems(report.findings_after)
     if report.output is not None and not dry_run:
         what = "What could be done was" if _changed(report) else "Nothing could be repaired;"
-        copy = "" if _changed(report) else " a copy was"
-        written = f"{what}{copy} written to {report.output.path}."
+        same = report.output.sha256 == report.input.sha256
+        in_place = same and report.output.path == report.input.path
+        if in_place:
+            written = f"{what} it was left as it was in {report.output.path}."
+        else:
+            copy = "" if _changed(report) else " a copy was"
+            written = f"{what}{copy} written to {report.output.path}."
     else:
         written = "Nothing was written" + (" (dry run)." if dry_run else ".")
     kept = f" {trust(report)}" if _changed(report) and report.output is not None else ""

@@ -6,7 +6,7 @@ called, with the types and the attributes of the call.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -29,6 +29,9 @@ from graphfix.validity.shapes import (
 Key = tuple[str, str, str]
 MAX_CALLED = 20_000  # nodes of called functions that are looked at
 _DEEPEST = 64
+_COUNTERS = 2  # what a Loop and its body have before the states
+# Where the outputs of a node begin among those of its subgraphs.
+_ENDS = {"If": 0, "Loop": 1, "Scan": 0}
 
 
 class Calls(Struct):
@@ -85,8 +88,38 @@ class Walk:
         """
         for node in graph.nodes:
             yield from self._node(node, typed=typed)
-            for _, body in node.graphs():
+            subgraphs = dict(node.graphs())
+            for body in subgraphs.values():
+                if typed:
+                    self._enter(node, body)
                 yield from self.graph(body, typed=typed)
+            if typed and subgraphs:
+                yield from self._take(node, self._left(node, list(subgraphs.values())))
+
+    def _enter(self, node: Node, body: Graph) -> None:
+        """Give the inputs of the body of a Loop the element types that are fed to it.
+
+        Those of a Scan are declared, and so is what a body does not know by itself.
+        """
+        if node.op != "Loop" or node.domain:
+            return
+        for tensor, fed in zip(body.inputs[_COUNTERS:], node.inputs[_COUNTERS:], strict=False):
+            elem_type = shape_of_type(self.types(fed) or TypeProto())[0] if fed.name else 0
+            if elem_type and type_of(tensor) is None:
+                self._found[id(tensor)] = make_info(Variable(tensor.name, elem_type)).type
+
+    def _left(self, node: Node, subgraphs: Sequence[Graph]) -> dict[str, TypeProto]:
+        """Return what is known of the outputs of a node with subgraphs: types, but no sizes."""
+        if node.domain or node.op not in _ENDS:
+            return {}
+        given: dict[str, TypeProto] = {}
+        for place, tensor in enumerate(node.outputs):
+            ends = [body.outputs[place + _ENDS[node.op] :] for body in subgraphs]
+            known = [self.types(end[0]) if end else None for end in ends]
+            plain = [each for found in known if found is not None and (each := _unsized(found))]
+            if tensor.name and len(plain) == len(ends) and all(each == plain[0] for each in plain):
+                given[tensor.name] = plain[0]
+        return given
 
     def _node(self, node: Node, *, typed: bool) -> Iterator[Complaint]:
         form = form_at(node)
@@ -171,6 +204,14 @@ class Walk:
 
 def _key(proto: TypeProto | AttributeProto | None) -> bytes:
     return proto.SerializeToString(deterministic=True) if proto is not None else b""
+
+
+def _unsized(known: TypeProto) -> TypeProto | None:
+    """Return a type of tensors without sizes, any other as it is; None for one without elements."""
+    elem_type = shape_of_type(known)[0]
+    if known.WhichOneof("value") == "tensor_type":
+        return make_info(Variable("", elem_type)).type if elem_type else None
+    return known if known.WhichOneof("value") else None
 
 
 def _is_of_types(complaint: Complaint) -> bool:

@@ -18,7 +18,7 @@ References: https://onnx.ai/onnx/repo-docs/Versioning.html
 """
 
 from graphfix.authoring import MENDED, PREPARE, Editor, graph_pass
-from graphfix.validity.mending.walk import reformed
+from graphfix.validity.mending.whole_files import reformed
 
 from ._one_node import converted
 

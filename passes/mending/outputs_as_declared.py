@@ -22,7 +22,7 @@ References: https://onnx.ai/onnx/repo-docs/ShapeInference.html; microsoft/onnxru
 """
 
 from graphfix.authoring import MENDED, PREPARE, Editor, graph_pass
-from graphfix.validity.mending.walk import mended_outputs
+from graphfix.validity.mending.whole_files import mended_outputs
 
 
 @graph_pass(stage=PREPARE, removes="model:output-type-declared", emits="Cast", accuracy=MENDED)

@@ -10,7 +10,7 @@ import graphfix
 from graphfix.cli import main
 from graphfix.report import Status, Verdict
 from graphfix.testing import parse
-from graphfix.validity.mending.walk import mended_types
+from graphfix.validity.mending.whole_files import mended_types
 
 CASES = Path(__file__).parents[3] / "shared" / "cases"
 FIXTURES = Path(__file__).parents[2] / "fixtures"

@@ -14,7 +14,7 @@ import graphfix
 from graphfix.errors import InvalidModel
 from graphfix.report import MENDED
 from graphfix.testing import parse
-from graphfix.validity.mending.walk import mended_outputs, mended_types, reformed
+from graphfix.validity.mending.whole_files import mended_outputs, mended_types, reformed
 from passes.mending._one_node import converted
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus"

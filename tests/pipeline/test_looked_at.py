@@ -45,6 +45,9 @@ def _asked(text: str, *looked_at: str) -> int:
         (("attribute:t*",), True),
         (("attribute:t",), False),
         (("file:text",), False),
+        (("input:unset",), False),
+        (("ir:3",), False),
+        (("ir:10",), True),
     ],
 )
 def test_each_text_has_to_be_met_by_one_of_its_words(

@@ -6,17 +6,27 @@ the type that holds all that it becomes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 
 import numpy as np
 import onnx
 import onnx.external_data_helper
-from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, numpy_helper
+from onnx import (
+    AttributeProto,
+    FunctionProto,
+    GraphProto,
+    ModelProto,
+    NodeProto,
+    OperatorSetIdProto,
+    numpy_helper,
+)
 
 from graphfix.analysis.shape_inference import infer_shapes
 from graphfix.errors import EngineFailed
 from graphfix.ir.protos import constant_of_node, copied, normal_domain
 from graphfix.ir.schemas import minimal_ir
+from graphfix.proving.readings.containers import of_containers
 from graphfix.proving.readings.promoting import Taken, promoted, takes
 from graphfix.proving.runners.engine import Engine, MissingOperator
 from graphfix.proving.runners.evaluators import Evaluators
@@ -24,6 +34,8 @@ from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.values.kinds import Array, Feed, Value, numpy_dtype
 
 _MOST_ROUNDS = 10_000
+_COUNTERS = 2  # what a Loop has before the states
+_SCAN_WITHOUT_LENGTHS = 9
 _ANY = frozenset(
     ["float16", "bfloat16", "float32", "float64", "bool"]
     + [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
@@ -85,8 +97,8 @@ class ReadingEngine:
             onnx.external_data_helper.load_external_data_for_model(model, folder)
         self._graph = model.graph
         self._overridable = model.ir_version >= 4
-        self._opsets = {normal_domain(o.domain): o.version for o in model.opset_import}
-        self._functions = list(model.functions)
+        self._opsets = _versions(model.opset_import)
+        self._functions = {(f.domain, f.name, f.overload): f for f in model.functions}
         self._evaluators = evaluators
         self._outputs = [
             (info.name, info.type.tensor_type.elem_type) for info in wanted.graph.output
@@ -121,7 +133,7 @@ class ReadingEngine:
         return scope
 
     def _nodes(self, graph: GraphProto, scope: Scope) -> None:
-        for node in graph.node:
+        for node in _in_order(graph.node):
             results = self._node(node, scope)
             stored = constant_of_node(node) is not None
             for name, value in zip(node.output, results, strict=False):
@@ -129,15 +141,26 @@ class ReadingEngine:
                     scope.put(name, value, stored=stored)
 
     def _node(self, node: NodeProto, scope: Scope) -> Sequence[Value]:
+        least = _COUNTERS if node.op_type == "Loop" else 0
         values = [scope.get(name) if name else None for name in node.input]
+        while len(values) > least and values[-1] is None:
+            values.pop()
         subgraphs = {a.name: a.g for a in node.attribute if a.type == AttributeProto.GRAPH}
+        function = self._functions.get((node.domain, node.op_type, node.overload))
+        if function is not None:
+            return self._call(function, node, scope)
         try:
             if not subgraphs:
+                held = of_containers(node, values, _like)
+                if held is not None:
+                    return held
                 return self._alone(node, values, [scope.is_stored(n) for n in node.input])
             if node.op_type == "If":
                 return self._branches(subgraphs, _truth(values[0]), scope)
             if node.op_type == "Loop":
                 return self._loop(subgraphs["body"], values, scope)
+            if node.op_type == "Scan":
+                return self._scan(node, subgraphs["body"], values, scope)
         except MissingOperator:
             raise
         except EngineFailed as error:
@@ -193,12 +216,52 @@ class ReadingEngine:
             model = onnx.helper.make_model(
                 graph,
                 opset_imports=[onnx.helper.make_opsetid(d, v) for d, v in imports.items()],
-                functions=self._functions,
                 ir_version=max(minimal_ir(opset), 8),
             )
             model = infer_shapes(model)  # no engine passes on a bfloat16 of which no one says so
             self._engines[key] = RunnableModel(model, "", self._evaluators).open()
         return self._engines[key]
+
+    def _call(self, function: FunctionProto, node: NodeProto, outside: Scope) -> Sequence[Value]:
+        """Run the nodes of a function on what it is called with."""
+        given = {a.name: a for a in (*function.attribute_proto, *node.attribute)}
+        scope = Scope()
+        for name, fed in zip_longest(function.input, node.input, fillvalue=""):
+            value = outside.get(fed) if fed else None
+            scope.put(name, value, stored=outside.is_stored(fed))
+        imports = self._opsets
+        self._opsets = {**imports, **_versions(function.opset_import)}
+        try:
+            self._nodes(GraphProto(node=[_bound(each, given) for each in function.node]), scope)
+        finally:
+            self._opsets = imports
+        return [scope.get(name) for name in function.output]
+
+    def _scan(
+        self, node: NodeProto, body: GraphProto, values: Sequence[Value], scope: Scope
+    ) -> Sequence[Value]:
+        """Run the rounds of a Scan as those of a Loop that takes its inputs apart."""
+        known = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
+        count = int(known["num_scan_inputs"])
+        if self._opsets.get("", 1) < _SCAN_WITHOUT_LENGTHS:
+            raise EngineFailed("a Scan of opset 8 runs over several sequences")
+        first = len(values) - count
+        axes = known.get("scan_input_axes") or [0] * count
+        back = known.get("scan_input_directions") or [0] * count
+        fed: list[Array] = []
+        for value, axis, turned in zip(values[first:], axes, back, strict=True):
+            moved = np.moveaxis(np.asarray(value), axis, 0)
+            fed.append(moved[::-1] if turned else moved)
+        rounds = len(fed[0])
+        found = self._loop(body, [np.array(rounds), None, *values[:first]], scope, fed)
+        rows = [np.asarray(row) for row in found[first:]]
+        axes = known.get("scan_output_axes") or [0] * len(rows)
+        back = known.get("scan_output_directions") or [0] * len(rows)
+        joined = [
+            np.moveaxis(row[::-1] if turned else row, 0, axis)
+            for row, axis, turned in zip(rows, axes, back, strict=True)
+        ]
+        return [*found[:first], *joined]
 
     def _branches(
         self, subgraphs: Mapping[str, GraphProto], truth: bool, scope: Scope
@@ -212,45 +275,115 @@ class ReadingEngine:
         other = found["else_branch" if truth else "then_branch"]
         return [_like(value, twin) for value, twin in zip(taken, other, strict=True)]
 
-    def _loop(self, body: GraphProto, values: Sequence[Value], scope: Scope) -> Sequence[Value]:
-        wanted = list(values[2:])
-        for place, info in enumerate(body.input[2 : 2 + len(wanted)]):
+    def _loop(
+        self,
+        body: GraphProto,
+        values: Sequence[Value],
+        scope: Scope,
+        fed: Sequence[Array] | None = None,
+    ) -> Sequence[Value]:
+        """Run a Loop, or with what is `fed` row by row a Scan, whose body has no counters."""
+        wanted = list(values[_COUNTERS:])
+        first = _COUNTERS if fed is None else 0
+        for place, info in enumerate(body.input[first : first + len(wanted)]):
             if info.type.tensor_type.elem_type:
                 declared = np.zeros(0, numpy_dtype(info.type.tensor_type.elem_type))
                 wanted[place] = _like(wanted[place], declared)
         while True:
-            states, scanned, seen = self._rounds(body, values, wanted, scope)
+            states, scanned, seen = self._rounds(body, values, wanted, scope, fed)
             wider = [_like(value, then) for value, then in zip(wanted, seen, strict=True)]
             if all(_type(a) == _type(b) for a, b in zip(wider, wanted, strict=True)):
                 return [*states, *scanned]
             wanted = wider
 
     def _rounds(
-        self, body: GraphProto, values: Sequence[Value], begin: Sequence[Value], scope: Scope
+        self,
+        body: GraphProto,
+        values: Sequence[Value],
+        begin: Sequence[Value],
+        scope: Scope,
+        fed: Sequence[Array] | None,
     ) -> tuple[list[Value], list[Value], list[Value]]:
         """Return the last states, what is scanned, and states of the types that they had."""
         most = int(np.asarray(values[0]).reshape(-1)[0]) if values[0] is not None else _MOST_ROUNDS
         truth = values[1] is None or _truth(values[1])
         states, seen = list(begin), list(begin)
-        rows: list[list[Array]] = [[] for _ in body.output[1 + len(states) :]]
+        ends = 1 if fed is None else 0
+        rows: list[list[Array]] = [[] for _ in body.output[ends + len(states) :]]
         count = 0
         while count < most and truth:
             if count == _MOST_ROUNDS:
                 raise EngineFailed(f"a Loop takes more than {_MOST_ROUNDS} rounds")
             names = [info.name for info in body.input]
-            given = (np.array(count, np.int64), np.array(truth), *states)
+            given = [np.array(count, np.int64), np.array(truth), *states]
+            if fed is not None:
+                given = [*states, *(rows[count] for rows in fed)]
             inner = self._entered(body, scope, dict(zip(names, given, strict=False)))
             self._nodes(body, inner)
             found = [inner.get(info.name) for info in body.output]
-            truth = _truth(found[0])
-            seen = [_like(a, b) for a, b in zip(seen, found[1:], strict=False)]
-            states = [_like(a, b) for a, b in zip(found[1:], begin, strict=False)]
-            for row, value in zip(rows, found[1 + len(states) :], strict=True):
+            truth = fed is not None or _truth(found[0])
+            seen = [_like(a, b) for a, b in zip(seen, found[ends:], strict=False)]
+            states = [_like(a, b) for a, b in zip(found[ends:], begin, strict=False)]
+            for row, value in zip(rows, found[ends + len(states) :], strict=True):
                 row.append(np.asarray(value))
             count += 1
         if not count and rows:
             raise EngineFailed("a Loop without a round gives nothing to stack")
         return states, [np.stack(row) for row in rows], seen
+
+
+def _in_order(nodes: Sequence[NodeProto]) -> list[NodeProto]:
+    """Return nodes with each after those whose outputs it reads, itself or in a subgraph."""
+    made = {name for node in nodes for name in node.output if name}
+    waiting, ready, result = list(nodes), set[str](), list[NodeProto]()
+    while waiting:
+        left: list[NodeProto] = []
+        for node in waiting:
+            if (_read_by(node) & made) <= ready:
+                result.append(node)
+                ready.update(node.output)
+            else:
+                left.append(node)
+        if len(left) == len(waiting):
+            raise EngineFailed(f"nothing gives {', '.join(sorted(_read_by(left[0]) & made))}")
+        waiting = left
+    return result
+
+
+def _read_by(node: NodeProto) -> set[str]:
+    """Return the names that a node reads, and what its subgraphs read from around them."""
+    read = set(node.input)
+    for attribute in node.attribute:
+        if attribute.type == AttributeProto.GRAPH:
+            body = attribute.g
+            own = {info.name for info in body.input} | {t.name for t in body.initializer}
+            own |= {name for inner in body.node for name in inner.output}
+            inside = {info.name for info in body.output}.union(*map(_read_by, body.node))
+            read |= inside - own
+    return read
+
+
+def _versions(imports: Iterable[OperatorSetIdProto]) -> dict[str, int]:
+    return {normal_domain(each.domain): each.version for each in imports}
+
+
+def _bound(node: NodeProto, given: Mapping[str, AttributeProto]) -> NodeProto:
+    """Return a node of a function with the attributes that the call gives, in subgraphs too."""
+    result = NodeProto()
+    result.CopyFrom(node)
+    del result.attribute[:]
+    for attribute in node.attribute:
+        written = given.get(attribute.ref_attr_name) if attribute.ref_attr_name else attribute
+        if written is None:
+            continue
+        copy = result.attribute.add()
+        copy.CopyFrom(written)
+        copy.name = attribute.name
+        if copy.type == AttributeProto.GRAPH:
+            inner = [_bound(each, given) for each in copy.g.node]
+            del copy.g.node[:]
+            copy.g.node.extend(inner)
+    return result
 
 
 def _like(value: Value, other: Value) -> Value:

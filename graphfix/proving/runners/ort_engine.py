@@ -14,7 +14,7 @@ import onnx
 from graphfix.analysis.accuracy_level import at_level_0
 from graphfix.analysis.saturation import unsaturated
 from graphfix.errors import EngineFailed
-from graphfix.ir.protos import all_graphs, copied
+from graphfix.ir.protos import all_graphs, all_nodes, copied, subgraphs_of
 from graphfix.proving.runners.engine import MissingOperator
 from graphfix.proving.runners.evaluators import OpKey, operators_of, weight_bytes
 from graphfix.proving.values.kinds import Feed, Value, is_native, numpy_dtype
@@ -134,14 +134,20 @@ def _without_body_shapes(model: onnx.ModelProto) -> onnx.ModelProto:
     """Drop the shapes that subgraphs of If, Loop and Scan declare for their outputs.
 
     They are hints, and exporters get them wrong (one shape for two branches of different rank);
-    onnxruntime takes them for what the body will produce and fails.
+    onnxruntime takes them for what the body will produce and fails. For Scan it needs a rank
+    ("Subgraph must have the shape set for all outputs"), so there the sizes alone are dropped.
     """
     if not any(_declares_shape(body) for body in _subgraphs(model.graph)):
         return model
     copy = copied(model)
-    for body in _subgraphs(copy.graph):
-        for info in body.output:
-            if info.type.HasField("tensor_type"):
+    for node in all_nodes(copy.graph.node):
+        for info in [info for body in subgraphs_of(node) for info in body.output]:
+            if not info.type.HasField("tensor_type"):
+                continue
+            if node.op_type == "Scan":
+                for dim in info.type.tensor_type.shape.dim:
+                    dim.Clear()
+            else:
                 info.type.tensor_type.ClearField("shape")
     return copy
 

@@ -44,6 +44,7 @@ class Style(StrEnum):
     TELLING = "sizes next to what they meet"
     DRIVEN = "extreme parameters"
     OWN = "the model's own"
+    GIVEN = "given"  # such as the inputs that a reproducer keeps
 
 
 # The most telling first: a site that takes long is run on these only.

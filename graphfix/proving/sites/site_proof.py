@@ -170,7 +170,7 @@ class SiteProof:
                 expected = self._before.run(feed)
             except EngineFailed:
                 continue
-            found = self._look(feed, expected, Style.NATURAL)
+            found = self._look(feed, expected, Style.GIVEN)
             if found is not None:
                 return found
         engine = NonEmptyEngine(self._before) if self._maker.is_dynamic() else self._before

@@ -218,7 +218,7 @@ def _give(
         said = f"{who} {info.name} ({elem}), which is read as {wanted}: {kind.reading}"
         reader.add(NodeView(node).ref(), said, kind)
         info.name = inner.cast(info.name, wanted)
-    if info.type.tensor_type.elem_type and inner.is_touched([info.name]):
+    if info.type.tensor_type.elem_type and elem:
         set_elem(info.type, number_of(wanted))
 
 

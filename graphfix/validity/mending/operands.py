@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 from msgspec import Struct
-from onnx import NodeProto
+from onnx import NodeProto, TypeProto
 
 from graphfix.ir.protos import normal_domain
 from graphfix.ir.schemas import form_of, newest_opset
 from graphfix.ir.storage.weights import dtype_of, type_name
-from graphfix.validity.mending.kinds import Kind, first
+from graphfix.validity.mending.kinds import Kind, first, of_rules
 from graphfix.validity.mending.promotion import EXACT, is_float, is_integer, joined, next_type
 
 Array = np.ndarray[Any, Any]
+_SEQUENCES_SINCE = 11
 _NAMES = {"float": "float32", "double": "float64"}
 # The least and the largest positive number of each float type.
 _RANGE = {
@@ -132,6 +133,31 @@ def readings(node: NodeProto, opset: int, operands: Sequence[Operand]) -> list[R
             return []
         found += _alone(node, group) if len(types) == 1 else _together(node, group)
     return found
+
+
+def inserted(node: NodeProto, sequence: TypeProto | None, tensor: str) -> list[Reading]:
+    """Return how a tensor is read that goes into a sequence of another type.
+
+    Args:
+        node: A SequenceInsert.
+        sequence: The type of the sequence; None while unknown.
+        tensor: The element type of the tensor; empty while unknown.
+
+    Raises:
+        Unclear: The sequence does not hold what the tensor holds.
+    """
+    held = elem_name(sequence.sequence_type.elem_type.tensor_type.elem_type) if sequence else ""
+    if not held or not tensor or held == tensor:
+        return []
+    name = node.input[1]
+    (kind,) = of_rules("insert")
+    if joined((held, tensor)) != held:
+        raise Unclear(
+            f"there are two readings of {node.op_type}: {name} ({tensor}) taken as {held}, or "
+            f"{node.input[0]} as a sequence of {tensor}; the file does not say which"
+        )
+    formal = formal_at(formals(node.op_type, _SEQUENCES_SINCE, ""), 1)
+    return [Reading(Operand(1, name, formal, tensor, lambda: None), held, kind)]
 
 
 def _newer(node: NodeProto, opset: int, group: Sequence[Operand]) -> bool:

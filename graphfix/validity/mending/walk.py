@@ -16,13 +16,12 @@ from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TypeProto
 
 from graphfix.analysis.shape_inference import read_by_inference
 from graphfix.ir.graph import Graph, Node
-from graphfix.ir.model import Model
 from graphfix.ir.protos import all_graphs, constant_of_node, normal_domain
 from graphfix.ir.schemas import Form, form_of
 from graphfix.ir.views import NodeView
 from graphfix.report import NodeRef
 from graphfix.validity.mending.control_flow import given_by
-from graphfix.validity.mending.forms import Convert, Forms
+from graphfix.validity.mending.forms import Forms
 from graphfix.validity.mending.kinds import Kind, of_rules
 from graphfix.validity.mending.operands import (
     Operand,
@@ -31,6 +30,7 @@ from graphfix.validity.mending.operands import (
     elem_name,
     formal_at,
     formals,
+    inserted,
     plain,
     readings,
 )
@@ -60,60 +60,6 @@ class Place(Struct, frozen=True):
     node: NodeRef
     said: str
     kind: Kind
-
-
-class Mended(Struct):
-    """A file as it is read.
-
-    Attributes:
-        proto: The file.
-        places: What was read, in order.
-        unclear: The nodes that can be read in several ways, which are as they were.
-    """
-
-    proto: ModelProto
-    places: list[Place]
-    unclear: list[tuple[NodeView, str]]
-
-
-def mended_types(model: Model) -> Mended:
-    """Read a file whose operands have types that their operators do not take.
-
-    Local functions are left alone: their types follow from their calls.
-
-    Args:
-        model: The model, which is not changed.
-    """
-    proto = model.to_proto()
-    walk = Walk(proto, {function.key for function in model.functions})
-    walk.main(model.graph)
-    return Mended(proto, walk.places, walk.unclear)
-
-
-def mended_outputs(model: Model) -> Mended:
-    """Give outputs in the types that they are declared with, where only these are wrong.
-
-    Args:
-        model: The model, which is not changed. Operands of two types are left alone.
-    """
-    proto = model.to_proto()
-    walk = Walk(proto, {function.key for function in model.functions})
-    if not walk.main(model.graph, every=True):
-        return Mended(proto, [], [])
-    return Mended(proto, walk.places, walk.unclear)
-
-
-def reformed(model: Model, convert: Convert) -> Mended:
-    """Read nodes in the forms of other opsets, and write them in the form of the file.
-
-    Args:
-        model: The model, which is not changed. Operands of two types are left alone.
-        convert: Moves a node from one opset to another.
-    """
-    proto = model.to_proto()
-    walk = Walk(proto, {function.key for function in model.functions}, Forms(convert))
-    walk.main(model.graph)
-    return Mended(proto, walk.places, walk.unclear)
 
 
 class Walk:
@@ -273,7 +219,10 @@ class Walk:
         Raises:
             Unclear: There is more than one reading.
         """
-        for each in self._readings(proto, scope):
+        found = self._readings(proto, scope)
+        if proto.op_type == "SequenceInsert" and not normal_domain(proto.domain):
+            found = inserted(proto, scope.type_of(proto.input[0]), scope.elem(proto.input[1]))
+        for each in found:
             name = each.operand.name
             proto.input[each.operand.place] = scope.cast(name, each.type)
             said = f"{name} ({each.operand.type}) is read as {each.type}: {each.kind.reading}"

@@ -73,7 +73,7 @@ def test_the_fault_shows_until_the_pass_is_mended(tmp_path: Path) -> None:
     assert (found.shows, found.exit_code) == (True, 1)
     assert found.certificate is not None
     assert found.certificate.status is Verdict.MISMATCH
-    assert found.now == found.then
+    assert found.now == found.then.replace("natural values", "given values")
     assert found.versions == found.versions_now
     mended = pass_file(tmp_path, ELEMENT.replace("-1.01", "-1.0"))
     found = graphfix.replay(made.folder, pass_files=[mended])
@@ -324,3 +324,9 @@ def test_a_pass_file_that_cannot_be_used(folder: Path, tmp_path: Path) -> None:
     other.write_text(HEAD + RAISES, encoding="utf-8")
     with pytest.raises(InvalidModel, match="needs the pass 'wrong'"):
         graphfix.replay(folder, pass_files=[other])
+
+
+def test_what_is_seen_now_is_said_of_the_inputs_that_are_kept(tmp_path: Path) -> None:
+    found = graphfix.replay(reproduced(tmp_path, INFINITE).folder)
+    assert "NaN or infinity differs in 5 of 12 elements (special values)" in found.then
+    assert "NaN or infinity differs in 1 of 12 elements (given values)" in found.now
