@@ -24,6 +24,7 @@ from graphfix.pipeline.blame import MOST_RUNS, Attempt, Blame, Stage, Suspect, s
 from graphfix.pipeline.faults import Kind, Specimen
 from graphfix.pipeline.hooks import Hook
 from graphfix.pipeline.original import Original
+from graphfix.pipeline.removers import ALLOW_IO_CHANGE, opsets_of, with_removers
 from graphfix.pipeline.repair_stages import FUNCTION
 from graphfix.pipeline.run import Run
 from graphfix.pipeline.running import execute
@@ -277,7 +278,7 @@ def unfinished_rewrites(attempt: Attempt, _: int) -> Blame | None:
 
 def outgrown(attempt: Attempt, _: int) -> Blame | None:
     """Blame the decompositions that a run had better not have made."""
-    withheld = {} if attempt.settings.partial else overgrown(attempt.run)
+    withheld = {} if attempt.settings.partial else overgrown(attempt.run, attempt.settings)
     if not withheld:
         return None
     refused = [
@@ -289,15 +290,19 @@ def outgrown(attempt: Attempt, _: int) -> Blame | None:
     return Blame((Suspect(settings, (*withheld.values(), *refused)),))
 
 
-def overgrown(run: Run) -> dict[str, Outcome]:
+def overgrown(run: Run, settings: Settings) -> dict[str, Outcome]:
     """Return the decompositions that a run had better not have made, by pass.
 
     Where findings are left all the same and the graph more than doubled, the passes that added
-    most are planned only, until it no longer doubles; ``--partial`` applies them.
+    most are planned only, until it no longer doubles; ``--partial`` applies them. What consent to
+    another interface removes, as a ZipMap at the end, is not left all the same.
     """
-    left = [f for f in run.findings_after if f.blocks]
     excess = run.model.node_count() - 2 * max(run.plain_nodes, 1)
-    if not left or excess <= 0:
+    if excess <= 0:
+        return {}
+    known = with_removers(run.findings_after, settings, opsets_of(run.model))
+    left = [f for f in known if f.blocks and all(o != ALLOW_IO_CHANGE for _, o in f.needs)]
+    if not left:
         return {}
     added: dict[str, list[Site]] = {}
     for outcome in run.journal.outcomes():

@@ -47,7 +47,7 @@ def explanations_of(
     run = Run(model, replace(settings, verify="off"), ())
     run.decisions = []
     execute(run)
-    withheld = {} if settings.partial else overgrown(run)
+    withheld = {} if settings.partial else overgrown(run, settings)
     known = _RunRecord(run, run.decisions, withheld.values())
     passes = {declared.id: declared for declared in settings.available}
     return tuple(known.explain(finding, passes) for finding in findings)

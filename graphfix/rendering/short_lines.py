@@ -15,11 +15,11 @@ from msgspec import Struct, structs
 from graphfix.authoring.registry import shipped_passes
 from graphfix.ir.printing import in_code, shell_line, shell_word
 from graphfix.ir.schemas import form_of, newest_opset
+from graphfix.rendering.consents import consents
 from graphfix.rendering.grouping import Group, distinct, group_findings, legend, node_label
 from graphfix.rendering.style import WIDTH, Style, capped, printable, wrap
 from graphfix.rendering.wording import misread, needs_consent, problems
 from graphfix.report import (
-    Accuracy,
     Finding,
     Outcome,
     Report,
@@ -170,13 +170,6 @@ def _shown(each: Listed, number: int, style: Style) -> list[str]:
 UNTYPED = "types-unknown"
 _INPUTS_SHOWN = 3
 _CONTRIB = "com.microsoft"
-_LOSSY = "--allow-lossy"
-_CONSENT = re.compile(r"--allow-(?:lossy|io-change)\b")
-_CHANGES = {
-    _LOSSY: "the outputs change",
-    "--allow-io-change": "inputs or outputs get another type or shape",
-    f"--allow-io-change {_LOSSY}": "inputs or outputs get another type, and the outputs change",
-}
 _OF_SIZES = re.compile(
     r"\b(size|shape|dim|dimension|length|rank|number)s?\b.*\b(known|unknown|open|dynamic|fixed|static)\b"
     r"|\b(unknown|dynamic|open) (size|shape|dimension|length|rank)s?\b"
@@ -219,25 +212,6 @@ def _sizes(report: Report) -> str:
     return f"{reported}; passes that refused for want of a size may act then."
 
 
-def _consents(report: Report) -> list[str]:
-    """Return one sentence for each consent that would let passes try what is left."""
-    able = {name for f in problems(report.findings_after) for name in f.removed_by}
-    asked: dict[str, list[str]] = {}
-    for outcome in report.outcomes:
-        if outcome.status is not Status.REFUSED:
-            continue
-        options = _CONSENT.findall(outcome.reason)
-        if not options and any(s.accuracy is Accuracy.LOSSY for s in outcome.sites):
-            options = [_LOSSY]
-        if options and (outcome.pass_id in able or _LOSSY in options):
-            asked.setdefault(" ".join(sorted(set(options))), []).append(outcome.pass_id)
-    return [
-        f"`{options}` lets {capped(distinct(names), 3)} run; {_CHANGES[options]}; the "
-        "report says how."
-        for options, names in asked.items()
-    ]
-
-
 def _aliases(left: Sequence[Finding]) -> Sequence[str]:
     """Return what operators that no pass knows may be by their names, as --op-alias takes it."""
     known = {feature for declared in shipped_passes() for feature in declared.removes}
@@ -278,7 +252,7 @@ def next_steps(report: Report, exit_code: int) -> tuple[str, ...]:
     steps: list[str] = []
     left = problems(report.findings_after)
     refused = [o for o in report.outcomes if o.status is Status.REFUSED]
-    steps += _consents(report) if left else []
+    steps += consents(report) if left else []
     untyped = distinct(in_code(f.feature.removeprefix("op:")) for f in left if f.rule == UNTYPED)
     if untyped:
         steps.append(
