@@ -8,6 +8,7 @@ from graphfix.authoring import combined as combined_in_pairs
 from ._indices import combined
 
 LIMIT = 1 << 24
+UPDATES = 1 << 10  # as many are reckoned with where their number is not known
 EMITS = (
     "Add ArgMax Cast Concat Equal Gather GatherElements Less Max Min Mul ReduceMax ReduceMin "
     "ReduceProd ReduceSum Slice Squeeze TopK Unsqueeze Where"
@@ -65,6 +66,10 @@ def reduced(
         )
     neutral = _neutral(reduction, data.dtype)
     chosen = build.Where(hits, updates, neutral)
+    if chosen.dim(axis) is None and reduction in ("max", "min"):
+        # There may be no update at all, and of nothing there is no extreme.
+        both = build.Concat(build.Unsqueeze(data, axes=[axis]), chosen, axis=axis)
+        return _along(build, reduction, both, axis)
     return combined(build, reduction, data, _along(build, reduction, chosen, axis))
 
 

@@ -12,9 +12,11 @@ After:
     hit = Equal (GatherElements (i, last), {0, 1, 2, 3, 4})
     y = Where (hit, GatherElements (u, last), x)
 When it refuses:
-    A size is unknown (of one index to a line, only whether the lines are those of the data), the
-    index is smaller than the data along another axis, more than 2**24 pairs would be compared, or a
-    ``reduction`` of other types than float and int32.
+    A size is unknown (of one index to a line, only whether the lines are those of the data; of a
+    reduction, as of messages along the edges of a graph, all but the number of updates, which a sum
+    or product of integers needs as well), the index is smaller than the data along another axis,
+    more than 2**24 pairs would be compared (of an unknown number of updates, by 1,024 of them), or
+    a ``reduction`` of other types than float and int32.
 Accuracy: Exact: elements are moved. ONNX leaves it open which of two updates of one position stays;
     it is the last, as in onnxruntime. A reduction of integers wraps around as in the scatter (pairs
     are combined: ReduceSum and ReduceProd of onnxruntime go through float64), one of floats is
@@ -30,7 +32,7 @@ from onnx import TensorProto
 from graphfix.authoring import Builder, NodeView, Refuse, Value, combined, rewrite
 
 from ._indices import axis_of, narrowed, reduction_of, same_dim, widened
-from ._matching import EMITS, check_size, counted_from_start, last_match, reduced
+from ._matching import EMITS, UPDATES, check_size, counted_from_start, last_match, reduced
 
 
 @rewrite(
@@ -58,11 +60,12 @@ def scatterelements_by_matching(node: NodeView, build: Builder) -> Value:
     if wanted[axis] == 1 and reduction == "none":
         result = build.Where(_single_hits(build, data, index, axis), moved, wide)
         return narrowed(build, result, data)
-    sizes = index.static_shape
     count, size = index.dim(axis), data.dim(axis)
-    if sizes is None or count is None or size is None:
+    rest = [dim for d, dim in enumerate(wanted) if d != axis and isinstance(dim, int)]
+    open_count = count is None and reduction != "none"
+    if size is None or len(rest) < rank - 1 or (count is None and not open_count):
         raise Refuse("the sizes of the data and of the index must be known")
-    check_size(size, *sizes)
+    check_size(size, UPDATES if count is None else count, *rest)
     index = counted_from_start(build, index, size)
     places = np.arange(size, dtype=index.dtype)
     along = places.reshape([size if d == axis else 1 for d in range(rank)])
@@ -71,6 +74,7 @@ def scatterelements_by_matching(node: NodeView, build: Builder) -> Value:
     if reduction != "none":
         spread = build.Unsqueeze(moved, axes=[axis + 1])
         return reduced(build, reduction, wide, spread, hits, axis)
+    assert count is not None  # only a reduction is looked at without
     if build.opset < 11:
         chosen, hit = _summed(build, hits, moved, axis, count)
     else:
