@@ -10,6 +10,8 @@ shares of equal numbers do not depend on the scale of the input; it sums float32
 QLinearAdd: zero points are added as multiples of a step, which are larger than what is left in the
 end, and processors differ in whether a product is rounded before it is added. Scales that are each
 other's multiples by a round number round nothing: there a tie that breaks another way is no noise.
+DynamicQuantizeLinear: weights of such a network are integers, and its inputs often are, so that
+there is nothing to move; what is quantized was summed and normalized in some order all the same.
 
 What they compute, and in which order, was read in microsoft/onnxruntime:
 onnxruntime/contrib_ops/cpu/quantization/qlinear_softmax.cc, onnxruntime/core/mlas/lib/qladd.cpp.
@@ -37,8 +39,8 @@ _SUM = 2.0**-23
 _STEPS = 255.0
 _SINCE = 13  # Softmax along one axis
 _ROUND_BITS = 12  # trailing zero bits of a ratio whose multiples by bytes are exact
-_SOFTMAX, _ADD = "QLinearSoftmax", "QLinearAdd"
-_INPUTS = {_SOFTMAX: 5, _ADD: 8}
+_SOFTMAX, _ADD, _DYNAMIC = "QLinearSoftmax", "QLinearAdd", "DynamicQuantizeLinear"
+_INPUTS = {_SOFTMAX: 5, _ADD: 8, _DYNAMIC: 1}
 
 Known = Mapping[str, TensorProto]
 
@@ -86,9 +88,22 @@ def _constants(model: ModelProto) -> dict[str, TensorProto]:
 def _formula(node: NodeProto, prefix: str, sign: float, known: Known) -> Iterator[NodeProto]:
     """Yield what gives the same as a node but for rounding; nothing where it is another one."""
     wanted = _INPUTS.get(node.op_type)
-    if node.domain != "com.microsoft" or len(node.input) != wanted or not all(node.input):
+    if len(node.input) != wanted or not all(node.input):
+        return iter(())
+    if node.op_type == _DYNAMIC:
+        return iter(()) if normal_domain(node.domain) else _dynamic(node, prefix, sign)
+    if node.domain != "com.microsoft":
         return iter(())
     return (_softmax if node.op_type == _SOFTMAX else _add)(node, prefix, sign, known)
+
+
+def _dynamic(node: NodeProto, prefix: str, sign: float) -> Iterator[NodeProto]:
+    """Yield what moves the quotients, and leaves scale and zero point as they are."""
+    quantized, scale, zero = node.output
+    yield helper.make_node(_DYNAMIC, node.input, [prefix + "unmoved", scale, zero])
+    yield _constant(prefix + "share", 1.0 + sign * _SHARE)
+    yield helper.make_node("Mul", [node.input[0], prefix + "share"], [prefix + "moved"])
+    yield helper.make_node("QuantizeLinear", [prefix + "moved", scale, zero], [quantized])
 
 
 def _softmax(node: NodeProto, prefix: str, sign: float, known: Known) -> Iterator[NodeProto]:

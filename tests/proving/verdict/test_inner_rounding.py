@@ -74,3 +74,13 @@ def test_nothing_is_copied_where_nothing_rounds_inside() -> None:
     assert rounded_inside(HALVES) == []
     plain = parser.parse_model(HEAD + "(float[2] x) => (float[2] y) { y = Relu (x) }")
     assert rounded_inside(plain) == []
+
+
+def test_what_is_quantized_dynamically_is_known_but_for_its_last_digits() -> None:
+    text = "(float[N] x) => (uint8[N] y, float s, uint8 z) { y, s, z = DynamicQuantizeLinear (x) }"
+    model = parser.parse_model(HEAD + text)
+    feed: Feed = {"x": np.array([0, 100.49999, 100.50001, 100.4, 7, 255], np.float32)}
+    copies = [RunnableModel(copy).open().run(feed) for copy in rounded_inside(model)]
+    found = [np.asarray(copy["y"]).tolist() for copy in copies]
+    assert found == [[0, 101, 101, 100, 7, 255], [0, 100, 100, 100, 7, 255]]
+    assert all(float(np.asarray(copy["s"])) == 1.0 for copy in copies)
