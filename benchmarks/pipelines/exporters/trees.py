@@ -72,7 +72,8 @@ def main() -> None:
         options = None
         if hasattr(model, "predict_proba") and "zipmap" in row:
             options = {id(model): {"zipmap": row["zipmap"]}}
-        made = skl.convert_sklearn(model, initial_types=first, options=options, target_opset=17)
+        opsets = {"": 17, "ai.onnx.ml": 3}
+        made = skl.convert_sklearn(model, initial_types=first, options=options, target_opset=opsets)
     with open(out, "wb") as stream:
         stream.write(made.SerializeToString())
 
