@@ -337,6 +337,7 @@ def resolve_made_up(model: Model) -> None:
         for tensor in node.outputs
         if isinstance(tensor, Variable) and any(map(_is_made_up, tensor.shape or ()))
     ]
+    named = [tensor for tensor in named if not tensor.output_count]
     if not named:
         return
     sizes = _meant(model, [tensor for tensor in named if not _is_of_a_domain(tensor)])
@@ -355,6 +356,11 @@ def _meant(model: Model, tensors: Sequence[Variable]) -> dict[str, int | str]:
     proto = model.light_proto()
     _forget(proto.graph, frozenset(tensor.name for tensor in tensors))
     found = {i.name: shape_of_type(i.type)[1] for i in infer_proto(proto).graph.value_info}
+    own = {size for tensor in model.graph.inputs for size in tensor.shape or ()}
+
+    def is_made_up(size: object) -> bool:
+        return _is_made_up(size) and size not in own  # whatever an input calls its sizes is a name
+
     same: dict[object, object] = {}  # of each, another one that is the same size
 
     def one_of(size: object) -> object:
@@ -367,14 +373,14 @@ def _meant(model: Model, tensors: Sequence[Variable]) -> dict[str, int | str]:
         if shape is None or declared is None or len(shape) != len(declared):
             continue
         for old, new in zip(declared, shape, strict=True):
-            if _is_made_up(old) and new is not None:
+            if is_made_up(old) and new is not None:
                 # Inference numbers its names from 0 again: they are not those of the file.
-                one, other = one_of(("new", new) if _is_made_up(new) else new), one_of(old)
+                one, other = one_of(("new", new) if is_made_up(new) else new), one_of(old)
                 same[one], same[other] = one, one
     names: dict[object, list[str]] = {}
     known: dict[object, list[int | str]] = {}
     for size in same:
-        if isinstance(size, str) and _is_made_up(size):
+        if isinstance(size, str) and is_made_up(size):
             names.setdefault(one_of(size), []).append(size)
         elif isinstance(size, int | str):
             known.setdefault(one_of(size), []).append(size)

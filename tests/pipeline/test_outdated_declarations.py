@@ -78,3 +78,13 @@ def test_names_for_one_size_become_one_where_inference_makes_up_another() -> Non
     shapes = [node.outputs[0].shape for node in read.graph.nodes]
     assert shapes[0] == shapes[1] == ("unk__4", "unk__5")
     assert shapes[2] == ("unk__9", "unk__2")  # the same numbers, which inference does not know
+
+
+def test_what_an_input_calls_its_size_is_its_name() -> None:
+    text = """<ir_version: 8, opset_import: ["" : 17]> g
+    (float[unk__3, 3] x) => (float[unk__9, 3] y) <float[unk__1, 3] t, float[unk__3, 3] u>
+    { t = Relu (x)  u = Neg (t)  y = Abs (u) }"""
+    read = Model(parser.parse_model(text))
+    resolve_made_up(read)
+    shapes = [node.outputs[0].shape for node in read.graph.nodes]
+    assert shapes == [("unk__3", 3), ("unk__3", 3), ("unk__9", 3)]
