@@ -1,4 +1,4 @@
-"""OpenVINO: quotients of integers, and constants that are quantized."""
+"""OpenVINO: quotients of integers, quantized constants, and values that a loop passes on."""
 
 from __future__ import annotations
 
@@ -57,3 +57,13 @@ def test_infinite_scales(scale: str, expected: list[tuple[str, str]]) -> None:
         "{ q = QuantizeLinear (x, s, z) y = DequantizeLinear (q, s, z) }"
     )
     assert [one for one in found(NEW, text) if one[1] == "wrong"] == expected
+
+
+@pytest.mark.parametrize(("state", "expected"), [("t", [("passed-value", "reject")]), ("u", [])])
+def test_states_that_a_scan_passes_on(state: str, expected: list[tuple[str, str]]) -> None:
+    text = (
+        "g (float[3, 2] x, float[2] k) => (float[3, 2] y) { z, y = Scan <num_scan_inputs = 1, "
+        f"body = b (float[2] t, float[2] s) => (float[2] {state}, float[2] v) "
+        "{ u = Abs (t) v = Add (s, t) }> (k, x) }"
+    )
+    assert [one for one in found(NEW, text) if one[1] == "reject"] == expected
