@@ -67,3 +67,37 @@ def test_states_that_a_scan_passes_on(state: str, expected: list[tuple[str, str]
         "{ u = Abs (t) v = Add (s, t) }> (k, x) }"
     )
     assert [one for one in found(NEW, text) if one[1] == "reject"] == expected
+
+
+DECONVOLVED = (
+    "g (float[1, 2, N] x) => (float[1, 2, M] y) <float s = {0.1}, int8 z = {%d}, "
+    "int8[2, 2, 2] w = {1, 2, 3, 4, 5, 6, 7, 8}, float[2] b = {1, 2}> "
+    "{ q = QuantizeLinear (x, s, z) d = DequantizeLinear (q, s, z) v = DequantizeLinear (w, s) "
+    "c = ConvTranspose <strides = [%d]> (d, v%s) %s }"
+)
+QUANTIZED = "r = QuantizeLinear (c, s) y = DequantizeLinear (r, s)"
+
+
+@pytest.mark.parametrize(
+    ("zero", "stride", "bias", "then", "expected"),
+    [
+        (0, 4, ", b", QUANTIZED, True),
+        (0, 3, ", b", QUANTIZED, True),
+        (
+            0,
+            4,
+            "",
+            "a = Add (c, s) " + QUANTIZED.replace("(c, s)", "(a, s)"),
+            True,
+        ),
+        (0, 4, "", QUANTIZED, False),
+        (0, 2, ", b", QUANTIZED, False),
+        (3, 4, ", b", QUANTIZED, False),
+        (0, 4, ", b", "y = Identity (c)", False),
+    ],
+)
+def test_weights_of_biased_transposed_convolutions(
+    zero: int, stride: int, bias: str, then: str, *, expected: bool
+) -> None:
+    said = [rule for rule, _ in found(NEW, DECONVOLVED % (zero, stride, bias, then))]
+    assert ("weights-of-biased-transposed-convolutions" in said) is expected

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.engines.operands import quantizer_reported_at
+from graphfix.engines.operands import only_reader, quantizer_reported_at
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.ir.views import NodeView, Value
 
+_TRANSPOSED, _WIDE = "ConvTranspose", 3
 _ASKED = "asked of 2026.4.1: facts/asked.json"
 
 
@@ -84,3 +85,35 @@ def unsaturated_pair(node: NodeView, target: Target) -> Answer:
     if kind not in ("int16", "uint16"):
         return None
     return Yes(feature=f"op:{node.domain}::{node.op}" if node.domain else f"dtype:{node.op}.{kind}")
+
+
+@rule(
+    "DequantizeLinear",
+    feature="shape:DequantizeLinear.transposed-weights",
+    versions="openvino2026.4..",
+    severity=WRONG,
+    source="measured on 2026.4.1 at kernel 8, strides 1 to 8 and pads 0 to 2: right without bias, "
+    "zero point 0, QuantizeLinear after it, or with strides 1 and 2",
+)
+def weights_of_biased_transposed_convolutions(node: NodeView, target: Target) -> Answer:
+    """OpenVINO scales the bias of a quantized ConvTranspose of stride 3 or more wrongly."""
+    result = node.output(0)
+    if result is None or node.need(0).array() is None:
+        return None
+    return any(_adds_its_bias(reader) for reader in result.consumers if reader.op == _TRANSPOSED)
+
+
+def _adds_its_bias(conv: NodeView) -> bool:
+    data = conv.need(0).producer
+    if data is None or data.op != "DequantizeLinear" or max(conv.attr("strides", [1])) < _WIDE:
+        return False
+    zero = data.input(2)
+    known = None if zero is None else zero.array()
+    if zero is not None and (known is None or known.any()):
+        return False
+    end, biased = conv, conv.input(2) is not None
+    following = only_reader(end.output(0))
+    if following is not None and following.op == "Add":
+        end, biased = following, True
+    following = only_reader(end.output(0))
+    return biased and following is not None and following.op == "QuantizeLinear"
