@@ -63,7 +63,7 @@ def _goes_together(graph: Graph, tensor: Tensor, known: Mapping[int, int]) -> bo
     """
     node = graph.parent
     place = next((n for n, end in enumerate(graph.outputs) if end is tensor), None)
-    if node is None or place is None:
+    if node is None or place is None or node.op not in ("If", "Loop", "Scan"):
         return True
     if node.op == "If":
         ends = [body.outputs[place : place + 1] for _, body in node.graphs()]
