@@ -72,17 +72,23 @@ def by_element(node: NodeView, array: Array, shape: tuple[int, ...]) -> Array:
     return each
 
 
-def scale_of(node: NodeView, build: Builder, rank: int | None) -> Array:
-    """Return the scale as it broadcasts.
+def scale_of(node: NodeView, build: Builder, rank: int | None, *, half: bool = False) -> Array:
+    """Return the scale as it broadcasts, as float32.
+
+    Args:
+        node: The QuantizeLinear or DequantizeLinear.
+        build: The builder.
+        rank: The rank of what is quantized, where it is known.
+        half: Whether it may be given in float16.
 
     Raises:
         Refuse: It is computed at run time or is not float32.
     """
     refuse_blocks(node)
     scale = build.need_const(node.need(1), f"the scale of {node.op}")
-    if scale.dtype != np.float32:
+    if scale.dtype != np.float32 and not (half and scale.dtype == np.float16):
         raise Refuse(f"the scale must be float32; it is {scale.dtype}")
-    return spread(scale, rank, int(node.attr("axis", 1)))
+    return spread(scale.astype(np.float32), rank, int(node.attr("axis", 1)))
 
 
 def zero_of(node: NodeView, build: Builder, rank: int | None) -> Array:
