@@ -27,7 +27,7 @@ _OP = "QuantizeLinear"
 
 @rewrite(
     _OP,
-    removes=(f"attr:{_OP}.*", f"dtype:{_OP}.*", f"form:{_OP}.*", f"op:{_OP}"),
+    removes=(f"attr:{_OP}.*", f"const:{_OP}.*", f"dtype:{_OP}.*", f"form:{_OP}.*", f"op:{_OP}"),
     emits=(*EMITTED, *LATE_EMITS),
 )
 def quantize_to_arithmetic(node: NodeView, build: Builder) -> Value:

@@ -49,14 +49,21 @@ def test_quotients_in_a_kernel(then: str, expected: list[tuple[str, str]]) -> No
 
 
 @pytest.mark.parametrize(
-    ("scale", "expected"), [("inf", [("infinite-scale", "wrong")]), ("0.1", [])]
+    ("scale", "expected"),
+    [
+        ("inf", [("infinite-scale", "wrong")]),
+        ("1.3344406e36", [("infinite-scale", "wrong")]),
+        ("1.2e36", []),
+        ("0.1", []),
+    ],
 )
 def test_infinite_scales(scale: str, expected: list[tuple[str, str]]) -> None:
-    text = (
-        f"g (float[N] x) => (float[N] y) <float s = {{{scale}}}, uint8 z = {{0}}> "
-        "{ q = QuantizeLinear (x, s, z) y = DequantizeLinear (q, s, z) }"
-    )
-    assert [one for one in found(NEW, text) if one[1] == "wrong"] == expected
+    head = f"<float s = {{{scale}}}, uint8 z = {{0}}> {{ q = QuantizeLinear (x, s, z) "
+    for text in (
+        f"g (float[N] x) => (float[N] y) {head} y = DequantizeLinear (q, s, z) }}",
+        f"g (float[N] x) => (float[N] y) {head} y = Cast <to = 1> (q) }}",
+    ):
+        assert [one for one in found(NEW, text) if one[1] == "wrong"] == expected
 
 
 @pytest.mark.parametrize(("state", "expected"), [("t", [("passed-value", "reject")]), ("u", [])])
