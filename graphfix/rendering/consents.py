@@ -27,7 +27,8 @@ def consents(report: Report) -> list[str]:
     left = problems(report.findings_after)
     able = {name for f in left for name in f.removed_by}
     wanted = [{options for _, options in f.needs} for f in left]
-    enough = set.intersection(*wanted) if wanted else set[str]()
+    named = {options for each in wanted for options in each}
+    enough = {options for options in named if all(options in each for each in wanted)}
     asked: dict[str, list[str]] = {}
     for outcome in report.outcomes:
         if outcome.status is not Status.REFUSED:
