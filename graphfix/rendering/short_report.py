@@ -38,6 +38,7 @@ from graphfix.rendering.wording import (
 )
 from graphfix.report import (
     Accuracy,
+    Asked,
     Outcome,
     Report,
     Status,
@@ -150,7 +151,8 @@ def verified(report: Report) -> str:
     found = report.verification
     source = printable(basename(report.input.path) or "the model")
     applied = any(o.status is Status.APPLIED for o in report.outcomes)
-    if not applied and found.status is Verdict.EQUAL:
+    ran = report.engine is not None and report.engine.did is Asked.RAN
+    if not applied and not ran and found.status is Verdict.EQUAL:
         if report.io_changes:
             return "no node was changed, so nothing had to be compared"
         written = report.output

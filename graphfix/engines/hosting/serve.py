@@ -29,10 +29,12 @@ import json
 import os
 import signal
 import sys
+import time
 from typing import Any, TextIO
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 _LONGEST = 4000
+_WORK = 120  # seconds of a processor for one request: what converts the smallest model may need
 
 
 def main(program: str, parent: int, memory: int) -> None:
@@ -48,6 +50,7 @@ def main(program: str, parent: int, memory: int) -> None:
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     _limit(0)  # that of who started it is not for libraries, which reserve what holds nothing
+    _limit_work()  # nor is its time
     try:
         host = _Host(program)
     except BaseException as error:
@@ -56,6 +59,7 @@ def main(program: str, parent: int, memory: int) -> None:
     _limit(memory)
     _say(answers, {"ready": True})
     for line in sys.stdin:
+        _limit_work()
         _say(answers, host.answer(json.loads(line)))
 
 
@@ -78,6 +82,22 @@ def _limit(memory: int) -> None:
             resource.setrlimit(kind, (most, hard))
         except (ValueError, OSError):
             continue  # a lower hard limit holds already; macOS refuses RLIMIT_AS
+
+
+def _limit_work() -> None:
+    """Let the next request have a time of its own, whatever who started this process may take."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    wanted = int(time.process_time()) + 1 + _WORK
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    try:
+        resource.setrlimit(resource.RLIMIT_CPU, (wanted, hard))
+    except (ValueError, OSError):
+        return
 
 
 def _reserved() -> int:

@@ -205,3 +205,23 @@ def test_an_input_of_a_type_that_numpy_lacks_is_reported(
     value = np.zeros(2, np.dtype(getattr(import_module("ml_dtypes"), name)))
     with pytest.raises(Refused, match=f"input x is {name}, which numpy lacks"):
         host.run({"x": value})
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no limit of this kind")
+def test_the_time_of_who_started_it_is_not_that_of_a_conversion(tmp_path: Path) -> None:
+    program = tmp_path / "slow.py"
+    program.write_text(
+        "import time\n"
+        "def version(): return '1'\n"
+        "def load(path, shapes):\n"
+        "    while time.process_time() < 1.5: pass\n"
+        "    return lambda feed: []\n"
+    )
+    words = [sys.executable, "-I", str(SERVE), str(program), str(os.getpid()), "0"]
+    shell = ["sh", "-c", 'ulimit -S -t 1; exec "$@"', "sh", *words]
+    asked = json.dumps({"load": "m.onnx", "shapes": {}}) + "\n"
+    answered = subprocess.run(shell, input=asked, capture_output=True, text=True, check=False)
+    assert [json.loads(line) for line in answered.stdout.splitlines()] == [
+        {"ready": True},
+        {"loaded": True},
+    ], answered.stderr

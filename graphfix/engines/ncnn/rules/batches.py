@@ -20,9 +20,9 @@ from graphfix.engines.rule import REJECT, WRONG, Answer, rule
 from graphfix.ir.views import NodeView, Value
 from graphfix.operators.table import ELEMENTWISE, REDUCTIONS
 
-_COUNTED = frozenset({"Flatten", "Reshape", "Squeeze", "Unsqueeze"})
-_KEEPING = ELEMENTWISE | {"Concat", "LogSoftmax", "Pad", "Softmax"}
-_FAR = 24  # nodes that are looked at
+COUNTED = frozenset({"Flatten", "Reshape", "Squeeze", "Unsqueeze"})
+KEEPING = ELEMENTWISE | {"Concat", "LogSoftmax", "Pad", "Softmax"}
+FAR = 24  # nodes that are looked at
 _MATRIX = 2  # what has one axis has no batch
 
 
@@ -68,14 +68,14 @@ def _begins(node: NodeView) -> bool:
 def _followed(maker: NodeView, value: Value, size: int) -> list[Value]:
     """Return the operands of a node with the same first axis."""
     if maker.op in REDUCTIONS:
-        axes = _axes(maker)
+        axes = axes_of(maker)
         return [maker.need(0)] if axes and 0 not in axes else []
-    if maker.op in _COUNTED:
+    if maker.op in COUNTED:
         x = maker.need(0)
         return [x] if x.dim(0) == size else []
     if maker.op == "Transpose":
         return [maker.need(0)] if list(maker.attr("perm", ()))[:1] == [0] else []
-    if maker.op not in _KEEPING:
+    if maker.op not in KEEPING:
         return []
     return [
         operand
@@ -87,7 +87,7 @@ def _followed(maker: NodeView, value: Value, size: int) -> list[Value]:
     ]
 
 
-def _axes(node: NodeView) -> Sequence[int]:
+def axes_of(node: NodeView) -> Sequence[int]:
     """Return the axes of a reduction from the front; none where they are not known."""
     x, given = node.input(0), node.input(1)
     axes = node.attr("axes", None) if given is None else given.array()
@@ -108,7 +108,7 @@ def _axes(node: NodeView) -> Sequence[int]:
 )
 def reduction_over_the_batch(node: NodeView, target: Target) -> Answer:
     """ncnn drops the batch axis, so {op} over it reduces each item separately."""
-    return 0 in _axes(node) and has_batch(node.input(0))
+    return 0 in axes_of(node) and has_batch(node.input(0))
 
 
 @rule(
@@ -190,9 +190,9 @@ def _is_restored(value: Value) -> bool:
     def first_before(each: Value) -> list[Value]:
         return [] if each.producer is None else _followed(each.producer, each, size)[:1]
 
-    for each in islice(walk([value], first_before), _FAR):
+    for each in islice(walk([value], first_before), FAR):
         maker = each.producer
-        if maker is not None and maker.op in _COUNTED:
+        if maker is not None and maker.op in COUNTED:
             shape = maker.need(0).static_shape or ()
             rest = [length for length in shape if length != 1]
             return bool(shape) and shape[0] == 1 and rest[:1] == [size] and _was_batch(maker)
@@ -202,6 +202,6 @@ def _is_restored(value: Value) -> bool:
 def _was_batch(reshape: NodeView) -> bool:
     """Say whether the first axis was the batch before axes of 1 were put in front of it."""
     return any(
-        maker.op in _COUNTED and has_batch(maker.input(0))
-        for maker in islice(along_first_inputs(reshape.need(0)), _FAR)
+        maker.op in COUNTED and has_batch(maker.input(0))
+        for maker in islice(along_first_inputs(reshape.need(0)), FAR)
     )

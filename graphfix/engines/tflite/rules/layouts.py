@@ -261,9 +261,22 @@ def _misread(node: NodeView, image: Value) -> str:
     if node.op == "GatherND":
         return "" if image != node.input(0) or node.attr("batch_dims", 0) else "op:GatherND"
     if node.op == "Einsum":
-        fewer = any(value is not None and value.rank != rank for value in node.inputs)
-        return "op:Einsum" if fewer else ""
+        return "" if _keeps_channels(node, rank) else "op:Einsum"
     return f"op:{node.op}" if node.op in ("NonZero", "Trilu") else ""
+
+
+def _keeps_channels(node: NodeView, rank: int) -> bool:
+    """Say whether an Einsum was seen to be right: for each channel of each image, or put last."""
+    terms, arrow, result = str(node.attr("equation", "")).replace(" ", "").partition("->")
+    operands = terms.split(",")
+    if not arrow or any(len(term) != rank or "." in term for term in (*operands, result)):
+        return False
+    (first, *_) = operands
+    last = first[0] + first[_SPACE:] + first[1]
+    return (
+        all(t[:_SPACE] == first[:_SPACE] for t in (*operands, result))
+        and (len(operands) > 1 or result == first)
+    ) or [*operands, result] == [first, last]
 
 
 def _not_in_line(node: NodeView, image: Value) -> str:
