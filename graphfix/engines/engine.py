@@ -266,6 +266,14 @@ class Engine:
         return None
 
     @property
+    def has_limits_of_its_own(self) -> bool:
+        """Whether it is not held to what a small file may take.
+
+        A driver or a converter takes long for the smallest, and its process has limits of its own.
+        """
+        return self.on_device or self.program is not None
+
+    @property
     def program(self) -> Path | None:
         """The file that loads and runs models in a process of its own; None without one.
 

@@ -108,6 +108,7 @@ class Legaliser(Struct):
         leaving: Whether a tree may leave to them what they declare to remove.
         unfinished: The passes that leave them nothing, because they did not finish it before.
         leavable: Whether a tree was dropped for nothing else.
+        hindering: What was found of nodes that a tree was dropped for.
     """
 
     workspace: Workspace
@@ -121,6 +122,7 @@ class Legaliser(Struct):
     leaving: bool = False
     unfinished: Collection[str] = ()
     leavable: bool = False
+    hindering: list[Finding] = field(default_factory=list[Finding])
     _off: bool = False
     rejections: list[Rejection] = field(default_factory=list[Rejection])
 
@@ -241,6 +243,7 @@ class Legaliser(Struct):
             if subtree is None:
                 self.leavable = self.leavable or left
                 self.rejections.append(Rejection(lineage[-1], blocked))
+                self.hindering.append(first)
                 return False
             if _rounds_again(node, subtree) and not self.allow_lossy and _is_cut_off(node, nodes):
                 reason = f"it cuts off what {subtree.passes[0]} computes with another rounding"

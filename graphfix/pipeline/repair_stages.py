@@ -261,14 +261,25 @@ def step_down(run: Run) -> None:
         if not helped and any(_came_after(wanted, f) for f in run.blocking()):
             # What stands for a newer operator may be of a form that the engine misreads.
             _descend(run, floor, steps + LOOK_AHEAD)
-    while run.model.opset > floor and any(_may_go_lower(run, f) for f in run.blocking()):
+    while run.model.opset > floor and (steps := _steps_down(run)):
         # Further down than the engine asks for; a few steps may be needed before the form
         # that it reads is reached.
-        if not _descend(run, floor, max(LOOK_AHEAD, *map(_steps_out(run), run.blocking()))):
+        if not _descend(run, floor, steps):
             break
     while run.model.opset > floor and any(_is_form(f) and f.keeps_off for f in run.kept_off()):
         if not _descend(run, floor, LOOK_AHEAD, Run.kept_off):
             return
+
+
+def _steps_down(run: Run) -> int:
+    """Return how many steps further down something that blocks may be gone; 0 for none.
+
+    A repair may need a node that only a lower opset writes as the engine reads it.
+    """
+    blocking, out = run.blocking(), _steps_out(run)
+    if any(_may_go_lower(run, finding) for finding in blocking):
+        return max(LOOK_AHEAD, *map(out, blocking))
+    return max(map(out, run.hindering), default=0) if blocking else 0
 
 
 def _may_go_lower(run: Run, finding: Finding) -> bool:

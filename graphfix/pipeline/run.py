@@ -72,6 +72,7 @@ class Run:
         decisions: What was tried for each node, for `explain`; None where no one asks.
         plain_nodes: How many nodes there were once functions were inlined and constants folded.
         leavable: Whether the last sweep dropped trees for what graph passes of last resort remove.
+        hindering: What the last sweep found of nodes that it dropped trees for.
         left: The features that the trees of a pass left to them, by the place of the pass.
         rule_faults: The rules that raised on the model as it came or on the result.
         known_faults: What is wrong with the file as it came, as features, and what inference says
@@ -96,6 +97,7 @@ class Run:
     decisions: list[Decision] | None = field(init=False, default=None)
     plain_nodes: int = field(init=False)
     leavable: bool = field(init=False, default=False)
+    hindering: Sequence[Finding] = field(init=False, default=())
     left: list[Left] = field(init=False, default_factory=list[Left])
     rule_faults: list[Specimen] = field(init=False, default_factory=list[Specimen])
     known_faults: tuple[frozenset[str], str] | None = None
@@ -245,7 +247,7 @@ class Run:
             self._reported_nodes(),
             self.left,
         )
-        self.leavable = legaliser.leavable
+        self.leavable, self.hindering = legaliser.leavable, legaliser.hindering
         if not count:
             self._checked = (self.model, checked)
         return count

@@ -81,7 +81,7 @@ def compare_in_engine(
     aliases = dict(target.dtype_aliases)
     meant = Meant(target.version, aliases, target.name, target.static_shapes, capability)
     request = replace(_request((before, after), options), family=target.family, meant=meant)
-    held = not engine_of(target.family).on_device
+    held = not engine_of(target.family).has_limits_of_its_own
     answer = _asked("compare_in_engine", request, Verification, held=held)
     return _inconclusive(answer) if isinstance(answer, EngineFailed) else answer
 

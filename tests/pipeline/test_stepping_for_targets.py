@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import onnx
 import pytest
 
 from graphfix.api import check, run
-from graphfix.testing import parse
+from graphfix.testing import outputs_of, parse
 
 NEWER = {
     # (operator, opset, target): the opset that is left.
@@ -100,3 +101,19 @@ def test_another_domain_has_no_lower_opset() -> None:
     result = run(model, "trt10.1", verify="off")
     assert [f.feature for f in result.report.findings_after if f.blocks] == ["op:q::Swish"]
     assert result.model.opset == 18
+
+
+def test_a_repair_that_needs_a_form_of_a_lower_opset_gets_it() -> None:
+    """CumSum becomes a sum, whose axes ncnn reads as an attribute alone, as before opset 13."""
+    model = onnx.parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 17]> g (float[3,4] x) => (float[3,4] y) '
+        "<int64 a = {1}> { r = Relu (x) y = CumSum (r, a) }"
+    )
+    result = run(model, "ncnn1.0")
+    assert result.exit_code == 0
+    assert result.model.opset == 12
+    (reduced,) = [n for n in result.model.to_proto().graph.node if n.op_type == "ReduceSum"]
+    assert [attribute.name for attribute in reduced.attribute if attribute.name == "axes"]
+    x = np.array([[1, -2, 3, 4], [0.5, 0, 0, 1], [-1, -1, 2, 2]], np.float32)
+    (found,) = outputs_of(result.model.to_proto(), {"x": x}).values()
+    np.testing.assert_allclose(found, np.cumsum(np.maximum(x, 0), 1), rtol=1e-6)

@@ -70,7 +70,7 @@ def _asked(
     capability = request.compute_capability
     meant = Meant(target.version, aliases, target.name, target.static_shapes, capability)
     file = as_it_came(model.proto, model.path, model.sha256, model.base_dir)
-    held = not engine_of(target.family).on_device
+    held = not engine_of(target.family).has_limits_of_its_own
     with file as path, tempfile.TemporaryDirectory(prefix="graphfix-") as folder:
         question = Question(path.absolute(), target.family, meant, request.seed, shapes)
         try:

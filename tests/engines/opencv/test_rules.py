@@ -42,6 +42,9 @@ YES = [
         "vector-with-another", "rank:Sub.1", "wrong", "", OLD),
     Yes("(float[4,2] x, int64[3] i) => (float[3,2] y) { y = Gather (x, i) }",
         "gather-by-vector", "rank:Gather.1", "wrong", "", OLD),
+    Yes("(int64[3,4] i) => (float[3,4] y) <float[5] t = {1.0,2.0,3.0,4.0,5.0}>"
+        " { y = Gather (t, i) }",
+        "gather-of-vector", "rank:Gather.0", "wrong", "", OLD),
     Yes("(float[3,4,2] x) => (float[1,2] y) <int64[1,2] i = {0, -1}> { y = GatherND (x, i) }",
         "gather-nd-negative", "form:GatherND.negative-indices", "wrong", "", NEW),
     Yes("(float[2,5] x) => (float[1,2,1,5] y) <int64[2] a = {0, 2}> { y = Unsqueeze (x, a) }",
@@ -78,6 +81,10 @@ YES = [
 NO = [
     No("(float[2,3] x) => (float[2,3,1] y) <float[2,3,1] w = {1.0,2.0,3.0,4.0,5.0,6.0}>"
        " { y = MatMul (x, w) }", "matmul-constant-batch", NEW),
+    No("(int64[3,4] i) => (float[12] y) <float[5] t = {1.0,2.0,3.0,4.0,5.0}, int64[1] s = {12}>"
+       " { g = Gather (t, i) y = Reshape (g, s) }", "gather-of-vector", OLD),
+    No("(int64[3,4] i) => (float[3,4,1] y) <float[5,1] t = {1.0,2.0,3.0,4.0,5.0}>"
+       " { y = Gather (t, i) }", "gather-of-vector", OLD),
     No(f"{GELU} {{ {ERF} h = Mul (x, o) y = Mul (h, half) }}", "gelu-in-another-order", NEW),
     No(f"{GELU} {{ {ERF} h = Mul (half, x) y = Mul (h, o) }}".replace("y = Mul (h, o)",
        "y = Sub (h, o)"), "gelu-in-another-order", NEW),

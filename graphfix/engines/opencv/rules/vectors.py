@@ -117,6 +117,9 @@ _COLUMNS_OF_ANY = frozenset({
 })  # fmt: skip
 
 
+_PLANE = 2  # the rank
+
+
 @rule(
     "Gather",
     feature="rank:Gather.1",
@@ -131,3 +134,22 @@ def gather_by_vector(node: NodeView, target: Target) -> Answer:
     if indices is None or is_known_at_import(indices):
         return False
     return indices.rank == 1 or (indices.rank == 0 and _is_column(indices))
+
+
+@rule(
+    "Gather",
+    feature="rank:Gather.0",
+    versions="..opencv4.10",
+    severity=WRONG,
+    source="measured on 4.10.0: indices [3,4] of a stored vector give [3,4,1], with which nothing"
+    " of [3,4] is added; of a matrix they are right, and so is what a Reshape follows",
+)
+def gather_of_vector(node: NodeView, target: Target) -> Answer:
+    """OpenCV 4 keeps the second axis that it gives a vector, so Gather of one has an axis more."""
+    data, indices, result = node.input(0), node.input(1), node.output(0)
+    if data is None or indices is None or result is None or is_known_at_import(indices):
+        return False
+    if data.rank != 1 or indices.rank is None or indices.rank < _PLANE:
+        return False
+    readers = result.consumers
+    return result.is_graph_output or not all(reader.op == "Reshape" for reader in readers)
