@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import marshal
 import os
+import sys
 import tomllib
-from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import CodeType
 from typing import Any, cast
+from zlib import crc32
 
 from graphfix.errors import UsageError
+from graphfix.ir.storage.user_folders import user_cache
 
 
 def read_toml(path: Path, subject: str = "") -> tuple[dict[str, Any], str]:
@@ -36,33 +39,57 @@ def read_toml(path: Path, subject: str = "") -> tuple[dict[str, Any], str]:
 def read_shipped_toml(path: Path) -> dict[str, Any]:
     """Return what a file of graphfix or of an engine holds: tables, lists, texts, numbers, bools.
 
-    It is kept as Python keeps modules, so that a long one takes a fifth of the time.
+    It is kept in the user's cache, so that a long one takes a fifth of the time. Next to the file,
+    where Python keeps its modules, an uninstallation would leave it, and the folder with it.
 
     Raises:
         UsageError: The file cannot be read, or is no TOML.
     """
     try:
-        code = _TableLoader("table", f"{path}.py").get_code("table")
+        found = path.stat()
+        mark = (str(path), found.st_mtime_ns, found.st_size)
+        kept = _kept(path)
+        table = None if kept is None else _remembered(kept, mark)
+        if table is not None:
+            return table
+        table = tomllib.loads(path.read_bytes().decode("utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"is no TOML: {error}", where=str(path)) from None
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot be read: {error}", where=str(path)) from None
-    names: dict[str, Any] = {}
-    exec(cast("CodeType", code), names)
-    return cast("dict[str, Any]", names["TABLE"])
+    if kept is not None and not sys.dont_write_bytecode:
+        _remember(kept, mark, table)
+    return table
 
 
-class _TableLoader(SourceFileLoader):
-    """Compiles a TOML file; ``rules.toml`` is known to Python as ``rules.toml.py``."""
+_Mark = tuple[str, int, int]  # path, time of the last change (ns), size
 
-    def path_stats(self, path: str) -> Any:
-        return super().path_stats(path.removesuffix(".py"))
 
-    def get_data(self, path: str) -> bytes:
-        return super().get_data(path.removesuffix(".py"))
+def _kept(path: Path) -> Path | None:
+    """Return where a table is kept; None where the user has no home."""
+    try:
+        folder = user_cache() / "tables"
+    except RuntimeError:
+        return None
+    return folder / f"{path.name}-{crc32(os.fsencode(path)):08x}.{sys.implementation.cache_tag}"
 
-    def source_to_code(  # type: ignore[override]  # as importlib calls it
-        self, data: bytes, path: str | os.PathLike[str], *, _optimization: int = -1
-    ) -> CodeType:
-        table = tomllib.loads(bytes(data).decode("utf-8"))
-        return compile(f"TABLE = {table!r}", path, "exec", optimize=_optimization)
+
+def _remembered(kept: Path, mark: _Mark) -> dict[str, Any] | None:
+    try:
+        said, table = marshal.loads(kept.read_bytes())
+    except (OSError, ValueError, EOFError, TypeError):  # none, or half of one
+        return None
+    return cast("dict[str, Any]", table) if said == mark and isinstance(table, dict) else None
+
+
+def _remember(kept: Path, mark: _Mark, table: dict[str, Any]) -> None:
+    """Keep a table; without effect where it cannot be written, or holds what Python cannot keep."""
+    part = kept.with_name(f"{kept.name}.{os.getpid()}")
+    try:
+        content = marshal.dumps((mark, table))
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(content)
+        part.replace(kept)
+    except (OSError, ValueError):
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""TOML files of graphfix are kept as Python keeps modules, and read again when they change."""
+"""TOML files of graphfix are kept in the user's cache, and read again when they change."""
 
 from __future__ import annotations
 
@@ -29,10 +29,12 @@ def written(path: Path, text: str, time: int) -> Path:
 
 def test_what_it_holds_is_read_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.dont_write_bytecode", False)
-    monkeypatch.setattr("sys.pycache_prefix", None)  # tests may keep bytecode elsewhere
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "cache"))
     path = written(tmp_path / "rules.toml", TEXT, 1_000)
     assert read_shipped_toml(path) == tomllib.loads(TEXT)
-    (kept,) = tmp_path.rglob("rules.toml.*.pyc")
+    assert [each.name for each in tmp_path.iterdir() if each != path] == ["cache"]
+    (kept,) = (tmp_path / "cache" / "graphfix" / "tables").iterdir()
 
     def parse(text: str) -> dict[str, object]:
         raise AssertionError(text)
@@ -40,7 +42,23 @@ def test_what_it_holds_is_read_and_kept(tmp_path: Path, monkeypatch: pytest.Monk
     with monkeypatch.context() as patched:
         patched.setattr(tomllib, "loads", parse)
         assert read_shipped_toml(path)["rule"]["yes"] is True
-    assert kept.is_file()
+    kept.write_bytes(kept.read_bytes()[:-9])  # half of it
+    assert read_shipped_toml(path) == tomllib.loads(TEXT)
+
+
+def test_nothing_is_kept_where_it_cannot_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.dont_write_bytecode", False)
+    (tmp_path / "cache").write_text("no folder")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "cache"))
+    path = written(tmp_path / "rules.toml", "when = 2020-01-01", 1_000)
+    assert read_shipped_toml(path) == tomllib.loads("when = 2020-01-01")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other"))
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "other"))
+    assert read_shipped_toml(path) == tomllib.loads("when = 2020-01-01")
+    assert not list(tmp_path.rglob("rules.toml-*"))
 
 
 def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:
