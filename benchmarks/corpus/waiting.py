@@ -113,17 +113,18 @@ def measured(root: Path, file: str, target: str) -> Row:
 
         def call() -> int:
             try:
-                found = looked_into(root / file, target, Path(made))
+                seen = looked_into(root / file, target, Path(made))
             except PassBug:
                 return FAULT
             except Exception:  # damaged files of the corpus
-                found = {"left": -1}
-            Path(made, "found.json").write_text(json.dumps(found), encoding="utf-8")
+                seen = {"left": -1}
+            Path(made, "found.json").write_text(json.dumps(seen), encoding="utf-8")
             return 0
 
         ended = call_in_child(call, Path(made), timeout=_SECONDS, memory_bytes=_MEMORY)
         said = Path(made, "found.json")
-        found = json.loads(said.read_text(encoding="utf-8")) if said.exists() else {"left": -1}
+        text = said.read_text(encoding="utf-8") if said.exists() else '{"left": -1}'
+        found: dict[str, Any] = json.loads(text)
         return Row(file, target, code=ended.code, **found)
 
 

@@ -125,13 +125,11 @@ def session_of(path: str, *, optimized: bool = True) -> Any:
 
 def alike(one: Any, other: Any) -> bool:
     """Say whether two outputs of a session are the same: tensors, sequences or maps."""
-    if isinstance(one, dict):
-        return (
-            isinstance(other, dict)
-            and one.keys() == other.keys()
-            and alike(list(one.values()), list(other.values()))
-        )
-    if isinstance(one, list):
+    kind = one.__class__
+    if kind is dict:
+        same = other.__class__ is dict and one.keys() == other.keys()
+        return same and alike(list(one.values()), list(other.values()))
+    if kind is list:
         return len(one) == len(other) and all(map(alike, one, other))
     left, right = np.asarray(one), np.asarray(other)
     return np.array_equal(left, right, equal_nan=left.dtype.kind == "f")

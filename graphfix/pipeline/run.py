@@ -152,7 +152,7 @@ class Run:
         features, typed = self.known_faults
         if typed and changed:
             typed = types_said(self.model)
-        return features | (OF_TYPES if typed else frozenset())
+        return features | OF_TYPES if typed else features
 
     @property
     def work(self) -> Workspace:

@@ -19,7 +19,11 @@ def built(name: str, batch: Any) -> tuple[Any, list[Any]]:
     if name.startswith("dense"):
         one, two = nnx.Linear(12, 16, rngs=rngs), nnx.Linear(16, 4, rngs=rngs)
         norm = nnx.LayerNorm(16, rngs=rngs)
-        return lambda x: nnx.softmax(two(nnx.gelu(norm(one(x))))), [(batch, 12)]
+
+        def dense(x: Any) -> Any:
+            return nnx.softmax(two(nnx.gelu(norm(one(x)))))
+
+        return dense, [(batch, 12)]
     if name.startswith("convolutions"):
         first = nnx.Conv(3, 8, (3, 3), strides=2, rngs=rngs)
         depth = nnx.Conv(8, 8, (3, 3), feature_group_count=8, rngs=rngs)
@@ -62,7 +66,11 @@ def built(name: str, batch: Any) -> tuple[Any, list[Any]]:
         return computed, [(batch, 6)]
     transposed = nnx.ConvTranspose(8, 3, (2, 2), strides=(2, 2), rngs=rngs)
     norm = nnx.GroupNorm(8, num_groups=2, rngs=rngs)
-    return lambda x: nnx.sigmoid(transposed(nnx.leaky_relu(norm(x)))), [(batch, 8, 8, 8)]
+
+    def upsampled(x: Any) -> Any:
+        return nnx.sigmoid(transposed(nnx.leaky_relu(norm(x))))
+
+    return upsampled, [(batch, 8, 8, 8)]
 
 
 def main() -> None:
