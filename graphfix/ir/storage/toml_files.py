@@ -65,13 +65,20 @@ def read_shipped_toml(path: Path) -> dict[str, Any]:
 _Mark = tuple[str, int, int]  # path, time of the last change (ns), size
 
 
-def _kept(path: Path) -> Path | None:
-    """Return where a table is kept; None where the user has no home."""
+def _tables() -> Path | None:
+    """Return where tables are kept; None where the user has no home."""
     try:
-        folder = user_cache() / "tables"
+        return user_cache() / "tables"
     except RuntimeError:
         return None
-    return folder / f"{path.name}-{crc32(os.fsencode(path)):08x}.{sys.implementation.cache_tag}"
+
+
+TABLES = _tables()  # one for a process: what it starts with says where
+
+
+def _kept(path: Path) -> Path | None:
+    name = f"{path.name}-{crc32(os.fsencode(path)):08x}.{sys.implementation.cache_tag}"
+    return None if TABLES is None else TABLES / name
 
 
 def _remembered(kept: Path, mark: _Mark) -> dict[str, Any] | None:

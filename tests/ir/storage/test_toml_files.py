@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from graphfix.errors import UsageError
+from graphfix.ir.storage import toml_files
 from graphfix.ir.storage.toml_files import read_shipped_toml
 
 TEXT = """
@@ -29,12 +30,11 @@ def written(path: Path, text: str, time: int) -> Path:
 
 def test_what_it_holds_is_read_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.dont_write_bytecode", False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "cache"))
+    monkeypatch.setattr(toml_files, "TABLES", tmp_path / "cache" / "tables")
     path = written(tmp_path / "rules.toml", TEXT, 1_000)
     assert read_shipped_toml(path) == tomllib.loads(TEXT)
     assert [each.name for each in tmp_path.iterdir() if each != path] == ["cache"]
-    (kept,) = (tmp_path / "cache" / "graphfix" / "tables").iterdir()
+    (kept,) = (tmp_path / "cache" / "tables").iterdir()
 
     def parse(text: str) -> dict[str, object]:
         raise AssertionError(text)
@@ -51,12 +51,10 @@ def test_nothing_is_kept_where_it_cannot_be(
 ) -> None:
     monkeypatch.setattr("sys.dont_write_bytecode", False)
     (tmp_path / "cache").write_text("no folder")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "cache"))
+    monkeypatch.setattr(toml_files, "TABLES", tmp_path / "cache" / "tables")
     path = written(tmp_path / "rules.toml", "when = 2020-01-01", 1_000)
     assert read_shipped_toml(path) == tomllib.loads("when = 2020-01-01")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other"))
-    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "other"))
+    monkeypatch.setattr(toml_files, "TABLES", tmp_path / "other")
     assert read_shipped_toml(path) == tomllib.loads("when = 2020-01-01")
     assert not list(tmp_path.rglob("rules.toml-*"))
 
