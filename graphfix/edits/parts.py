@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from onnx import GraphProto, ModelProto, ValueInfoProto, helper
+from onnx import GraphProto, ModelProto, TensorProto, ValueInfoProto, helper
 
 from graphfix.difference.renaming import rename_tensors
 from graphfix.difference.scopes import Scope
@@ -180,6 +180,15 @@ def branch_of(graph: GraphProto, prefix: str) -> GraphProto:
     branch.value_info.extend(known)
     rename_tensors(branch, lambda name, main: prefix + name if main and name in made else name)
     return branch
+
+
+def stored_input(proto: ModelProto, tensor: TensorProto) -> ModelProto:
+    """Return a copy of a model in which an input is a stored tensor of its name."""
+    copy = copied(proto)
+    _keep(copy.graph, "input", [i for i in copy.graph.input if i.name != tensor.name])
+    copy.graph.initializer.append(tensor)
+    copy.ir_version = max(copy.ir_version, 4)  # before, each stored tensor was an input
+    return copy
 
 
 def unread(proto: ModelProto) -> list[str]:

@@ -14,7 +14,7 @@ from graphfix.edits.arrays import Array, array_of
 from graphfix.edits.declaring import Given, Group, option
 from graphfix.edits.engine import Edited, How, ModelLike, edit
 from graphfix.edits.outside import NUMPY, fed_with
-from graphfix.edits.parts import declared, unread, without_outputs
+from graphfix.edits.parts import declared, stored_input, unread, without_outputs
 from graphfix.edits.step import Equal, Step, Subject
 from graphfix.errors import UsageError
 from graphfix.ir.protos import add_outputs, copied
@@ -210,10 +210,10 @@ class DropInput:
         (name,) = matching(known, self.name, "input", where)[:1]
         if name in subject.scope.stored:
             raise UsageError(f"{name!r} has a value already", where=where)
-        proto = copied(subject.proto)
-        kept = [info for info in proto.graph.input if info.name != name]
-        _put(proto, "input", kept)
+        kept = [info for info in subject.proto.graph.input if info.name != name]
         if name in unread(subject.proto):
+            proto = copied(subject.proto)
+            _put(proto, "input", kept)
             before = copied(subject.proto)
             _put(before, "input", kept)
             return Step(
@@ -224,8 +224,7 @@ class DropInput:
                 f"input {name!r} is read", where=where, hint=f"give it a value: {name}=0"
             )
         tensor = _value(known[name], self.value, where)
-        proto.graph.initializer.append(tensor)
-        proto.ir_version = max(proto.ir_version, 4)  # before, each stored tensor was an input
+        proto = stored_input(subject.proto, tensor)
         array = numpy_helper.to_array(tensor)
         said = f"input {name!r} is {type_name(tensor.data_type)}{list(array.shape)}, stored"
         text = "the outputs are those of the model as it was, fed with that value"

@@ -56,7 +56,9 @@ class Merge:
         other, ours = load(self.path), Model(subject.proto, base_dir=subject.base_dir)
         opset = max(ours.opset, other.opset)
         one = copied(at_opset(ours, opset, where))
-        two = taken_in(at_opset(other, opset, where), other.base_dir, subject.base_dir)
+        # What lies in other folders is read once, for the result and for the proof.
+        theirs = taken_in(other.to_proto(), other.base_dir, subject.base_dir)
+        two = copied(at_opset(Model(theirs, base_dir=subject.base_dir), opset, where))
         check_imports(one, two, where)
         for proto in (one, two):
             if self.name in {n for g in graphs_of(proto.graph) for n in tensors_of(g)}:
@@ -98,7 +100,7 @@ class Merge:
         merged.ir_version = max(merged.ir_version, two.ir_version, 4)
         add_functions(merged, two)
         add_imports(merged, two)
-        sides = (subject.proto, taken_in(other.to_proto(), other.base_dir, subject.base_dir))
+        sides = (subject.proto, theirs)
         claims = [
             _computed(side, merged, flag_of(flag, value, where), inputs, text)
             for side, value, text in zip(sides, VALUES, ("the model", str(self.path)), strict=True)
@@ -225,12 +227,9 @@ def _branch(
     for info in outputs:
         found = computed.get(info.name)
         if found is None:
-            found = helper.make_tensor_value_info(
-                prefix + info.name, info.type.tensor_type.elem_type, _nothing(info, where)
-            )
-            value = TensorProto(
-                data_type=info.type.tensor_type.elem_type, dims=_nothing(info, where), raw_data=b""
-            )
+            kind, sizes = info.type.tensor_type.elem_type, _nothing(info, where)
+            found = helper.make_tensor_value_info(prefix + info.name, kind, sizes)
+            value = TensorProto(data_type=kind, dims=sizes, raw_data=b"")
             branch.node.append(helper.make_node("Constant", [], [found.name], value=value))
         branch.output.append(found)
     return branch

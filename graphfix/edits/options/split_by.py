@@ -13,7 +13,7 @@ from graphfix.edits.addressing import matching
 from graphfix.edits.declaring import Given, Group, option
 from graphfix.edits.engine import Edited, How, ModelLike, edit
 from graphfix.edits.outside import NUMPY, fed_with
-from graphfix.edits.parts import unread, without_outputs
+from graphfix.edits.parts import stored_input, unread, without_outputs
 from graphfix.edits.step import Claim, Equal, Step, Subject
 from graphfix.edits.switch import VALUES, flag_of, is_on
 from graphfix.errors import UsageError
@@ -54,7 +54,8 @@ class SplitBy:
         for value, path in zip(VALUES, (self.where_true, self.where_false), strict=True):
             stored = flag_of(known[name], value, where)
             whole = _decided(subject, stored, where)
-            kept = [info for info in whole.graph.output if info.name not in _empty(whole.graph)]
+            empty = _empty(whole.graph)
+            kept = [info for info in whole.graph.output if info.name not in empty]
             if not kept:
                 raise UsageError(f"no output holds a number where {name!r} is {value}", where=where)
             part = without_outputs(Subject(whole, subject.base_dir), kept)
@@ -65,8 +66,7 @@ class SplitBy:
             part.graph.ClearField("input")
             part.graph.input.extend(inputs)
             said.append(f"where {name} is {str(value).lower()}: {path}")
-            outputs = sorted(_empty(whole.graph))
-            said += [f"  without {text}" for text in _left_out(idle, outputs)]
+            said += [f"  without {text}" for text in _left_out(idle, sorted(empty))]
             parts[path] = part
         return Step(subject.proto, tuple(said), tuple(claims), parts)
 
@@ -105,12 +105,7 @@ def _decided(subject: Subject, flag: TensorProto, where: str) -> ModelProto:
     Raises:
         UsageError: It decides none of the main graph.
     """
-    proto = copied(subject.proto)
-    kept = [info for info in proto.graph.input if info.name != flag.name]
-    proto.graph.ClearField("input")
-    proto.graph.input.extend(kept)
-    proto.graph.initializer.append(flag)
-    proto.ir_version = max(proto.ir_version, 4)  # before, each stored tensor was an input
+    proto = stored_input(subject.proto, flag)
     model = Model(proto, base_dir=subject.base_dir)
     settings = RunOptions(passes=("if-elimination",), verify="off").settings()
     result = finish_with(model, settings, (), None)
@@ -149,10 +144,11 @@ def _empty(graph: GraphProto) -> set[str]:
 
     def holds_none(name: str) -> bool:
         node = makers.get(name)
+        while node is not None and node.op_type == "Identity" and not node.domain:
+            name = node.input[0]
+            node = makers.get(name)
         if node is None:
             return name in stored and 0 in stored[name].dims
-        if node.op_type == "Identity" and not node.domain:
-            return holds_none(node.input[0])
         values = [a.t for a in node.attribute if a.name == "value"]
         return node.op_type == "Constant" and any(0 in value.dims for value in values)
 
