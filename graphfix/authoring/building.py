@@ -107,6 +107,16 @@ class Builder:
             raise ComputedLate(f"{what} must be a constant; it is computed at run time")
         return array
 
+    def in_type(self, value: Value, elem_type: int) -> Value:
+        """Return a value as another element type: cast, or stored so where it is a constant.
+
+        Some engines have no constant of the one type, not even to cast it.
+        """
+        known = self.const(value)
+        if known is None:
+            return self.Cast(value, to=elem_type)
+        return self.constant(known.astype(onnx.helper.tensor_dtype_to_np_dtype(elem_type)))
+
     def need_opset(self, least: int, why: str = "") -> None:
         """Refuse an opset of the default domain below `least`; `why` is ``, which has Where``."""
         if self.opset < least:

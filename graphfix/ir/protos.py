@@ -84,6 +84,28 @@ def subgraphs_of(node: NodeProto) -> Iterator[GraphProto]:
         yield from attribute.graphs
 
 
+def bound(node: NodeProto, given: Mapping[str, AttributeProto]) -> NodeProto:
+    """Return a copy of a node of a function with what a call gives in the place of references.
+
+    What the call leaves out is left out; nodes of subgraphs are bound as well.
+    """
+    fresh = NodeProto()
+    fresh.CopyFrom(node)
+    del fresh.attribute[:]
+    for attribute in node.attribute:
+        value = given.get(attribute.ref_attr_name) if attribute.ref_attr_name else attribute
+        if value is None:
+            continue
+        copy = fresh.attribute.add()
+        copy.CopyFrom(value)
+        copy.name = attribute.name
+    for body in subgraphs_of(fresh):
+        nodes = [bound(inner, given) for inner in body.node]
+        del body.node[:]
+        body.node.extend(nodes)
+    return fresh
+
+
 def all_nodes(nodes: Iterable[NodeProto]) -> Iterator[NodeProto]:
     """Yield nodes, each followed by those of the subgraphs inside it."""
     for node in nodes:

@@ -36,12 +36,7 @@ def bool_by_int32(node: NodeView, build: Builder) -> Value:
                 raise Refuse(
                     f"the elements of {value.name} must be bool; they are {value.type_name}"
                 )
-            stored = build.const(value)  # some engines have no bool constant, not even to cast
-            value = (
-                build.Cast(value, to=TensorProto.INT32)
-                if stored is None
-                else build.constant(stored.astype(np.int32))
-            )
+            value = build.in_type(value, TensorProto.INT32)
         operands.append(value)
     attributes = {name: node.attr(name) for name in node.attributes}
     result = build.multi(node.op, *operands, outputs=1, **attributes)[0]

@@ -53,12 +53,7 @@ def signed_bitshift_to_arithmetic(node: NodeView, build: Builder) -> Value:
 
 
 def _as(kind: int, value: Value, build: Builder) -> Value:
-    if value.elem_type == kind:
-        return value
-    known = build.const(value)
-    if known is None:
-        return build.Cast(value, to=kind)
-    return build.constant(known.astype(np.int64 if kind == TensorProto.INT64 else np.int32))
+    return value if value.elem_type == kind else build.in_type(value, kind)
 
 
 def _places(by: Value, bits: int, build: Builder) -> Value:

@@ -114,9 +114,7 @@ def _label(build: Builder, a: Value) -> None:
 def _widened(build: Builder, value: Value) -> Value:
     if value.type_name not in _WIDER:
         return value
-    name, elem_type = _WIDER[value.type_name]
-    known = build.const(value)
-    return build.Cast(value, to=elem_type) if known is None else build.constant(known.astype(name))
+    return build.in_type(value, _WIDER[value.type_name][1])
 
 
 def _of_floats(build: Builder, a: Value, b: Value, truncating: bool) -> Value:

@@ -27,10 +27,7 @@ def whole(build: Builder, x: Value) -> Value:
     """Return numbers of 8 bits as float32."""
     if x.elem_type not in BYTES:
         raise Refuse(f"{x.name} must be of 8 bits; it is {x.type_name}")
-    known = build.const(x)
-    if known is not None:
-        return build.constant(known.astype(np.float32))
-    return build.Cast(x, to=TensorProto.FLOAT)
+    return build.in_type(x, TensorProto.FLOAT)
 
 
 def away(build: Builder, x: Value, zero: Number) -> Value:

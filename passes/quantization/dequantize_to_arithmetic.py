@@ -15,7 +15,6 @@ References: https://onnx.ai/onnx/operators/onnx__DequantizeLinear.html;
     builtin_op_importers.cpp:1155-1253 of onnx-tensorrt, release 8.6
 """
 
-import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Builder, NodeView, Refuse, Value, need_type, rewrite
@@ -49,11 +48,6 @@ def dequantize_to_arithmetic(node: NodeView, build: Builder) -> Value:
         raise Refuse("the result must be float32; output_dtype says otherwise")
     whole = build.Cast(x, to=TensorProto.FLOAT)
     if zero is not None:
-        given = build.const(zero)
-        number = (
-            build.Cast(zero, to=TensorProto.FLOAT)
-            if given is None
-            else build.constant(given.astype(np.float32))
-        )
+        number = build.in_type(zero, TensorProto.FLOAT)
         whole = build.Sub(whole, broadcast_late(node, build, zero, number))
     return build.Mul(whole, broadcast_late(node, build, scale, scale))

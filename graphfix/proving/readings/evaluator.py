@@ -24,7 +24,7 @@ from onnx import (
 
 from graphfix.analysis.shape_inference import infer_shapes
 from graphfix.errors import EngineFailed
-from graphfix.ir.protos import constant_of_node, copied, normal_domain
+from graphfix.ir.protos import bound, constant_of_node, copied, normal_domain
 from graphfix.ir.schemas import minimal_ir
 from graphfix.proving.readings.containers import of_containers
 from graphfix.proving.readings.promoting import Taken, promoted, takes
@@ -232,7 +232,7 @@ class ReadingEngine:
         imports = self._opsets
         self._opsets = {**imports, **_versions(function.opset_import)}
         try:
-            self._nodes(GraphProto(node=[_bound(each, given) for each in function.node]), scope)
+            self._nodes(GraphProto(node=[bound(each, given) for each in function.node]), scope)
         finally:
             self._opsets = imports
         return [scope.get(name) for name in function.output]
@@ -365,25 +365,6 @@ def _read_by(node: NodeProto) -> set[str]:
 
 def _versions(imports: Iterable[OperatorSetIdProto]) -> dict[str, int]:
     return {normal_domain(each.domain): each.version for each in imports}
-
-
-def _bound(node: NodeProto, given: Mapping[str, AttributeProto]) -> NodeProto:
-    """Return a node of a function with the attributes that the call gives, in subgraphs too."""
-    result = NodeProto()
-    result.CopyFrom(node)
-    del result.attribute[:]
-    for attribute in node.attribute:
-        written = given.get(attribute.ref_attr_name) if attribute.ref_attr_name else attribute
-        if written is None:
-            continue
-        copy = result.attribute.add()
-        copy.CopyFrom(written)
-        copy.name = attribute.name
-        if copy.type == AttributeProto.GRAPH:
-            inner = [_bound(each, given) for each in copy.g.node]
-            del copy.g.node[:]
-            copy.g.node.extend(inner)
-    return result
 
 
 def _like(value: Value, other: Value) -> Value:

@@ -22,12 +22,12 @@ from graphfix.ir.protos import (
     FunctionKey,
     Functions,
     all_nodes,
+    bound,
     called_functions,
     function_key,
     functions_of,
     names_read,
     normal_domain,
-    subgraphs_of,
 )
 from graphfix.ir.schemas import minimal_ir
 from graphfix.operators.table import RANDOM
@@ -63,25 +63,6 @@ def call_bindings(model: ModelProto) -> dict[FunctionKey, list[Given]]:
 def _refers(nodes: Iterable[NodeProto]) -> bool:
     """Say whether an attribute refers to an attribute of a function."""
     return any(a.ref_attr_name for node in all_nodes(nodes) for a in node.attribute)
-
-
-def bound(node: NodeProto, given: Given) -> NodeProto:
-    """Return a copy with values in the place of references; what a call leaves out is left out."""
-    fresh = NodeProto()
-    fresh.CopyFrom(node)
-    del fresh.attribute[:]
-    for attribute in node.attribute:
-        value = given.get(attribute.ref_attr_name) if attribute.ref_attr_name else attribute
-        if value is None:
-            continue
-        copy = fresh.attribute.add()
-        copy.CopyFrom(value)
-        copy.name = attribute.name
-    for body in subgraphs_of(fresh):
-        nodes = [bound(inner, given) for inner in body.node]
-        del body.node[:]
-        body.node.extend(nodes)
-    return fresh
 
 
 def instantiate(evidence: Evidence, ways: Iterable[Given]) -> list[Evidence]:

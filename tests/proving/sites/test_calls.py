@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import onnx
 
-from graphfix.proving.sites.cutting import bound, call_bindings, instantiate
+from graphfix.ir.protos import bound
+from graphfix.proving.sites.cutting import call_bindings, instantiate
 from tests.proving.sites.conftest import sites_of
 
 MODEL = """
