@@ -13,10 +13,10 @@ import onnx
 import onnx.numpy_helper
 from onnx import ModelProto, TensorProto, TypeProto
 
+from graphfix.analysis.learned_sizes import learn_sizes
 from graphfix.analysis.shape_inference import (
     as_called,
     infer_shapes,
-    learn_sizes,
     read_by_inference,
     stored_as_in,
 )

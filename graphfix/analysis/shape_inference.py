@@ -15,7 +15,7 @@ were int64 (defs/tensor/old.cc and defs/data_propagators.h, onnx 1.23): 300 as u
 44. Casts to other types than int64, and sums and products of int32, are shown as operators of
 which it follows the types alone. What is known of them, `graphfix.analysis.folding` computes.
 
-Ranks and sizes that it leaves open, and that follow all the same, are learnt afterwards.
+Ranks and sizes that it leaves open, and that follow all the same, `learned_sizes` has.
 """
 
 from __future__ import annotations
@@ -30,112 +30,16 @@ from msgspec import Struct
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto
 
 from graphfix.analysis.piecewise_inference import has_many_subgraphs, infer_in_pieces
-from graphfix.ir.graph import Node, Shape, Variable
 from graphfix.ir.protos import (
     all_graphs,
     all_nodes,
     copied,
     may_have_subgraphs,
     nodes_of_model,
-    normal_domain,
     put_apart,
     restored,
     subgraphs_of,
 )
-from graphfix.ir.views import NodeView
-
-_SHAPE_INPUT = {"ConstantOfShape": 0, "Reshape": 1}
-_SAME_RANK = frozenset({"Conv", "ConvTranspose"})  # where the kernel has no known sizes
-_AXES_OF_SLICE, _FIRST_STATE = 3, 2
-
-
-def learn_sizes(node: Node) -> bool:
-    """Take what is open of the outputs of a node; say whether that was news."""
-    if normal_domain(node.domain):
-        return False
-    if node.op in _SHAPE_INPUT:
-        return _learn_rank(node, _SHAPE_INPUT[node.op])
-    if node.op in _SAME_RANK:
-        return _keep_rank(node)
-    if node.op == "Slice":
-        return _keep_other_axes(node)
-    return node.op == "Loop" and _keep_states(node)
-
-
-def _learn_rank(node: Node, place: int) -> bool:
-    """Take the rank of what Reshape and ConstantOfShape give from the length of the shape.
-
-    ONNX's own inference wants the entries of the shape; their number is enough for the rank.
-    """
-    if len(node.inputs) <= place:
-        return False
-    output, shape = node.outputs[0], node.inputs[place].shape
-    if shape is None or len(shape) != 1 or not isinstance(shape[0], int):
-        return False
-    return _put(output, (None,) * shape[0])
-
-
-def _keep_rank(node: Node) -> bool:
-    shape = node.inputs[0].shape if node.inputs else None
-    return shape is not None and _put(node.outputs[0], (None,) * len(shape))
-
-
-def _put(output: object, shape: Shape) -> bool:
-    if not isinstance(output, Variable) or output.shape is not None or not output.elem_type:
-        return False
-    output.shape = shape
-    return True
-
-
-def _keep_other_axes(node: Node) -> bool:
-    """Take the sizes of the axes that a Slice leaves alone, where only its ends are computed.
-
-    ONNX's own inference gives the rank alone then.
-    """
-    view = NodeView(node)
-    data, output, axes = view.input(0), node.outputs[0], view.input(_AXES_OF_SLICE)
-    if data is None or data.shape is None or axes is None or not axes.is_constant:
-        return False
-    if not isinstance(output, Variable) or output.shape is None:
-        return False
-    known = axes.array()
-    if known is None or len(output.shape) != len(data.shape):
-        return False
-    cut = {int(axis) % len(data.shape) for axis in known.reshape(-1)} if data.shape else set[int]()
-    merged = tuple(
-        there
-        if axis in cut or isinstance(there, int) or (there and isinstance(kept, str))
-        else kept
-        for axis, (there, kept) in enumerate(zip(output.shape, data.shape, strict=True))
-    )
-    news = merged != output.shape
-    if news:
-        output.shape = merged
-    return news
-
-
-def _keep_states(node: Node) -> bool:
-    """Take the shape of what a Loop carries, where each step gives what it is given.
-
-    ONNX's own inference gives the type alone: a step may change the shape.
-    """
-    body = next((body for _, body in node.graphs()), None)
-    if body is None:
-        return False
-    news = False
-    for first, given, made, output in zip(
-        node.inputs[_FIRST_STATE:], body.inputs[_FIRST_STATE:], body.outputs[1:], node.outputs,
-        strict=False,
-    ):  # fmt: skip
-        shapes = [first.shape, given.shape, made.shape]
-        known = [shape for shape in shapes if shape is not None]
-        if len(known) != len(shapes) or len({len(shape) for shape in known}) != 1:
-            continue
-        sizes = zip(*known, strict=True)
-        kept = tuple(each[0] if len(set(each)) == 1 else None for each in sizes)
-        news = _put(output, kept) or news
-    return news
-
 
 _LARGE = 1 << 20  # bytes of a model from which on its memory is worth a look
 _HIDDEN = "graphfix.hidden/"

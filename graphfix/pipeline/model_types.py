@@ -17,7 +17,7 @@ from functools import cached_property
 from onnx import GraphProto
 
 from graphfix.analysis.inference import form_at, infer_model, infer_node, infer_proto
-from graphfix.analysis.shape_inference import learn_sizes
+from graphfix.analysis.learned_sizes import learn_sizes
 from graphfix.authoring.building import written_types
 from graphfix.authoring.declared_types import leave_undeclared
 from graphfix.authoring.declaring import Evaluate, Infer, InferredType, Pass

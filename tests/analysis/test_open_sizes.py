@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from graphfix.analysis.inference import infer_walk
 from graphfix.ir.graph import Shape
 from graphfix.pipeline.model_files import load
@@ -44,3 +46,26 @@ def test_a_slice_keeps_the_other_axes() -> None:
         "{ t = Slice (x, s, e, a) y = Neg (t) }"
     )
     assert shape_of(text, "t") == (2, "N", None)
+
+
+@pytest.mark.parametrize(
+    ("axis", "shape"), [(1, ("B", 3, 4)), (-2, ("B", 3, 4)), (0, (3, "N", 4)), (-1, ("B", "N", 3))]
+)
+def test_a_constant_k_is_the_size_along_the_axis(axis: int, shape: Shape) -> None:
+    text = f"g (float[B, N, 4] x) => (y) <int64[1] k = {{3}}> {{ v, i = TopK <axis = {axis}> (x, k)"
+    for name in "vi":
+        assert shape_of(f"{text} y = Identity ({name}) }}", name) == shape
+
+
+def test_a_k_that_a_caller_may_override_is_no_size() -> None:
+    text = (
+        "g (float[B, N] x, int64[1] k) => (y) <int64[1] k = {5}> { v, i = TopK (x, k) y = Neg (v) }"
+    )
+    assert shape_of(text, "v") == (None, None)
+
+
+def test_the_sizes_after_a_topk_follow() -> None:
+    """What is gathered at the places that a TopK gives has as many elements as it takes."""
+    text = """g (float[N] x) => (y) <int64[1] k = {5}> { v, i = TopK (x, k) g = Gather (x, i)
+      y = Shape (g) }"""
+    assert shape_of(text, "g") == (5,)
