@@ -5,6 +5,7 @@ from graphfix.authoring import (
     Editor,
     Graph,
     Node,
+    NodeRef,
     NodeView,
     form_of,
     graph_pass,
@@ -104,6 +105,50 @@ def opset_import_correction(editor: Editor) -> None:
         odd = [n for n in nodes if form_of(n.op, opset) is not None and not fits(n, opset)]
         if odd:
             _correct(editor, root, nodes, odd)
+
+
+@graph_pass(stage=PREPARE, removes="model:opset-number")
+def repeated_opset_import(editor: Editor) -> None:
+    """Import a domain once.
+
+    What it does: Where a file imports a domain several times, in different versions, keeps the last
+        import, where every node of the domain means the same at each of them, or no node is of it.
+    Why engines need it: They read different ones: the ONNX checker, shape inference and onnxruntime
+        the last, OpenVINO the greatest. Quantizers of 4 bits add opset 21 to what skl2onnx wrote
+        with the import twice, and leave the other at 17.
+    Before:
+        opset_import: ["" : 21, "" : 17]
+        y = Relu (x)
+    After:
+        opset_import: ["" : 17]
+        y = Relu (x)
+    When it refuses: Where a node means something else at one of the versions, or is not known to
+        mean the same: of domains other than the default one no two versions are compared.
+    Accuracy: Exact.
+    References: onnxruntime/core/graph/model.cc (domain_to_version); onnx/checker.cc
+        (check_model); openvino src/frontends/onnx (get_opset_version)
+    """
+    versions: dict[str, list[int]] = {}
+    for entry in editor.model.proto.opset_import:
+        versions.setdefault(normal_domain(entry.domain), []).append(entry.version)
+    several = {domain: given for domain, given in versions.items() if len({*given}) > 1}
+    if not several:
+        return
+    for node in (node for graph in editor.model.graph.walk() for node in graph.nodes):
+        domain = normal_domain(node.domain)
+        *others, last = several.get(domain, [0])
+        for other in {*others} - {last}:
+            known = not domain and max(other, last) <= newest_opset()
+            if not (known and _means_the_same(node, other, last)):
+                both = f"{domain or 'ai.onnx'} {other} and {last}"
+                reason = f"{node.op} must mean the same at {both}; that is not known of it"
+                editor.refuse(NodeView(node), reason)
+                return
+    editor.reload(editor.model.to_proto())  # which has each domain once
+    for domain, (*others, last) in several.items():
+        listed = ", ".join(map(str, others))
+        note = f"{domain or 'ai.onnx'} is imported as {last} alone, no longer as {listed}"
+        editor.record_number(NodeRef(), note)
 
 
 def _correct(editor: Editor, root: Graph, nodes: list[Node], odd: list[Node]) -> None:

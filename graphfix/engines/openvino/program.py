@@ -21,8 +21,9 @@ except ImportError:
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# What it computes floats in is a matter of the processor otherwise: bfloat16 on newer ones.
-_EXACTLY = {"INFERENCE_PRECISION_HINT": "f32"}
+# What it computes floats in is a matter of the processor otherwise (bfloat16 on newer ones), and
+# next to weights of 8 bits and fewer it rounds activations to 8 bits, in groups of 32.
+_EXACTLY = {"INFERENCE_PRECISION_HINT": "f32", "EXECUTION_MODE_HINT": "ACCURACY"}
 
 
 def version() -> str:
