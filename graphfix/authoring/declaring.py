@@ -63,12 +63,14 @@ class Known:
     """What a pass knows of an operator without schema that it emits.
 
     Attributes:
-        infer: Its output types, as for `rewrite`.
-        evaluate: A numpy model of it, as for `rewrite`.
+        infer: Its output types, as for `rewrite`; it is asked of operators of that name in any
+            domain, and refuses the others.
+        evaluate: A numpy model of it, as for `rewrite`; None where there is none, because what it
+            computes depends on the machine, say.
     """
 
     infer: Callable[[NodeView], Sequence[InferredType | None]]
-    evaluate: Evaluate
+    evaluate: Evaluate | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from graphfix.authoring.drafting import drafted
 from graphfix.authoring.evidence import Evidence
 from graphfix.authoring.reload_evidence import finish_reloaded, successors
 from graphfix.authoring.workspace import Workspace
+from graphfix.errors import PassBug
 from graphfix.ir.graph import Graph, Node, Shape, Variable, is_empty
 from graphfix.ir.model import Model, keep_places
 from graphfix.ir.views import NodeView, Refuse, Value
@@ -163,6 +164,63 @@ class Editor(Struct):
         label = accuracy or build.accuracy or self.accuracy
         self.apply(draft, label, note or build.note, unproved=unproved)
         self.current = None
+        return True
+
+    def replace_together(
+        self,
+        nodes: Sequence[NodeView],
+        write: Callable[[Builder, NodeView], Sequence[Value | None] | None],
+    ) -> bool:
+        """Replace nodes of one scope that pass tensors among each other in a form of their own.
+
+        They are one site, and each new node takes the place of the one that it was written for.
+        What only they read of each other is not compared.
+
+        Args:
+            nodes: The nodes, in their order.
+            write: Writes what stands for a node, and returns what stands for its outputs; None
+                where only others of `nodes` read these. It is called for each node in turn.
+
+        Returns:
+            False where `write` refused, or one of the nodes is blocked.
+
+        Raises:
+            PassBug: What was written does not fit, or something else reads what it leaves out.
+        """
+        if self.workspace.budget.exhausted or any(map(self.is_blocked, nodes)):
+            return False
+        mark = self.workspace.mark()
+        build = Builder(self.workspace, nodes[0], self.options)
+        ends: list[Node] = []
+        results: list[Value | None] = []
+        places: dict[int, Node] = {}
+        by = f"pass {self.pass_id}"
+        try:
+            for node in nodes:
+                self.current, known = node, len(build.nodes)
+                given = write(build, node)
+                places.update((id(made), node.node) for made in build.nodes[known:])
+                if given is not None:
+                    ends.append(node.node)
+                    results.extend(given)
+            draft = drafted(NodeView(ends[0]), build, results, by, further=ends[1:])
+        except Refuse as refusal:
+            self.workspace.release(mark)
+            self.refuse(self.current or nodes[0], refusal.reason)
+            return False
+        except Exception:
+            self.workspace.release(mark)
+            raise
+        self.current = None
+        edit = self.apply(draft, build.accuracy or self.accuracy, build.note)
+        gone = {id(node) for node in edit.removed}
+        kept = [node.op for node in nodes if id(node.node) not in gone]
+        if kept:
+            raise PassBug(f"{by} left {kept[0]}, which something else reads")
+        del self._pending[id(draft.node)]
+        for made in edit.added:
+            place = places.get(id(made), draft.node)
+            self._pending.setdefault(id(place), []).append(made)
         return True
 
     def can_replace(

@@ -44,6 +44,8 @@ def evaluators_for(model: Model, passes: tuple[Pass, ...]) -> dict[tuple[str, st
     places: dict[tuple[str, str], str] = {}
     anywhere: dict[str, str] = {}
     for declared, emitted, known in ((p, *item) for p in passes for item in p.knows.items()):
+        if known.evaluate is None:
+            continue
         domain, _, name = emitted.rpartition("::")
         places[domain, name] = anywhere[name] = place_of(known.evaluate, declared)
     for node in model.nodes():

@@ -50,7 +50,8 @@ def evaluators_of(pass_id: str) -> dict[tuple[str, str], Evaluate]:
     """Return the numpy models of what a pass emits."""
     known = get_pass(pass_id).knows
     keys = {op: op.rpartition("::") for op in known}
-    return {(keys[op][0], keys[op][2]): entry.evaluate for op, entry in known.items()}
+    models = {op: entry.evaluate for op, entry in known.items() if entry.evaluate is not None}
+    return {(keys[op][0], keys[op][2]): evaluate for op, evaluate in models.items()}
 
 
 def assert_selected(
