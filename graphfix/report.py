@@ -419,6 +419,7 @@ class Report:
         reading: How the file as it was read compared with the file as it came; None where nothing
             was mended.
         front: Where a cut has all that blocks it after it; empty where nowhere, or without need.
+        sized: The features of what blocks it that fixed sizes of its inputs settle.
     """
 
     version: str
@@ -438,3 +439,4 @@ class Report:
     reading: Verification | None = None
     front: tuple[str, ...] = ()
     example_sizes: tuple[tuple[int, ...], ...] = ()
+    sized: tuple[str, ...] = ()

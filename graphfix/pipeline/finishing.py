@@ -14,6 +14,7 @@ from msgspec import structs
 from graphfix.analysis.accuracy_level import level_changed
 from graphfix.analysis.example_sizes import example_sizes
 from graphfix.analysis.front import front_of
+from graphfix.analysis.settled_by_sizes import settled_by_sizes
 from graphfix.authoring.declaring import PREPARE
 from graphfix.authoring.evidence import Evidence
 from graphfix.authoring.workspace import SiteKey, site_key
@@ -44,6 +45,7 @@ from graphfix.report import (
     MENDED,
     Accuracy,
     Certificate,
+    Finding,
     Outcome,
     Report,
     Site,
@@ -250,6 +252,8 @@ def finish(
         code = 1
     opsets = opsets_of(run.model)
     open_inputs = _open_inputs(run.model)
+    left = [finding for finding in attempt.findings_after if finding.blocks]
+    sized = settled_by_sizes(run.model.graph, left) if open_inputs and code == 1 else ()
     report = Report(
         version=__version__,
         target=settings.target.name if settings.target is not None else "",
@@ -265,7 +269,8 @@ def finish(
         ),
         open_inputs=tuple((t.name, t.shape) for t in open_inputs if t.shape is not None),
         example_sizes=example_sizes(run.model, open_inputs),
-        front=_front(run.model, attempt, before) if code == 1 else (),
+        front=_front(run.model, left, before) if code == 1 else (),
+        sized=tuple(dict.fromkeys(f.feature for f in sized)),
         io_changes=run.io_changes,
         verification=attempt.verification,
         reading=attempt.reading,
@@ -342,9 +347,9 @@ def _open_inputs(model: Model) -> list[Variable]:
     ]
 
 
-def _front(model: Model, attempt: Attempt, before: Original) -> tuple[str, ...]:
+def _front(model: Model, findings: Iterable[Finding], before: Original) -> tuple[str, ...]:
     """Return where the model can be cut before all that is left; see `front_of`."""
-    left = [finding.node for finding in attempt.findings_after if finding.blocks]
+    left = [finding.node for finding in findings]
     if not left or not all(node.op and node.scope.startswith("main") for node in left):
         return ()
     graph = before.proto.graph

@@ -209,6 +209,8 @@ def _sizes(report: Report) -> str:
     reported = (
         f"`{' '.join(options)}` with your own sizes fixes what is open ({'; '.join(declared)})"
     )
+    if report.sized:
+        reported += "; what is computed of sizes is constant then"
     return f"{reported}; passes that refused for want of a size may act then."
 
 
@@ -252,6 +254,8 @@ def next_steps(report: Report, exit_code: int) -> tuple[str, ...]:
     steps: list[str] = []
     left = problems(report.findings_after)
     refused = [o for o in report.outcomes if o.status is Status.REFUSED]
+    if report.sized and report.open_inputs:
+        steps.append(_sizes(report))
     steps += consents(report) if left else []
     untyped = distinct(in_code(f.feature.removeprefix("op:")) for f in left if f.rule == UNTYPED)
     if untyped:
@@ -265,7 +269,7 @@ def next_steps(report: Report, exit_code: int) -> tuple[str, ...]:
         steps.append(f"Some problems depend on what the file does not say ({capped(missing, 3)}).")
     wanting = [m for m in missing if not m.startswith("dtype")]
     wanting += [o.reason for o in refused if _OF_SIZES.search(o.reason)] if exit_code else []
-    if wanting and report.open_inputs:
+    if wanting and report.open_inputs and not report.sized:
         steps.append(_sizes(report))
     unrepaired = [
         f
@@ -280,14 +284,15 @@ def next_steps(report: Report, exit_code: int) -> tuple[str, ...]:
         )
     if report.front:
         steps.append(_cut(report))
-    lone = distinct(f.feature.removeprefix("op:") for f in unrepaired if not _is_foreign(f))
+    unsized = [f for f in unrepaired if f.feature not in report.sized]
+    lone = distinct(f.feature.removeprefix("op:") for f in unsized if not _is_foreign(f))
     if lone and not report.front:
         steps.append(
             f"No repair is known for {capped(lone, 3)}; "
             "`graphfix edit MODEL --split TENSOR=FRONT.onnx,BACK.onnx` cuts a model in two there, "
             "so that the application can compute what lies between."
         )
-    alias = _aliases(left)
+    alias = _aliases([f for f in left if f.feature not in report.sized])
     if alias:
         steps.append(
             f"If {'it is' if len(alias) == 1 else 'they are'} what the name says, say so: "

@@ -32,6 +32,23 @@ def test_an_open_size_of_an_input_is_named_with_the_option_that_fixes_it() -> No
     ) in reported
 
 
+def test_what_is_computed_of_sizes_is_no_operator_to_be_cut_out() -> None:
+    """Fixed sizes settle what an engine takes from constants alone, and are advised first."""
+    proto = parse(
+        '<ir_version: 8, opset_import: ["" : 17]> g (float[N,3,H,W] x) => (y) '
+        "{ s = Shape (x) k = ConstantOfShape <value = float[1] {2.0}> (s) y = Mul (x, k) }"
+    )
+    result = graphfix.run(proto, "rknn2.3", verify="off")
+    assert result.exit_code == 1
+    assert set(result.report.sized) == {f.feature for f in result.report.findings_after if f.blocks}
+    steps = next_steps(result.report, result.exit_code)
+    assert steps[0].startswith("`--shape x=1x3x8x7` with your own sizes fixes what is open")
+    assert "what is computed of sizes is constant then" in steps[0]
+    assert "No repair is known" not in " ".join(steps)
+    fixed = graphfix.run(proto, "rknn2.3", verify="off", shapes={"x": (1, 3, 8, 7)})
+    assert (fixed.exit_code, fixed.report.sized) == (0, ())
+
+
 def test_a_model_of_fixed_sizes_gets_no_such_advice() -> None:
     proto = parse(
         '<ir_version: 8, opset_import: ["" : 17, "acme" : 1]> g (float[2] x) => (float[2] y) '
