@@ -1,21 +1,27 @@
 """Networks that are repaired, and those that are cut where the report proposes it.
 
     python -m benchmarks.cuts FOLDER --target rknn2.3 trt8.6 [--files '*.onnx'] [--rows FILE]
+        [--verify engine] [--seconds S]
 
-Each file of the folder is repaired for each target. Where something is left and the report names a
-cut, the command that it names is run, and then its front is repaired. A further run continues after
-the rows that are there; writes ``results/cuts.md`` and ends with 1 where graphfix ended in a fault.
+Each file of the folder is repaired for each target. Where something is left and the report names
+sizes, it is repaired with these; where it names a cut, the two commands that it prints are run as
+they are: the cut, and the repair of its front. A further run continues after the rows that are
+there, none begins after S seconds; writes ``results/detectors.md`` and ends with 1 where graphfix
+ended in a fault.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
+import shlex
 import subprocess
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +30,9 @@ from benchmarks.ended import code_with
 from benchmarks.speed.commands import graphfix
 
 _SECONDS = 900.0
+# As `graphfix.rendering` prints a cut and what comes next.
+_PRINTED = re.compile(r"`graphfix (edit [^`]* --split [^`]*)`.*`graphfix (run [^`]*)`")
+_SIZES = re.compile(r"`(--shape [^`]*)` with your own sizes fixes what is open")
 
 
 @dataclass(frozen=True)
@@ -33,11 +42,15 @@ class Row:
     Attributes:
         file: Its name.
         target: The target.
-        code: The exit code of the run.
+        code: The exit code of the run, with the sizes that it asks for.
         compared: The verdict of the comparison.
-        cut: Where the report says that it may be cut; empty where nowhere.
+        cut: The command that the report prints to cut it, without its files; empty for none.
         front: The exit code of the run of the front; -1 where there is none.
         front_compared: The verdict of its comparison.
+        left: The features of what is left; of the front, where there is one.
+        seconds: Of all of it, by the clock.
+        asked: Whether the engine itself ran what was compared last.
+        sizes: The options for sizes that the report of a first run names; empty for none.
     """
 
     file: str
@@ -47,39 +60,70 @@ class Row:
     cut: str = ""
     front: int = -1
     front_compared: str = ""
+    left: str = ""
+    seconds: float = 0.0
+    asked: bool = False
+    sizes: str = ""
 
 
-def measured(path: Path, target: str) -> Row:
+def measured(path: Path, target: str, verify: str = "auto") -> Row:
     """Repair a file, and the front of it where that is proposed."""
+    start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="cuts-") as made:
-        out, front = Path(made, "out.onnx"), Path(made, "front.onnx")
-        code, said = _repaired(path, target, out)
-        row = Row(path.name, target, code, _verdict(said))
-        cut = ",".join(said.get("front", []))
-        if code != 1 or not cut:
-            return row
-        where = f"{cut}={front},{Path(made, 'back.onnx')}"
-        done = subprocess.run(
-            graphfix("edit", str(out), "--split", where), capture_output=True, check=False
-        )
-        if done.returncode:
-            return Row(row.file, target, code, row.compared, cut, done.returncode, "not cut")
-        second, said = _repaired(front, target, Path(made, "front.out.onnx"))
-        return Row(row.file, target, code, row.compared, cut, second, _verdict(said))
+        words = ["run", str(path), "--target", target, "-o", "out.onnx", "--verify", verify]
+        code, said, text = _repaired(words, Path(made))
+        named = _SIZES.search(text) if code == 1 else None
+        if named is not None:
+            code, said, text = _repaired([*words, *shlex.split(named[1])], Path(made))
+        row = Row(path.name, target, code, _verdict(said), left=_left(said), asked=_asked(said))
+        row = replace(row, sizes="" if named is None else named[1])
+        printed = _PRINTED.search(text)
+        if code == 1 and printed is not None:
+            row = _cut(row, printed, verify, Path(made))
+    return replace(row, seconds=round(time.monotonic() - start, 1))
 
 
-def _repaired(path: Path, target: str, out: Path) -> tuple[int, dict[str, Any]]:
-    words = graphfix("run", str(path), "--target", target, "-o", str(out), "--force", "--json")
-    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=_SECONDS)
+def _cut(row: Row, printed: re.Match[str], verify: str, folder: Path) -> Row:
+    """Run the two commands that a report prints; return the row with what became of the front."""
+    cut, again = (shlex.split(command) for command in printed.groups())
+    done = subprocess.run(graphfix(*cut), capture_output=True, check=False, cwd=folder)
+    row = replace(row, cut=cut[-1].partition("=")[0], front=done.returncode)
+    if done.returncode:
+        return replace(row, front_compared="not cut")
+    code, said, _ = _repaired([*again, "--verify", verify], folder)
+    return replace(
+        row, front=code, front_compared=_verdict(said), left=_left(said), asked=_asked(said)
+    )
+
+
+def _repaired(words: list[str], folder: Path) -> tuple[int, dict[str, Any], str]:
+    """Return the exit code, and the report in JSON and in Markdown."""
+    page = folder / "report.md"
+    page.unlink(missing_ok=True)
+    line = graphfix(*words, "--force", "--json", "--report", str(page))
+    done = subprocess.run(
+        line, capture_output=True, text=True, check=False, timeout=_SECONDS, cwd=folder
+    )
     try:
         said: dict[str, Any] = json.loads(done.stdout)
     except ValueError:
         said = {}
-    return done.returncode, said
+    text = page.read_text(encoding="utf-8") if page.is_file() else ""
+    return done.returncode, said, text
 
 
 def _verdict(said: dict[str, Any]) -> str:
     return str(said.get("verification", {}).get("status", ""))
+
+
+def _left(said: dict[str, Any]) -> str:
+    kinds = ("reject", "wrong", "builder")
+    left = [f["feature"] for f in said.get("findings_after", []) if f["severity"] in kinds]
+    return " ".join(sorted(set(left)))
+
+
+def _asked(said: dict[str, Any]) -> bool:
+    return bool(said.get("engine", {}).get("did") == "ran")
 
 
 def read(path: Path) -> list[Row]:
@@ -90,34 +134,56 @@ def read(path: Path) -> list[Row]:
 
 def page(rows: Sequence[Row], folder: str) -> str:
     """Return the page of some rows."""
+    targets = list(dict.fromkeys(row.target for row in rows))
     lines = [
         "# Networks repaired and cut",
         "",
         f"`python -m benchmarks.cuts FOLDER --target ...`; {folder}",
         "",
-        "| target | files | exit 0, equal | exit 1, and the front 0 and equal | other |",
-        "|---|---|---|---|---|",
+        "| target | files | exit 0, equal | so with the sizes that the report asks for | "
+        "exit 1, and the front 0 and equal | other | ran in the engine |",
+        "|---|---|---|---|---|---|---|",
     ]
-    for target in dict.fromkeys(row.target for row in rows):
-        kinds = Counter(kind_of(row) for row in rows if row.target == target)
-        shown = " | ".join(str(kinds[kind]) for kind in ("done", "cut", "other"))
-        lines.append(f"| {target} | {kinds.total()} | {shown} |")
+    for target in targets:
+        of_it = [row for row in rows if row.target == target]
+        kinds = Counter(map(kind_of, of_it))
+        shown = [kinds.total(), *(kinds[kind] for kind in ("done", "sized", "cut", "other"))]
+        shown.append(sum(row.asked for row in of_it))
+        lines.append(f"| {target} | {' | '.join(map(str, shown))} |")
     others = [row for row in rows if kind_of(row) == "other"]
     if others:
-        lines += ["", "| other | target | exit | compared | cut | its front |", "|---|" * 6]
-        lines[-1] = "|---|---|---|---|---|---|"
+        lines += ["", "| other | target | exit | compared | cut | its front | left |"]
+        lines.append("|---|---|---|---|---|---|---|")
         lines += [
-            f"| {r.file} | {r.target} | {r.code} | {r.compared} | {r.cut} | {r.front_compared} |"
+            f"| {r.file} | {r.target} | {r.code} | {r.compared} | {r.cut} | "
+            f"{r.front_compared} | {r.left} |"
             for r in others
         ]
+    where = "; s: with the sizes that the report asks for; e: the engine itself ran the result"
+    lines += ["", f"0: exit 0 and equal; cut: exit 1, and the front ends with 0 and equal{where}."]
+    lines += ["", f"| file | {' | '.join(targets)} |", f"|---|{'---|' * len(targets)}"]
+    cells = {(row.file, row.target): _cell(row) for row in rows}
+    lines += [
+        f"| {file} | {' | '.join(cells.get((file, target), '') for target in targets)} |"
+        for file in sorted({row.file for row in rows})
+    ]
     return "\n".join(lines) + "\n"
 
 
+def _cell(row: Row) -> str:
+    shown = {"done": "0", "sized": "0", "cut": "cut", "other": f"**{row.code}**"}[kind_of(row)]
+    return f"{shown}{' s' if row.sizes else ''}{' e' if row.asked else ''}"
+
+
 def kind_of(row: Row) -> str:
-    """Return ``done``, ``cut`` where the front of the file is done, or ``other``."""
+    """Return what became of a file.
+
+    ``done``; ``sized`` where it is done with the sizes that the report asks for; ``cut`` where the
+    front of it is done; or ``other``.
+    """
     if row.code == 0 and row.compared == "equal":
-        return "done"
-    is_cut = row.code == 1 and row.front == 0 and row.front_compared in ("equal", "unchanged")
+        return "sized" if row.sizes else "done"
+    is_cut = row.code == 1 and row.front == 0 and row.front_compared == "equal"
     return "cut" if is_cut else "other"
 
 
@@ -128,18 +194,21 @@ def main(words: Iterable[str] | None = None) -> int:
     parser.add_argument("--target", required=True, nargs="+")
     parser.add_argument("--files", default="*.onnx", metavar="PATTERN")
     parser.add_argument("--rows", type=Path, default=Path("cuts.jsonl"))
+    parser.add_argument("--verify", default="auto", choices=("auto", "engine"))
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after these")
     parser.add_argument("--of", default="", metavar="TEXT", help="what the files are, for the page")
-    parser.add_argument("-o", "--output", type=Path, default=RESULTS / "cuts.md")
+    parser.add_argument("-o", "--output", type=Path, default=RESULTS / "detectors.md")
     given = parser.parse_args(None if words is None else list(words))
+    until = time.monotonic() + given.seconds
     rows = read(given.rows)
     there = {(row.file, row.target) for row in rows}
-    for path in sorted(given.folder.glob(given.files)):
-        for target in given.target:
-            if (path.name, target) in there:
-                continue
-            rows.append(measured(path, target))
-            with given.rows.open("a", encoding="utf-8") as book:
-                book.write(json.dumps(asdict(rows[-1])) + "\n")
+    files = sorted(given.folder.glob(given.files))
+    for path, target in [(path, target) for target in given.target for path in files]:
+        if (path.name, target) in there or time.monotonic() > until:
+            continue
+        rows.append(measured(path, target, given.verify))
+        with given.rows.open("a", encoding="utf-8") as book:
+            book.write(json.dumps(asdict(rows[-1])) + "\n")
     given.output.write_text(page(rows, given.of), encoding="utf-8")
     return code_with(row.code for row in rows)
 
