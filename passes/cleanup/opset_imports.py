@@ -57,16 +57,9 @@ def missing_opset_import(editor: Editor) -> None:
 def _oldest_fit(root: Graph) -> int | None:
     nodes = [n for g in root.walk() for n in g.nodes if normal_domain(n.domain) == ""]
     for version in range(1, newest_opset() + 1):
-        if all(_has_form(node, version) for node in nodes):
+        if all(form_of(node.op, version) and fits(node, version) for node in nodes):
             return version
     return None
-
-
-def _has_form(node: Node, version: int) -> bool:
-    form = form_of(node.op, version)
-    if form is None or form.schema.deprecated or not set(node.attrs) <= form.attributes:
-        return False
-    return form.variadic_input or len(node.inputs) <= len(form.inputs)
 
 
 # A node that lacks an attribute would get the default of a form that no one had in mind.

@@ -11,7 +11,8 @@ Before:
 After:
     y: float[2,3]
     y = Relu (x)
-When it refuses: Inference does not know type or rank. It leaves outputs alone that are no tensors.
+When it refuses: Inference does not know type or rank. Of sequences and maps the whole type has to
+    be missing.
 Accuracy: Exact: nothing that is computed changes, nor what the model gives.
 References: onnx/onnx-tensorrt ModelImporter.cpp:582 (8.6.1); tensorrt-rtx 1.7.1
 """
@@ -23,9 +24,15 @@ from graphfix.authoring import Editor, Value, Variable, graph_pass, shape_of_typ
 def output_type_declaration(editor: Editor) -> None:
     """Look at the outputs of the main graph."""
     for tensor in editor.model.graph.outputs:
-        if not isinstance(tensor, Variable) or tensor.opaque is not None or tensor.info is None:
+        if not isinstance(tensor, Variable) or tensor.info is None:
             continue
         kind = tensor.info.type.WhichOneof("value")
+        known = tensor.opaque
+        if known is not None:
+            if kind is None:
+                tensor.opaque = None  # as the file has it
+                editor.correct_type(editor.model.graph, tensor, known)
+            continue
         if kind not in (None, "tensor_type") or tensor.info.type.tensor_type.elem_type:
             continue
         if not tensor.elem_type or tensor.shape is None:

@@ -40,6 +40,14 @@ def test_the_default_domain_gets_the_oldest_opset_that_fits() -> None:
     assert imports(run_pass(PASS, model).after) == {"com.microsoft": 1, "": 14}
 
 
+def test_attributes_have_to_be_of_the_type_that_the_opset_gives_them() -> None:
+    """Olive puts Casts to integers around trees whose file imports ai.onnx.ml alone."""
+    model = text("g (float[2] x) => (float16[2] y) { y = Cast <to = 10> (x) }")
+    del model.opset_import[:]
+    model.opset_import.add(domain="ai.onnx.ml", version=1)
+    assert imports(run_pass(PASS, model).after) == {"ai.onnx.ml": 1, "": 6}
+
+
 def test_nothing_fits() -> None:
     model = text("g (float[2] x) => (float[2] y) { y = Neg (x) }")
     model.graph.node[0].op_type = "NoSuchOperator"

@@ -51,6 +51,26 @@ def test_what_a_branch_gives() -> None:
     assert done.after.graph.output[0].type.tensor_type.elem_type == onnx.TensorProto.FLOAT
 
 
+def test_sequences_and_maps() -> None:
+    """What a tool lost of a classifier's ZipMap comes back, and the classifier is replaced."""
+    proto = untyped("(float[N,2] x) => (seq(float[N,2]) y) { y = SequenceConstruct (x) }")
+    done = assert_rewrite(PASS, proto, feeds=[{"x": np.ones((2, 2), np.float32)}])
+    kind = done.after.graph.output[0].type
+    assert kind.sequence_type.elem_type.tensor_type.elem_type == onnx.TensorProto.FLOAT
+    text = (
+        '<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]> g (float[N,2] x) => '
+        "(float[N,2] y) { p = ai.onnx.ml.Normalizer (x) "
+        "y = ai.onnx.ml.ZipMap <classlabels_int64s = [0,1]> (p) }"
+    )
+    maps = parse(text)
+    maps.graph.output[0].ClearField("type")
+    result = graphfix.run(maps, "trt8")
+    assert result.report.io_changes == (IoChange("y", "unknown type", "sequence of map"),)
+    left = {f.feature for f in result.report.findings_after if f.blocks}
+    assert left == {"io:sequence-output", "op:ai.onnx.ml::ZipMap"}
+    assert graphfix.run(maps, "trt8", allow_io_change=True).exit_code == 0
+
+
 @pytest.mark.parametrize("target", ["trt7.0", "trt8.6", "trt10.1", "trt-rtx1.7", "opencv5.0"])
 def test_engines_that_read_the_type_from_the_file(target: str) -> None:
     proto = untyped("(float[2,3] x) => (float[2,3] y) { y = Relu (x) }")
