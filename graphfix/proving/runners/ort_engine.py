@@ -17,6 +17,7 @@ from graphfix.errors import EngineFailed
 from graphfix.ir.protos import all_graphs, all_nodes, copied, subgraphs_of
 from graphfix.proving.runners.engine import MissingOperator
 from graphfix.proving.runners.evaluators import OpKey, operators_of, weight_bytes
+from graphfix.proving.runners.softmax_rows import moving_one_axis
 from graphfix.proving.values.kinds import Feed, Value, is_native, numpy_dtype
 from graphfix.worker.sessions import open_session
 
@@ -73,7 +74,10 @@ class OrtEngine:
         """
         ort: Any = importlib.import_module("onnxruntime")
         self.name = f"onnxruntime {'.'.join(ort.__version__.split('.')[:2])}"
-        wrapped = _with_casts(_without_body_shapes(at_level_0(unsaturated(model))))
+        # A profile is read by nodes; what rewrites graphs moves transposes as well.
+        as_it_is = optimised or bool(profile)
+        run = unsaturated(model) if as_it_is else moving_one_axis(unsaturated(model))
+        wrapped = _with_casts(_without_body_shapes(at_level_0(run)))
         self._renamed_inputs = wrapped.inputs
         self._renamed_outputs = wrapped.outputs
         try:
