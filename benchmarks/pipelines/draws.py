@@ -7,7 +7,7 @@ environments, and the judge shares nothing with what it judges.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -150,10 +150,16 @@ def repeats(session: Any, sizes: Sequence[int]) -> bool:
     return alike(found, session.run(None, first))
 
 
-def running_sizes(session: Any) -> tuple[int, ...]:
+def running_sizes(
+    session: Any, fits: Callable[[Sequence[int]], bool] | None = None
+) -> tuple[int, ...]:
     """Return the first of `SIZES` at which a session runs and repeats what it computes.
 
     Where it repeats nothing, they are the first at which it runs.
+
+    Args:
+        session: Of onnxruntime.
+        fits: Whether sizes have a meaning at all; those that have none are taken last.
 
     Raises:
         Exception: What onnxruntime says at the first of them, where it runs at none.
@@ -168,7 +174,7 @@ def running_sizes(session: Any) -> tuple[int, ...]:
             first = first or error
         else:
             ran = ran or sizes
-            if again:
+            if again and (fits is None or fits(sizes)):
                 return sizes
     if ran is not None:
         return ran

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from onnx import parser
 
-from benchmarks.pipelines import draws
+from benchmarks.pipelines import draws, judging
 
 
 class _Session:
@@ -54,3 +55,25 @@ def test_outputs_are_alike_by_what_they_hold() -> None:
     assert not draws.alike([nan, [{"a": 1.0}]], [nan, [{"a": 2.0}]])
     assert not draws.alike([nan, [{"a": 1.0}]], [nan, [{"b": 1.0}]])
     assert not draws.alike([nan], [nan, nan])
+
+
+PATCHES = (
+    '<ir_version: 8, opset_import: ["" : 17]> g (float[batch, sequence] x) => (float[batch, n] y) '
+    "<int64[1] a = {0}, int64[1] b = {32}, int64[1] c = {64}, int64[1] one = {1}> { "
+    "p = Slice (x, a, b, one) q = Slice (x, b, c, one) y = %s }"
+)
+
+
+@pytest.mark.parametrize(
+    ("last", "expected"),
+    [
+        ("Concat <axis = 0> (p, q)", (2, 64, 1, 160, 2)),  # of equal length from 64 on alone
+        ("Concat <axis = 1> (p, q)", (2, 6, 4, 32, 4)),
+        ("Concat <axis = 9> (p, q)", (2, 6, 4, 32, 4)),  # refused at any size: nothing is known
+    ],
+)
+def test_sizes_without_a_meaning_are_none(last: str, expected: tuple[int, ...]) -> None:
+    model = parser.parse_model(PATCHES % last)
+    every = _Session((6, 16, 8, 64), (6, 16, 8, 64))
+    fits = judging.fitting(model.SerializeToString(), every.get_inputs())
+    assert draws.running_sizes(every, fits) == expected
