@@ -48,6 +48,10 @@ NO_BOOLS = (
     "(bool[2,0] x) => (bool[2,1] y) { a = Constant <value_ints: ints = [1]> () "
     "y = ReduceMax (x, a) }"
 )
+SHARED = (
+    "(int8[2,2] q, float[2] s) => (float[2,2] a, float[2,2] b) "
+    "{ w = DequantizeLinear <axis: int = 0> (q, s) a = Neg (w) b = Abs (w) }"
+)
 YES = [
     Yes(SUM, "reduction-of-nothing", "shape:ReduceSum.empty", "wrong", "", "ort-1.10", 11),
     Yes(
@@ -79,8 +83,33 @@ YES = [
         REMEMBERED.replace("M]", "6]"), "attention-mask-of-all-keys", "shape:Attention.mask",
         "reject", "inconsistent total_sequence_length", "ort-1.31", 24,
     ),
+    *(
+        Yes(
+            SHARED, "dequantized-for-several-nodes", "form:DequantizeLinear.shared", "wrong",
+            "axis 1 is not in valid range", target, 13,
+        )
+        for target in ("ort-1.15", "ort-1.16")
+    ),
+    Yes(
+        SHARED.replace("a = Neg (w) b = Abs (w)", "a = Mul (w, w) b = Abs (s)")
+        .replace("float[2,2] b", "float[2] b"),
+        "dequantized-for-several-nodes", "form:DequantizeLinear.shared", "wrong", "", "ort-1.16",
+        13,
+    ),
 ]  # fmt: skip
 NO = [
+    *(
+        No(SHARED, "dequantized-for-several-nodes", target, 13)
+        for target in ("ort-1.14", "ort-1.17")
+    ),
+    *(
+        No(text, "dequantized-for-several-nodes", "ort-1.16", 13)
+        for text in (
+            SHARED.replace("= 0", "= 1"), SHARED.replace("= 0", "= -1"),
+            SHARED.replace("float[2] s", "float s"), SHARED.replace("float[2] s", "float[1] s"),
+            SHARED.replace("Abs (w)", "Abs (a)"),
+        )
+    ),
     No(MASKED.replace("M]", "6]"), "attention-mask-of-all-keys", "ort-1.31", 24),
     No(MASKED, "attention-mask-of-all-keys", "ort-1.31", 24),
     No(REMEMBERED.replace("M]", "8]"), "attention-mask-of-all-keys", "ort-1.31", 24),
@@ -104,6 +133,10 @@ NO = [
     No(ONE_HOT.replace("float[N] x", "int64[N] x"), "one-hot-of-fractions", "ort-1.10", 12),
 ]  # fmt: skip
 UNKNOWN = [
+    Unknown(
+        SHARED.replace("float[2] s", "float[N] s"), "dequantized-for-several-nodes",
+        "the rank of q and the size of s", "ort-1.16", 13,
+    ),
     Unknown(
         ONE_HOT, "one-hot-of-fractions", "the indices, none of which may have a fraction",
         "ort-1.31", 12,

@@ -80,6 +80,33 @@ def quantized_type_of_later_opsets(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
+    "DequantizeLinear",
+    feature="form:DequantizeLinear.shared",
+    versions="ort-1.15..ort-1.16",
+    severity=WRONG,
+    text="axis 1 is not in valid range [-1,0]",
+    source="measured on 1.15.1 and 1.16.3, where it fails if both axes differ in size, and on "
+    "1.17.1, which copies the axis (pull request 18039)",
+)
+def dequantized_for_several_nodes(node: NodeView, target: Target) -> Answer:
+    """ONNX Runtime copies a DequantizeLinear that several nodes read, with axis 1."""
+    x, scale, y = node.input(0), node.input(1), node.output(0)
+    axis = int(node.attr("axis", 1))
+    if node.domain or axis == 1 or x is None or scale is None or y is None or scale.rank == 0:
+        return None
+    readers = y.tensor.outputs
+    inner = [reader for reader in readers if reader.graph is node.graph]
+    edges = sum(given is y.tensor for reader in {*inner} for given in reader.inputs)
+    alone = len(inner) == len(readers) and not y.is_graph_output
+    if edges < (2 if alone else 1):
+        return None
+    size = scale.dim(0)
+    if x.rank is None or size is None:
+        return Unknown(f"the rank of {x.name} and the size of {scale.name}")
+    return size != 1 and axis % x.rank != 1
+
+
+@rule(
     "ConvInteger",
     feature="form:ConvInteger.zero-points",
     versions="ort",
