@@ -356,7 +356,10 @@ def _front(model: Model, findings: Iterable[Finding], before: Original) -> tuple
     names = {name for node in graph.node for name in node.output}
     stored = {tensor.name for tensor in graph.initializer}
     stored |= {name for n in graph.node if n.op_type == "Constant" for name in n.output}
-    return front_of(model.graph, left, names, stored) or ()
+    # Where floats are widened, all have other names in what is written.
+    made = {tensor.name for node in model.graph.nodes for tensor in node.outputs}
+    found = front_of(model.graph, left, names, stored)
+    return found or front_of(model.graph, left, made, stored) or ()
 
 
 def exit_code(attempt: Attempt, settings: Settings, sites_equal: bool) -> int:

@@ -232,7 +232,8 @@ def _aliases(left: Sequence[Finding]) -> Sequence[str]:
 
 def _cut(report: Report) -> str:
     """Return the command that separates what is left, to be computed by the application."""
-    model = (report.output or report.input).path or "MODEL"  # what is written has sizes fixed
+    # What is written has sizes fixed, and may have other names.
+    model = report.output.path if report.output is not None and report.output.path else "MODEL"
     where = f"{','.join(report.front)}=front.onnx,back.onnx"
     command = shell_line(["graphfix", "edit", model, "--split", where])
     again = shell_line(["graphfix", "run", "front.onnx", "--target", report.target])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import graphfix
@@ -10,6 +12,7 @@ from graphfix.analysis.inference import infer_model
 from graphfix.edits.options.cutting import split
 from graphfix.ir.graph import Node
 from graphfix.ir.model import Model
+from graphfix.rendering.short_lines import next_steps
 from graphfix.report import NodeRef
 from graphfix.testing import parse
 
@@ -90,6 +93,23 @@ def test_the_report_names_a_cut_that_works(tmp_path_factory: pytest.TempPathFact
     front = folder / "front.onnx"
     parts = split(model, result.report.front, front, folder / "back.onnx").parts
     assert graphfix.run(parts[front].to_proto(), "rknn").exit_code == 0
+
+
+def test_a_cut_of_what_is_written_where_all_floats_are_widened(tmp_path: Path) -> None:
+    """An engine without float16 is given another name for each tensor."""
+    casts = "".join(f"{name}2 = Cast <to = 10> ({name})  " for name in "xwbt")
+    half = CONV.replace("(x, w, b)", "(x2, w2, b2)") + CHOICE.replace("(r, t)", "(r, t2)")
+    wide = text(f"{casts} {half} z = Cast <to = 1> (y)", outputs="float[n] z")
+    path = tmp_path / "a.onnx"
+    path.write_bytes(parse(wide).SerializeToString())
+    result = graphfix.run(path, "ncnn")
+    assert result.exit_code == 1
+    (name,) = result.report.front
+    assert f"edit MODEL --split {name}=" in " ".join(next_steps(result.report, 1))
+    assert name not in {n for node in parse(wide).graph.node for n in node.output}
+    front = tmp_path / "front.onnx"
+    parts = split(result.model.to_proto(), (name,), front, tmp_path / "back.onnx").parts
+    assert graphfix.run(parts[front].to_proto(), "ncnn").exit_code == 0
 
 
 def test_what_passes_compute_is_no_weight() -> None:
