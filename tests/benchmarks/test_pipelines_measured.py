@@ -8,8 +8,9 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
+import onnx
 import pytest
-from onnx import parser
+from onnx import numpy_helper, parser
 
 from benchmarks.pipelines import judging, measure
 from benchmarks.pipelines.callers import Caller
@@ -175,6 +176,38 @@ def test_results_run_in_another_engine(tmp_path: Path, monkeypatch: pytest.Monke
     engine = (sys.executable, "onnxruntime")
     statuses = [judging.judged(first, path, engine)["status"] for path in (same, wrong, bad)]
     assert statuses == ["equal", "different", "does not run"]
+
+
+def test_the_best_of_what_is_equal_up_to_rounding_is_no_reference_for_another_engine(
+    tmp_path: Path,
+) -> None:
+    text = (
+        "(float[n] x) => (float[5] y) <float[5] s = {%s}, int64[1] k = {5}, float[5] h = {1, 9, "
+        "20, 31, 40}> { e = ReduceMax <keepdims = 0> (x) z = Sub (e, e) t = Add (s, z) "
+        "v, i = TopK <largest = 0> (t, k) y = Gather (h, i) }"
+    )
+    engine = (sys.executable, "onnxruntime")
+    for scores, runs in (("1, 1, 1, 1, 1", False), ("1, 2, 3, 4, 5", True)):
+        path = saved(tmp_path / "a.onnx", text % scores)
+        answer = judging.judged(path, path, engine)
+        assert answer["runs"] is runs
+        assert ("off by a rounding error" in answer["reason"]) is not runs
+        assert judging.judged(path, path)["status"] == "equal"  # of the same kernels it is one
+
+
+def test_weights_that_are_sizes_are_not_rounded(tmp_path: Path) -> None:
+    text = (
+        "(float[1, 1, 3, 3] x) => (float[1, 1, 6, 6] y) <float[4] f = {1, 1, 2, 2}, float w = {3}> "
+        "{ r = Resize (x, , f) y = Mul (r, w) }"
+    )
+    path = saved(tmp_path / "a.onnx", text)
+    described = Path(path).read_bytes()
+    stored = {
+        t.name: t for t in onnx.load_from_string(judging.rounded(described)).graph.initializer
+    }
+    assert numpy_helper.to_array(stored["f"]).tolist() == [1, 1, 2, 2]
+    assert abs(float(numpy_helper.to_array(stored["w"])) / 3 - 1) == pytest.approx(1e-6, rel=0.2)
+    assert judging.judged(path, path, (sys.executable, "onnxruntime"))["status"] == "equal"
 
 
 def test_rows_come_back_and_are_counted(tmp_path: Path) -> None:

@@ -108,3 +108,23 @@ def test_weights_of_biased_transposed_convolutions(
 ) -> None:
     said = [rule for rule, _ in found(NEW, DECONVOLVED % (zero, stride, bias, then))]
     assert ("weights-of-biased-transposed-convolutions" in said) is expected
+
+
+@pytest.mark.parametrize(
+    ("a", "expected"),
+    [
+        ("w", [("product-of-constants", "reject")]),
+        ("v", [("product-of-constants", "reject")]),
+        ("u", []),
+        ("x", []),
+    ],
+)
+def test_products_of_four_bits_and_constants(a: str, expected: list[tuple[str, str]]) -> None:
+    ones = ", ".join("1" * 16)
+    text = (
+        f"g (float[1, 16] x) => (float[1, 1] y) <float[1, 16] w = {{{ones}}}, float[1] s = {{2}}, "
+        "uint8[1, 1, 8] b = {1, 1, 1, 1, 1, 1, 1, 1}> { v = Neg (w) u = Mul (w, x) "
+        "y = com.microsoft.MatMulNBits <K = 16, N = 1, bits = 4, block_size = 16> "
+        f"({a}, b, s) }}"
+    )
+    assert [one for one in found(NEW, text) if one[1] == "reject"] == expected

@@ -1,9 +1,10 @@
-"""OpenVINO: scales by channel in QOperators, infinite scales, and 16 bits."""
+"""OpenVINO: scales by channel in QOperators, infinite scales, 16 bits, and 4 of constants."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from graphfix.analysis.shape_only_values import of_shapes_alone
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.operands import only_reader, quantizer_reported_at
 from graphfix.engines.profile import Target
@@ -79,6 +80,21 @@ def infinite_scale(node: NodeView, target: Target) -> Answer:
 def _readers(node: NodeView) -> tuple[NodeView, ...]:
     result = node.output(0)
     return () if result is None else result.consumers
+
+
+@rule(
+    "com.microsoft::MatMulNBits",
+    feature="op:com.microsoft::MatMulNBits",
+    versions="openvino2026.4..",
+    severity=REJECT,
+    text="Check 'm_element_type.is_static()' failed at src/inference/src/dev/make_tensor.cpp:58",
+    source="asked of 2026.4.1: a stored tensor, and what is computed of one, with every kind of "
+    "zero points",
+)
+def product_of_constants(node: NodeView, target: Target) -> Answer:
+    """OpenVINO fails to fold MatMulNBits of a constant."""
+    a = node.need(0)
+    return of_shapes_alone(a) and a.static_shape is not None
 
 
 @rule(
