@@ -18,7 +18,7 @@ from graphfix.pipeline.hooks import Hook
 from graphfix.pipeline.model_files import as_model, guarded
 from graphfix.pipeline.op_types import OpTypes
 from graphfix.pipeline.results import Result
-from graphfix.pipeline.settings import PassLike, RunOptions, Settings, inputs_file
+from graphfix.pipeline.settings import QUESTIONS, PassLike, RunOptions, Settings, inputs_file
 from graphfix.report import Explanation, Finding
 
 
@@ -96,6 +96,7 @@ def run(
     partial: bool = False,
     verify: str = "auto",
     compute_capability: str = "",
+    questions: int = QUESTIONS,
     inputs: str | Path | Mapping[str, Any] | None = None,
     shapes: Mapping[str, Sequence[int]] | None = None,
     seed: int = 0,
@@ -128,6 +129,8 @@ def run(
             this machine computes) or ``off``.
         compute_capability: What that engine is to build for, such as ``sm89``; empty for what it
             builds for by itself.
+        questions: How often that engine may be given a model to find the nodes that it says no
+            to, which are repaired as well; 0 for never.
         inputs: An .npz file, or a mapping of arrays, to compare on.
         shapes: Input name -> sizes, for dynamic inputs.
         seed: For the inputs that are made.
@@ -143,7 +146,7 @@ def run(
         UsageError: A name or an argument is wrong.
         PassBug: A pass broke its declaration in a way that cannot be undone.
     """
-    from graphfix.pipeline.reproducers.recorded_run import finish_with
+    from graphfix.pipeline.reproducers.recorded_run import Finish, finish_with
 
     fresh, _ = treated(as_model(model), treat_as)
     asked = RunOptions(
@@ -162,11 +165,15 @@ def run(
         partial=partial,
         verify=verify,
         compute_capability=compute_capability,
+        questions=questions,
         inputs=inputs,
         shapes=shapes or {},
         seed=seed,
         pass_files=pass_files,
     )
     folder = Path(reproducers) if reproducers is not None else None
+    finish: Finish = finish_with
+    if verify == "engine":
+        from graphfix.bisection.asking.asking_run import finish_asking as finish
     with inputs_file(inputs) as file:
-        return finish_with(fresh, asked.settings(file), hooks, folder, anonymize=anonymize)
+        return finish(fresh, asked.settings(file), hooks, folder, anonymize=anonymize)

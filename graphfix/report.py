@@ -350,10 +350,12 @@ class EngineAsked:
     Attributes:
         title: The engine for people, such as ``OpenCV 4.10``; with its full version where it ran.
         did: What it did.
+        questions: How often it was given a model to find which nodes it says no to.
     """
 
     title: str
     did: Asked = Asked.NOT_RUN
+    questions: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from graphfix.engines.kept_answers import FOLDER
 from graphfix.engines.rule import STRICT
 from graphfix.worker.limits import DEADLINE, ENGINE_MEMORY, ENGINE_SECONDS
 
@@ -23,6 +24,7 @@ settings.register_profile("thorough", max_examples=200, deadline=None)
 settings.load_profile("quick")
 
 os.environ[STRICT] = "1"  # a rule that raises fails the test, in children as well
+os.environ[FOLDER] = os.path.join(os.devnull, "answers")  # what engines say is kept for no one
 
 
 _BYTECODE = pytest.StashKey[Path]()

@@ -165,9 +165,14 @@ class Pass:
         """Say whether the pass declares that it removes the feature.
 
         What removes ``op:com.microsoft::Gelu`` also removes ``domain:com.microsoft::Gelu``, which
-        is what an engine shows that takes the node for the ONNX operator of that name.
+        is what an engine shows that takes the node for the ONNX operator of that name. Of what
+        an engine says no to when it is asked, the reason is not known: each rewrite of the
+        operator may remove that.
         """
         kind, _, name = wanted.partition(":")
+        if kind == "asked":
+            rewrites = self.kind == "rewrite" and self.stage == TARGETED
+            return rewrites and any(op in ("*", name) for _, op in self.matches)
         shown = (wanted, f"op:{name}") if kind == "domain" and "::" in name else (wanted,)
         return any(
             one == known or (known.endswith("*") and one.startswith(known[:-1]))

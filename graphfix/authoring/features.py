@@ -41,6 +41,7 @@ KINDS: dict[str, str] = {
     "domain": "an opset import or a foreign domain, `domain:missing-import`",
     "model": "a complaint of the ONNX checker, `model:unsorted`",
     "io": "the interface of the model, `io:uint8-input`",
+    "asked": "a node of which the engine itself said no, `asked:Resize`",
 }
 
 _FORM = re.compile(r"^([a-z]+):\S+$")

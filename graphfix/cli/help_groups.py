@@ -15,14 +15,15 @@ _GROUPS = {
     ),
     "What to show": (
         "--explain --layers --plot --reach --nodes --around --op-table --macs --constants-baked "
-        "--where-from --netron --no-open"
+        "--where-from --netron --no-open --learned"
     ),
     "What is allowed": (
         "--allow-lossy --allow-mended --allow-io-change --allow-invalid --partial --strict"
     ),
     "Operators that ONNX does not know": "--assume-op --op-type --op-alias",
     "How it is verified": (
-        "--verify --compute-capability --inputs --input --range --seed --certificates --no-cache"
+        "--verify --questions --compute-capability --inputs --input --range --seed "
+        "--certificates --no-cache"
     ),
     "Where the result goes": (
         "--output --out --in-place --force --dry-run --data --no-provenance --write-recipe "

@@ -75,6 +75,15 @@ if TYPE_CHECKING:
     help="What to compare: each repair (sites), the whole model (full), both (auto), also what the "
     "target's engine on this machine computes (engine), or nothing (off).",
 )
+@click.option(
+    "--questions",
+    type=click.IntRange(min=0),
+    default=200,
+    show_default=True,
+    metavar="N",
+    help="How often --verify engine may give the engine a model to find the nodes that it says no "
+    "to, for repair; 0: it is not asked for them.",
+)
 @capability_option
 @sample_options
 @treat_option
@@ -150,8 +159,13 @@ def run(
         offer_template()
     request = RunRequest(given, provenance=not no_provenance, skip=skip or (), **asked)
     page = page_of(click.get_current_context())
+    further: dict[str, Any] = {"put": raw.append} if out else {}
+    if request.verify == "engine":
+        from graphfix.bisection.asking.asking_run import finish_asking
+
+        further["finish"] = finish_asking
     with progress_hooks(page=page) as hooks, stdout_kept():
-        result = run_file(request, hooks, raw.append) if out else run_file(request, hooks)
+        result = run_file(request, hooks, **further)
     settings = settings_used(click.get_current_context())
     if settings:
         from graphfix.rendering.short_lines import SETTINGS

@@ -19,9 +19,16 @@ from graphfix.cli.shared import CONTEXT, output_options, verbose_option
     metavar="NAME",
     help="Install the engine of a target, for --verify engine.",
 )
+@click.option(
+    "--learned",
+    is_flag=True,
+    help="Show what the engine of NAME said no to when --verify engine asked it.",
+)
 @verbose_option
 @output_options
-def targets(*, as_json: bool, name: str | None, wanted: str | None, verbose: bool) -> int:
+def targets(
+    *, as_json: bool, name: str | None, wanted: str | None, learned: bool, verbose: bool
+) -> int:
     """List the targets by family; with NAME show what that one accepts.
 
     NAME is a target, an alias, jetpack5.1, ngc22.12, or a profile of your own
@@ -35,6 +42,8 @@ def targets(*, as_json: bool, name: str | None, wanted: str | None, verbose: boo
     """
     if wanted is not None:
         return _install(wanted, name, as_json=as_json)
+    if learned:
+        return _show_learned(name, as_json=as_json)
     from graphfix.cli.console import emit, emit_json, style_for
     from graphfix.engines.targets import load_target, releases_of, resolve, target_names
     from graphfix.rendering.as_json import SCHEMA
@@ -60,6 +69,25 @@ def targets(*, as_json: bool, name: str | None, wanted: str | None, verbose: boo
         emit_json({"schema": SCHEMA, "targets": targets_json(every)})
     else:
         emit((targets_text if verbose else families_text)(every, style=style))
+    return 0
+
+
+def _show_learned(name: str | None, *, as_json: bool) -> int:
+    from graphfix.cli.console import emit, emit_json
+    from graphfix.engines.kept_answers import kept_answers, place_of
+    from graphfix.engines.targets import load_target
+    from graphfix.errors import UsageError
+    from graphfix.rendering.answers_view import answers_json, answers_text
+    from graphfix.rendering.as_json import SCHEMA
+
+    if name is None:
+        raise UsageError("needs the name of a target", where="--learned")
+    target = load_target(name)
+    said = kept_answers(target)
+    if as_json:
+        emit_json({"schema": SCHEMA, **answers_json(target, said)})
+    else:
+        emit(answers_text(target, said, place_of(target)))
     return 0
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from graphfix.engines.answers import EngineAnswer
 from graphfix.engines.versions import Order, VersionedName, parse_name, sort_key
 from graphfix.errors import UsageError
 from graphfix.ir.storage.toml_files import read_toml
@@ -98,6 +99,7 @@ class Target:
         like: The version of another family whose rules hold for it as well; None for most.
         static_shapes: Whether it takes nothing that depends on an open size of an input.
         fallback: The profile of the engine that runs in its place what it lacks; empty for none.
+        answers: What the engine itself said of nodes when it was asked; not part of a profile.
     """
 
     name: str
@@ -124,6 +126,13 @@ class Target:
     like: VersionedName | None = None
     static_shapes: bool = False
     fallback: str = ""
+    answers: tuple[EngineAnswer, ...] = ()
+
+    def tells(self, what: str) -> bool:
+        """Say whether it says ``limits``, ``lacks`` or ``wrong`` of an operator, or ``answers``."""
+        if what == "answers":
+            return bool(self.answers)
+        return any(getattr(op, what) for op in self.ops.values())
 
     @property
     def level(self) -> tuple[int, ...]:

@@ -72,8 +72,8 @@ class Rule(Struct, frozen=True):
         whole: Whether it is a rule about the model rather than a node.
         of_file: Whether it is about the file alone, whichever engine reads it: such rules are
             asked once of the model as it came and once of the result.
-        needs: What a profile has to say of an operator, ``limits``, ``lacks`` or ``wrong``: where
-            it says that of none, the rule is not asked. Empty for rules that need nothing.
+        needs: What a target has to tell, as `Target.tells` has it: where it does not, the rule is
+            not asked. Empty for rules that need nothing.
     """
 
     id: str
@@ -91,7 +91,7 @@ class Rule(Struct, frozen=True):
 
     def holds_for(self, target: Target) -> bool:
         """Say whether the rule is to be asked for a target."""
-        if self.needs and not any(getattr(op, self.needs) for op in target.ops.values()):
+        if self.needs and not target.tells(self.needs):
             return False
         own = engine_of(target.family).own_words.get(self.id)
         return in_range(target, self.versions) and not (own and in_range(target, own))

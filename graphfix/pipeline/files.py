@@ -24,7 +24,7 @@ from graphfix.pipeline.hooks import Hook
 from graphfix.pipeline.model_files import as_model, guarded, save
 from graphfix.pipeline.op_types import unused
 from graphfix.pipeline.original import Given, facts_of
-from graphfix.pipeline.reproducers.recorded_run import finish_with, rule_reproducers
+from graphfix.pipeline.reproducers.recorded_run import Finish, finish_with, rule_reproducers
 from graphfix.pipeline.results import Result
 from graphfix.pipeline.selecting import named_there
 from graphfix.pipeline.settings import RunOptions, Settings, inputs_file
@@ -148,7 +148,10 @@ def check_file(request: CheckRequest) -> CheckResult:
 
 @guarded
 def run_file(
-    request: RunRequest, hooks: Sequence[Hook] = (), put: Callable[[bytes], object] | None = None
+    request: RunRequest,
+    hooks: Sequence[Hook] = (),
+    put: Callable[[bytes], object] | None = None,
+    finish: Finish = finish_with,
 ) -> Result:
     """Repair a file and write the result.
 
@@ -156,6 +159,7 @@ def run_file(
         request: What is asked for.
         hooks: Notified of stages and passes.
         put: Takes the bytes of a result that goes to standard output.
+        finish: Runs the passes.
 
     Raises:
         InvalidModel: The input is not a model; nothing is written.
@@ -167,7 +171,7 @@ def run_file(
     if request.target is not None:
         _, notes = resolve_briefly(request.target)
     with inputs_file(request.inputs) as inputs:
-        return _run(request, request.settings(inputs), notes, hooks, put)
+        return _run(request, request.settings(inputs), notes, hooks, put, finish)
 
 
 def check_consistent(request: RunRequest) -> None:
@@ -197,6 +201,7 @@ def _run(
     notes: tuple[str, ...],
     hooks: Sequence[Hook],
     put: Callable[[bytes], object] | None,
+    finish: Finish,
 ) -> Result:
     for hook in hooks:
         hook.stage("load")
@@ -220,7 +225,7 @@ def _run(
         for path in {complete, output_path(request, partial=True)}:
             how = {"force": request.force, "in_place": request.in_place, "replaces": True}
             check_writable(path, request.model, **how)
-    result = finish_with(
+    result = finish(
         model,
         settings,
         hooks,

@@ -20,6 +20,8 @@ from graphfix.errors import UsageError
 from graphfix.ir.schemas import newest_opset
 from graphfix.pipeline.op_types import OperatorTypes, OpTypes, op_types_of
 
+# A node that an engine says no to is found in some ten questions.
+QUESTIONS = 200
 VERIFY = ("auto", "sites", "full", "engine", "off")
 
 
@@ -52,6 +54,7 @@ class Settings:
         blocked: Sites that are left alone, because an earlier run found them to be wrong.
         left_out: Passes that may not be used; they still know the types of their operators.
         installed: Whether the target is the onnxruntime installed here, which is asked itself.
+        questions: How often the engine may be given a model to find what it says no to.
     """
 
     target: Target | None
@@ -77,6 +80,7 @@ class Settings:
     blocked: frozenset[SiteKey] = frozenset()
     left_out: tuple[Pass, ...] = ()
     installed: bool = False
+    questions: int = QUESTIONS
 
     @cached_property
     def knowing(self) -> Catalogue:
@@ -181,6 +185,8 @@ class RunOptions:
         verify: ``auto``, ``sites``, ``full``, ``engine`` or ``off``.
         compute_capability: What the target's engine is to build for, such as ``sm89``; empty for
             what it builds for by itself.
+        questions: How often the engine may be given a model to find what it says no to; 0 asks
+            nothing beyond the comparison.
         inputs: An .npz file, or a mapping of arrays, to compare on.
         seed: For the inputs that are made.
         certificates: A folder in which runs keep the proofs of changed places, for runs on other
@@ -206,6 +212,7 @@ class RunOptions:
     partial: bool = False
     verify: str = "auto"
     compute_capability: str = ""
+    questions: int = QUESTIONS
     inputs: str | Path | Mapping[str, Any] | None = None
     seed: int = 0
     certificates: Path | None = None
@@ -250,6 +257,7 @@ class RunOptions:
             partial=self.partial,
             verify=self.verify,
             capability=self.compute_capability,
+            questions=self.questions,
             inputs=inputs,
             shapes={name: tuple(sizes) for name, sizes in self.shapes.items()},
             seed=self.seed,

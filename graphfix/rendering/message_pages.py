@@ -35,7 +35,9 @@ _OP_FEATURE = f"op:{_OPERATOR}"
 def pages() -> Mapping[str, str]:
     """Return the text of each page by its file name: one per message, and ``index.md``."""
     targets = [load_target(name) for name in target_names()]
-    named = dict(_named(_by_message(all_rules())))
+    # What an engine says when it is asked is no message that is known of it.
+    known = [rule for rule in all_rules() if any(map(rule.holds_for, targets))]
+    named = dict(_named(_by_message(known)))
     made = {name: page(rules, targets) for name, rules in named.items()}
     return {**made, "index.md": index(named, targets)}
 

@@ -197,6 +197,8 @@ def engine_sentence(engine: EngineAsked | None, target: str, what: str = "the re
     if not target:
         return ""
     title = engine.title if engine is not None else target
+    if engine is not None and engine.questions:
+        title += f", asked {count(engine.questions, 'time')} which nodes it says no to,"
     match engine.did if engine is not None else Asked.NOT_RUN:
         case Asked.RAN:
             return f"{title} itself ran {what}; its outputs were compared."

@@ -25,7 +25,9 @@ def test_every_rule_is_on_one_page() -> None:
     reported = [
         rule for text in made().values() for rule in re.findall(r"\| rule \| `(.+?)` \|", text)
     ]
-    assert sorted(reported) == sorted(rule.id for rule in all_rules())
+    said_when_asked = {"engine-says"}
+    known = sorted(rule.id for rule in all_rules() if rule.id not in said_when_asked)
+    assert sorted(reported) == known
 
 
 def test_every_text_of_an_engine_is_there_as_it_is() -> None:

@@ -43,6 +43,13 @@ WRONG = """
   e = Div (d, two) y = Relu (e)
 }
 """
+# What it says no to, and what can be written in another way: Gemm twice, and Clip.
+ASKED = """
+<ir_version: 8, opset_import: ["": 13]>
+g (float[2, 3] x) => (float[2, 3] y)
+<float[3, 3] w = {1, 2, 3, 4, 5, 6, 7, 8, 9}, float[3] b = {1, 0, 2}, float l = {-8}, float h = {9}>
+{ a = Gemm (x, w, b) c = Clip (a, l, h) d = Relu (c) e = Gemm (d, w, b) y = HardSwish (e) }
+"""
 # Every command in one process of its own, whose graphfix knows the stranger's engine.
 SCRIPT = """
 import contextlib, io, json, sys
@@ -56,6 +63,7 @@ def said(*words):
 
 print(json.dumps({name: said(*words) for name, words in json.loads(sys.argv[1]).items()}))
 """
+ENGINE = ["run", "--target", "tessera2.0", "--verify", "engine"]
 COMMANDS = {
     "list": ["targets", "--json"],
     "one": ["targets", "Tess-RT 2.0.1", "--json"],
@@ -68,6 +76,13 @@ COMMANDS = {
     "known": ["check", "known.onnx", "--target", "tessera2.0", "--engine", "--json"],
     "taken": ["check", "out.onnx", "--target", "tessera2.0", "--engine"],
     "here": ["targets", "--install", "tessera2.0"],
+    "asks": [*ENGINE, "-o", "asked.out.onnx", "asked.onnx"],
+    "again": [*ENGINE, "-o", "again.out.onnx", "asked.onnx"],
+    "learned": ["targets", "tessera2.0", "--learned"],
+    "learned json": ["targets", "tessera2.0", "--learned", "--json"],
+    "none": ["targets", "tessera1.2", "--learned"],
+    "few": [*ENGINE, "-o", "few.out.onnx", "--questions", "3", "fresh.onnx"],
+    "stuck": [*ENGINE, "-o", "refused.out.onnx", "refused.onnx"],
     "older": ["run", "good.onnx", "--target", "tessera1.2", "--verify", "engine", "-o", "o.onnx"],
 }
 
@@ -107,12 +122,14 @@ def said(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     folder = tmp_path_factory.mktemp("stranger")
     request.param(folder)
     (folder / "bad.onnx").write_bytes(parser.parse_model(MODEL).SerializeToString())
-    for name, text in (("good", GOOD), ("wrong", WRONG), ("refused", REFUSED), ("known", KNOWN)):
+    texts = {"good": GOOD, "wrong": WRONG, "refused": REFUSED, "known": KNOWN, "asked": ASKED}
+    texts["fresh"] = ASKED.replace("Clip (a, l, h)", "Div (a, h)")
+    for name, text in texts.items():
         (folder / f"{name}.onnx").write_bytes(parser.parse_model(text).SerializeToString())
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, json.dumps(COMMANDS)],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(folder)},
+        env={**os.environ, "PYTHONPATH": str(folder), "GRAPHFIX_ANSWERS": str(folder / "answers")},
         capture_output=True,
         text=True,
         check=False,
@@ -206,3 +223,52 @@ def test_another_version_than_the_one_that_is_here_shows_nothing(said: Any) -> N
     assert said["older"]["code"] == 1
     text = " ".join(said["older"]["out"].split())
     assert "this machine has Tessera 2.0, not 1.2; there: equal" in text
+
+
+def test_what_it_says_no_to_is_repaired(said: Any) -> None:
+    text = " ".join(said["asks"]["out"].split())
+    assert said["asks"]["code"] == 0, said["asks"]
+    assert "FIXED: asked.onnx for tessera2.0: 4 problems repaired, none is left" in text
+    # Each time the whole, on up to three inputs, the beginnings, and the node alone.
+    assert "Tessera 2.0, asked 13 times which nodes it says no to, itself ran the result" in text
+    assert "2 x Gemm: out of registers" in text
+    assert "1 x Clip: Tessera 2.0, asked here, computes Clip differently" in text
+    assert "gemm-to-matmul 2 places, exact" in text
+    assert "clip-to-min-max 1 place, exact" in text
+
+
+def test_what_it_said_is_known_to_the_next_run(said: Any) -> None:
+    text = " ".join(said["again"]["out"].split())
+    assert said["again"]["code"] == 0, said["again"]
+    assert "4 problems repaired, none is left" in text
+    assert "Tessera 2.0 itself ran the result" in text  # asked for nothing but the comparison
+
+
+def test_what_it_said_is_listed(said: Any) -> None:
+    text = said["learned"]["out"]
+    assert text.startswith("Tessera 2.0 says no to 2 forms of nodes; it took nodes of ")
+    assert "\nrefused: Gemm-13(alpha=1.0, beta=1.0, transA=0, transB=0) of float32" in text
+    found = json.loads(said["learned json"]["out"])
+    assert [(a["op"], a["refusal"], a["sizes"]) for a in found["answers"]] == [
+        ("Gemm", "out of registers", ""),
+        ("Clip", "", ""),
+    ]
+    assert "differ by up to" in found["answers"][1]["difference"]
+    assert (found["name"], found["engine"], found["taken"] > 3) == (
+        "tessera2.0",
+        "Tessera 2.0",
+        True,
+    )
+    assert said["none"]["out"].startswith("The engine of tessera1.2 was not asked yet")
+
+
+def test_it_is_asked_no_more_often_than_it_may_be(said: Any) -> None:
+    assert said["few"]["code"] == 4  # it computes the quotient differently
+    assert "asked 3 times" in " ".join(said["few"]["out"].split())
+
+
+def test_what_nothing_repairs_is_left_with_its_words(said: Any) -> None:
+    assert said["stuck"]["code"] == 1
+    text = " ".join(said["stuck"]["out"].split())
+    assert "PROBLEMS: 1 of 1 problem left in refused.onnx for tessera2.0" in text
+    assert "reject 1 x Transpose: more than two dimensions" in text

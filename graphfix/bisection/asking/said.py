@@ -19,6 +19,9 @@ class Question:
         meant: The version of it.
         seed: The same seed draws the same inputs.
         shapes: Shapes of inputs, by name.
+        most: How often the engine may be given a model; 0 for as often as it takes.
+        alone: Whether the node at fault is tried alone as well.
+        samples: How many inputs it is run on, until one shows a difference.
     """
 
     model: Path
@@ -26,6 +29,9 @@ class Question:
     meant: Meant
     seed: int = 0
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
+    most: int = 0
+    alone: bool = False
+    samples: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +46,9 @@ class Said:
             known.
         only_loaded: Whether it has taken the model, and nothing here runs it.
         unasked: Why nothing could be asked; empty where something was.
+        questions: How often it was given a model.
+        taken: The outputs of the nodes that came before the one at fault, and that it took.
+        fails_alone: Whether the node at fault fails by itself as well, with the same inputs.
     """
 
     engine: str = ""
@@ -48,3 +57,6 @@ class Said:
     blamed: tuple[str, ...] = ()
     only_loaded: bool = False
     unasked: str = ""
+    questions: int = 0
+    taken: tuple[str, ...] = ()
+    fails_alone: bool = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,7 +12,6 @@ from onnx import ModelProto, NodeProto
 
 from graphfix.bisection.asking.said import Question, Said
 from graphfix.engines.engine import Engine, engine_of
-from graphfix.engines.interface import Meant
 from graphfix.errors import EngineFailed, GraphfixError, NoDevice, NoEngine
 from graphfix.pipeline.verifying import on_disk
 from graphfix.proving.inputs.maker import FeedMaker
@@ -25,6 +25,8 @@ from graphfix.reduction.cutting import Whole
 from graphfix.reduction.search import first_place
 from graphfix.reduction.tensor_types import Typist
 from graphfix.worker.limits import Limits
+from graphfix.worker.messages import is_out_of_memory
+from graphfix.worker.service import OutOfTime
 
 _PATIENCE = 120.0
 
@@ -48,12 +50,14 @@ def answer(folder: Path, question: Question, limits: Limits) -> Said:
         except EngineFailed as error:
             drawn, last = None, error
         engine = engine_of(question.family)
-        if drawn is not None:
-            return _Trial(engine, question.meant, original, drawn[0]).whole()
+        if drawn is not None and samples is not None:
+            further = (samples.next(each) for each in range(1, question.samples))
+            feeds = (each[0] for each in further if each is not None)
+            return _Trial(engine, question, original, drawn[0]).on_all(feeds)
         reason = last.message if last is not None else "no input was found"
         try:
             feed = samples.last_feed if samples is not None else None
-            trial = _Trial(engine, question.meant, original, feed or maker.draw(0), runs=False)
+            trial = _Trial(engine, question, original, feed or maker.draw(0), runs=False)
             said = trial.whole()
         except EngineFailed as error:
             return Said(unasked=error.message)
@@ -62,34 +66,105 @@ def answer(folder: Path, question: Question, limits: Limits) -> Said:
         return replace(said, unasked=f"onnxruntime does not run the model: {reason}")
 
 
+class _OutOfQuestions(Exception):  # noqa: N818 - an answer, not an error
+    """Raised where the engine was given as many models as it may be."""
+
+
 @dataclass(slots=True)
 class _Trial:
     """One model, one input set, and the engine; which only loads it where it runs nowhere else."""
 
     engine: Engine
-    meant: Meant
+    question: Question
     original: RunnableModel
     feed: Feed
     runs: bool = True
     name: str = field(default="", init=False)
+    questions: int = field(default=0, init=False)
+    taken: tuple[str, ...] = field(default=(), init=False)
+
+    def on_all(self, further: Iterable[Feed]) -> Said:
+        """Try the model on an input set, and on further ones while the engine says nothing."""
+        said = self.whole()
+        for feed in further:
+            if said.refusal or said.difference or not self.runs:
+                break
+            self.feed = feed
+            said = self.whole()
+        return said
 
     def whole(self) -> Said:
         """Try the model, and if it fails the beginnings of it, for the shortest that does."""
         proto = self.original.proto
         refusal, difference = self._objection(proto)
         if not refusal and not difference:
-            return Said(self.name, only_loaded=not self.runs)
-        node = self._named(refusal) or self._shortest(refused=bool(refusal))
-        blamed = tuple(name for name in node.output if name) if node is not None else ()
-        return Said(self.name, refusal, difference, blamed)
+            return Said(self.name, only_loaded=not self.runs, questions=self.questions)
+        blamed: tuple[str, ...] = ()
+        alone = ("", "")
+        try:
+            node = self._named(refusal) or self._shortest(refused=bool(refusal))
+            if node is not None and self.question.alone:
+                alone = self._alone(node)
+            blamed = tuple(name for name in node.output if name) if node is not None else ()
+        except _OutOfQuestions:
+            pass
+        # What it says of the node alone is of that node; of the whole it may say something else.
+        fails_alone = bool(alone[0] if refusal else alone[1])
+        return Said(
+            self.name,
+            alone[0] if refusal and fails_alone else refusal,
+            alone[1] if not refusal and fails_alone else difference,
+            blamed,
+            questions=self.questions,
+            taken=self.taken,
+            fails_alone=fails_alone,
+        )
 
-    def _objection(self, proto: ModelProto) -> tuple[str, str]:
-        """Return why the engine refuses a model, or how its values differ."""
+    def _alone(self, node: NodeProto) -> tuple[str, str]:
+        """Return what the engine objects to a node by itself, given what it gets in the model."""
+        whole = self._parts()
+        made = next(name for name in node.output if name)
+        part = None if whole is None else whole.part([whole.scope.makers[made][0]])
+        if part is None:
+            return "", ""
+        wanted = [info for info in part.graph.input if info.name not in self.feed]
+        try:
+            values: Feed = {}
+            if wanted:
+                more = ModelProto()
+                more.CopyFrom(self.original.proto)
+                del more.graph.output[:]
+                more.graph.output.extend(wanted)
+                values = self.original.of(more).open().run(self.feed)
+            return self._objection(part, values)
+        except EngineFailed:
+            return "", ""
+
+    def _parts(self) -> Whole | None:
+        """Return the model for taking parts of it; None where its types do not follow."""
+        proto = self.original.proto
+        try:
+            return Whole(proto, Typist(self.original.folder).inferred(proto))
+        except GraphfixError:
+            return None
+
+    def _objection(self, proto: ModelProto, values: Feed | None = None) -> tuple[str, str]:
+        """Return why the engine refuses a model, or how its values differ.
+
+        Args:
+            proto: The model.
+            values: What it is given apart from the inputs of the whole.
+        """
+        most = self.question.most
+        if most and self.questions >= most:
+            raise _OutOfQuestions
+        self.questions += 1
+        feed = {**self.feed, **(values or {})}
         with ExitStack() as stack:
             path = stack.enter_context(on_disk(proto, self.original.folder))
-            given = {i.name: self.feed[i.name] for i in proto.graph.input if i.name in self.feed}
+            given = {i.name: feed[i.name] for i in proto.graph.input if i.name in feed}
             try:
-                runner = self.engine.open(proto, path, self.meant)
+                runner = self.engine.open(proto, path, self.question.meant)
                 stack.callback(getattr(runner, "close", _nothing))
                 self.name = self.name or runner.name
                 if not self.runs:
@@ -104,6 +179,8 @@ class _Trial:
             except NoEngine:
                 raise  # it was not asked
             except EngineFailed as failure:
+                if isinstance(failure, OutOfTime) or is_out_of_memory(failure.message):
+                    raise  # what this machine lacks says nothing of the model
                 return failure.message, ""
             self.name = runner.name
         model = self.original.of(proto)
@@ -129,10 +206,8 @@ class _Trial:
 
     def _shortest(self, *, refused: bool) -> NodeProto | None:
         """Return the last node of the shortest beginning that fails in the same way."""
-        proto = self.original.proto
-        try:
-            whole = Whole(proto, Typist(self.original.folder).inferred(proto))
-        except GraphfixError:
+        whole = self._parts()
+        if whole is None:
             return None
         order = list(whole.scope.order)
 
@@ -145,7 +220,10 @@ class _Trial:
 
         if len(order) < 2:
             return whole.scope.nodes[order[0]] if order else None
-        return whole.scope.nodes[order[first_place(0, len(order), fails) - 1]]
+        last = first_place(0, len(order), fails) - 1
+        before = (whole.scope.nodes[each] for each in order[:last])
+        self.taken = tuple(name for node in before for name in node.output if name)
+        return whole.scope.nodes[order[last]]
 
 
 def _shapes(feed: Feed) -> dict[str, list[int]]:

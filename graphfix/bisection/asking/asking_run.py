@@ -1,0 +1,225 @@
+"""A run that asks the target's engine, and repairs what it says no to until it says yes.
+
+What the engine refuses or computes differently is narrowed to a node. The form of that node
+becomes an answer of the target, so that a rule finds it like any other problem: each rewrite of the
+operator is a candidate, and what one writes is judged by the same answers. The model as it came is
+then repaired again. What the engine says of the node by itself holds for every node of that form;
+where other nodes of it were taken, for those of the same sizes; and where the node is taken by
+itself, in this place alone, until a second place shows that it is not.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from graphfix.analysis.inference import infer_model
+from graphfix.bisection.asking.engine_findings import TASK
+from graphfix.bisection.asking.said import Question, Said
+from graphfix.engines.answers import EngineAnswer
+from graphfix.engines.engine import engine_of
+from graphfix.engines.interface import Meant
+from graphfix.engines.kept_answers import KeptAnswers, keep_answers, kept_answers
+from graphfix.engines.node_forms import form_text, is_of, sizes_text
+from graphfix.engines.profile import Target
+from graphfix.errors import EngineFailed
+from graphfix.ir.model import Model
+from graphfix.ir.views import NodeView
+from graphfix.pipeline.faults import Faults
+from graphfix.pipeline.finishing import finish
+from graphfix.pipeline.hooks import Hook
+from graphfix.pipeline.original import NOTHING, Given
+from graphfix.pipeline.reproducers.recorded_run import finish_with
+from graphfix.pipeline.results import Result
+from graphfix.pipeline.settings import Settings
+from graphfix.pipeline.verifying import on_disk
+from graphfix.report import Asked, Verdict
+from graphfix.worker.limits import Limits
+from graphfix.worker.service import ask
+
+_SECONDS = 600.0
+_SAMPLES = 3  # as many as the comparison in the engine takes
+
+
+def finish_asking(
+    model: Model,
+    settings: Settings,
+    hooks: Sequence[Hook],
+    folder: Path | None,
+    *,
+    anonymize: bool = False,
+    given: Given = NOTHING,
+) -> Result:
+    """Run as `finish_with` does, and where the engine says no, again with what it said.
+
+    Args:
+        model: The model, which is edited.
+        settings: What was asked for, ``verify="engine"`` with it.
+        hooks: Notified of stages and passes.
+        folder: Where reproducers go; None writes none.
+        anonymize: Whether names and weights are replaced in them.
+        given: What is reported of the file.
+
+    Raises:
+        InvalidModel: As `finish_with`.
+        PassBug: As `finish_with`.
+    """
+    target = settings.target
+    assert target is not None, "check_engine has been asked"
+    if not settings.questions:
+        return finish_with(model, settings, hooks, folder, anonymize=anonymize, given=given)
+    known = kept_answers(target)
+    asking = _Asking(target, settings, known)
+    again = model.copy()
+
+    def run(fresh: Model) -> Result:
+        asked = asking.settings_now()
+        return finish_with(fresh, asked, hooks, folder, anonymize=anonymize, given=given)
+
+    result = run(model)
+    if _says_no(result):
+        for hook in hooks:
+            hook.stage("ask")
+        if asking.about(again, result):
+            result = run(again)
+    if result.report.verification.status is Verdict.EQUAL and not result.exit_code:
+        infer_model(result.model)
+        known.note_taken(NodeView(node) for node in result.model.nodes())
+    if known.engine:
+        keep_answers(target, known)
+    return _counted(result, asking.questions)
+
+
+def _says_no(result: Result) -> bool:
+    """Say whether the engine was asked, and is at fault for what is left."""
+    engine = result.report.engine
+    if engine is None or any(finding.blocks for finding in result.report.findings_after):
+        return False
+    asked = engine.did in (Asked.RAN, Asked.REFUSED, Asked.INCONCLUSIVE)
+    return asked and result.report.verification.status in (Verdict.MISMATCH, Verdict.INCONCLUSIVE)
+
+
+def _counted(result: Result, questions: int) -> Result:
+    engine = result.report.engine
+    if engine is None:
+        return result
+    engine = replace(engine, questions=engine.questions + questions)
+    return replace(result, report=replace(result.report, engine=engine))
+
+
+@dataclass(slots=True)
+class _Asking:
+    """What an engine has said so far.
+
+    Attributes:
+        target: The target as it was given.
+        settings: What was asked for.
+        known: What it said in earlier runs; takes what it says now of every node of a form.
+        here: What it said of single places of this model.
+        questions: How often it was given a model.
+    """
+
+    target: Target
+    settings: Settings
+    known: KeptAnswers
+    here: list[EngineAnswer] = field(default_factory=list[EngineAnswer])
+    questions: int = 0
+
+    def settings_now(self, verify: str = "engine") -> Settings:
+        """Return the settings of a run for the target with what its engine said."""
+        answers = (*self.target.answers, *self.known.answers, *self.here)
+        return replace(self.settings, target=replace(self.target, answers=answers), verify=verify)
+
+    def about(self, model: Model, first: Result) -> bool:
+        """Ask about a result, repair what the engine names, and ask again, while that helps.
+
+        Args:
+            model: The model as it came; it is copied.
+            first: What became of it.
+
+        Returns:
+            Whether it said anything that a run can make use of.
+        """
+        result, useful = first, False
+        while self.questions < self.settings.questions:
+            said = self._asked(result.model)
+            self.questions += said.questions
+            if said.engine and said.engine != self.known.engine:
+                # What another version said is nothing that this one was asked.
+                useful = useful or bool(self.known.answers)
+                self.known.engine, self.known.answers, self.known.taken = said.engine, [], {}
+            answer = self._wider(answer_to(result.model, said, self.known))
+            if answer is None or answer in (*self.known.answers, *self.here):
+                break
+            (self.here if answer.place else self.known.answers).append(answer)
+            useful = True
+            result = finish(model.copy(), self.settings_now("off"), (), faults=Faults())
+            if any(finding.blocks for finding in result.report.findings_after):
+                break
+        return useful
+
+    def _wider(self, answer: EngineAnswer | None) -> EngineAnswer | None:
+        """Return an answer that is of one place as one of its form, where it is the second such."""
+        if answer is None or not answer.place:
+            return answer
+        places = {each.place for each in self.here if each.form == answer.form}
+        return replace(answer, place=()) if places - {answer.place} else answer
+
+    def _asked(self, model: Model) -> Said:
+        target, settings = self.target, self.settings
+        aliases = dict(target.dtype_aliases)
+        meant = Meant(
+            target.version, aliases, target.name, target.static_shapes, settings.capability
+        )
+        held = not engine_of(target.family).has_limits_of_its_own
+        with (
+            on_disk(model.to_proto(), model.base_dir) as path,
+            tempfile.TemporaryDirectory(prefix="graphfix-") as folder,
+        ):
+            question = Question(
+                path.absolute(),
+                target.family,
+                meant,
+                settings.seed,
+                settings.shapes,
+                most=self.settings.questions - self.questions,
+                alone=True,
+                samples=_SAMPLES,
+            )
+            try:
+                return ask(TASK, Path(folder), question, Limits(_SECONDS, held=held), Said)
+            except EngineFailed as error:
+                return Said(unasked=error.message)
+
+
+def answer_to(model: Model, said: Said, known: KeptAnswers) -> EngineAnswer | None:
+    """Return what an engine said of a node as an answer; None where it names none.
+
+    Args:
+        model: The model that it was given.
+        said: What it said.
+        known: What it said in earlier runs.
+    """
+    if said.unasked or not said.blamed:
+        return None
+    infer_model(model)
+    views = [NodeView(node) for node in model.graph.nodes]
+    at_fault = next((view for view in views if said.blamed[0] in view.ref().outputs), None)
+    if at_fault is None:
+        return None
+    answer = EngineAnswer(
+        said.engine,
+        at_fault.domain,
+        at_fault.op,
+        form_text(at_fault),
+        refusal=said.refusal,
+        difference="" if said.refusal else said.difference,
+    )
+    before = frozenset(said.taken)
+    taken = [v for v in views if not before.isdisjoint(v.ref().outputs) and is_of(answer, v)]
+    sizes = {*known.sizes_taken(at_fault), *map(sizes_text, taken)}
+    if not said.fails_alone or sizes_text(at_fault) in sizes:
+        return replace(answer, place=at_fault.ref().outputs)
+    return replace(answer, sizes=sizes_text(at_fault)) if sizes else answer
