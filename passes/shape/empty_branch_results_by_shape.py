@@ -9,7 +9,7 @@ Why engines need it: OpenVINO reads a constant without elements as a vector, and
 Before: y = If (c) <then_branch = { Constant {[0, 4, 1, 8]} }, else_branch = ...>
 After: y = If (c) <then_branch = { ConstantOfShape ([0, 4, 1, 8]) }, else_branch = ...>
 When it refuses: The element type is none that ConstantOfShape gives, or the opset is below 9. A
-    tensor that a node around the branch computes, or that is stored, is left alone.
+    tensor that a node around the branch computes, or that is stored there, is left alone.
 Accuracy: Exact: there is no element.
 References: asked of OpenVINO 2026.4.1 https://onnx.ai/onnx/operators/onnx__ConstantOfShape.html
 """
@@ -18,7 +18,17 @@ from functools import partial
 
 import numpy as np
 
-from graphfix.authoring import Builder, Editor, NodeView, Refuse, Value, graph_pass
+from graphfix.authoring import (
+    Builder,
+    Editor,
+    Graph,
+    Node,
+    NodeView,
+    Refuse,
+    Value,
+    Variable,
+    graph_pass,
+)
 
 _SINCE = 9
 _KINDS = "bfiu"  # bool, floats and integers
@@ -30,12 +40,34 @@ def empty_branch_results_by_shape(editor: Editor) -> None:
     for graph in editor.graphs():
         if graph.parent is None or graph.parent.op != "If" or graph.parent.domain:
             continue
-        for end in [Value(tensor) for tensor in graph.outputs]:
+        for place in range(len(graph.outputs)):
+            if 0 not in (Value(graph.outputs[place]).static_shape or ()):
+                continue
+            _copy_stored(editor, graph, place)
+            end = Value(graph.outputs[place])
             maker = end.producer
             if maker is None or maker.graph is not graph or maker.op == "ConstantOfShape":
                 continue
-            if 0 in (end.static_shape or ()) and len(maker.outputs) == 1:
+            if len(maker.outputs) == 1:
                 editor.replace(maker, partial(_by_shape, maker, end))
+
+
+def _copy_stored(editor: Editor, graph: Graph, place: int) -> None:
+    """Let a node of the branch give what is stored there, as quantizers store constants."""
+    stored = graph.outputs[place]
+    end = Value(stored)
+    if graph.opsets.get("", 0) < _SINCE or end.dtype is None or end.dtype.kind not in _KINDS:
+        return
+    if all(constant is not stored for constant in graph.initializers):
+        return
+    node = Node("Identity", graph, name=editor.workspace.node_name(f"{end.name}/Identity"))
+    name = editor.workspace.tensor_name(f"{end.name}/shaped")
+    given = Variable(name, stored.elem_type, stored.shape)
+    graph.nodes.append(node)
+    node.attach([stored], [given])
+    outputs = list(graph.outputs)
+    outputs[place] = given
+    graph.set_outputs(outputs)
 
 
 def _by_shape(maker: NodeView, end: Value, build: Builder) -> tuple[Value | None, ...]:

@@ -32,6 +32,27 @@ def test_a_constant_without_elements(kind: str, then: str) -> None:
     assert branch.node[-1].op_type == "ConstantOfShape"
 
 
+@pytest.mark.parametrize("count", [1, 2])
+def test_what_is_stored_in_the_branch(count: int) -> None:
+    """Once and twice, as onnxruntime's quantizers leave the constants of merged decoders."""
+    outputs, kept = ", ".join(f"y{k}" for k in range(count)), "p = Abs (x) " * (count > 1)
+    text = (
+        f'<ir_version: 8, opset_import: ["" : 17]> g (float[1,4] x, bool c) => '
+        f"({', '.join(f'float[N{k},4] y{k}' for k in range(count))}) {{ {outputs} = If (c) "
+        f"<then_branch = t () => ({', '.join(['float[P,4] a'] * count)}) <float[0,4] a = {{}}> "
+        f"{{ {kept} }}, else_branch = e () => (float[Q,4] b, float[R,4] d) "
+        "{ b = Neg (x) d = Abs (x) }> }"
+    )
+    if count == 1:
+        text = text.replace(", float[R,4] d)", ")").replace(" d = Abs (x)", "")
+    x = np.arange(4, dtype=np.float32).reshape(1, 4)
+    feeds = [{"x": x, "c": np.array(taken)} for taken in (True, False)]
+    done = assert_rewrite(PASS, text, feeds=feeds)
+    branch = next(a.g for a in done.after.graph.node[-1].attribute if a.name == "then_branch")
+    given = {name: node.op_type for node in branch.node for name in node.output}
+    assert [given[one.name] for one in branch.output] == ["ConstantOfShape"] * count
+
+
 _ELEMENT = {"float": 1, "double": 11, "float16": 10, "int64": 7}
 
 
