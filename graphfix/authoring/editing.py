@@ -286,8 +286,8 @@ class Editor(Struct):
         self._keep(Recorded(site, edit, None if unproved else edit.evidence))
         return edit
 
-    def remove(self, nodes: Sequence[NodeView]) -> None:
-        """Remove nodes whose outputs nothing uses."""
+    def remove(self, nodes: Sequence[NodeView], note: str = "") -> None:
+        """Remove nodes whose outputs nothing uses; `note` is said of each."""
         for view in nodes:
             ref = view.ref()
             scope = view.graph
@@ -298,7 +298,8 @@ class Editor(Struct):
             self._removed.add(id(view.node))
             self._kept_alive.append(view.node)
             edit = Edit(scope, ref, removed=[view.node], removed_refs=[ref])
-            self._keep(Recorded(Site(ref, self.accuracy, (ref,)), edit, computes=False))
+            site = Site(ref, self.accuracy, (ref,), note=note)
+            self._keep(Recorded(site, edit, computes=False))
 
     def change_type(self, tensor: Variable, elem_type: int, *, unproved: bool = False) -> None:
         """Give an input or output of the main graph another element type, and record that.

@@ -167,6 +167,11 @@ REPEATED_NODE_NAME = file_rule(
     "Two nodes of one graph have the same name.",
     source="graph.cc of onnxruntime 1.32 refuses it",
 )
+REPEATED_NODE = file_rule(
+    "repeated-node",
+    "Two nodes of one graph are the same and write the same tensors.",
+    source="onnx/checker.cc: names are written once; graph.cc of onnxruntime 1.32 refuses it",
+)
 SHADOWED_NAME = file_rule(
     "shadowed-name", "A subgraph reuses the name of a tensor of an outer graph."
 )

@@ -40,6 +40,7 @@ from graphfix.ir.graph import (
 )
 from graphfix.ir.protos import normal_domain
 from graphfix.ir.schemas import Attributes
+from graphfix.operators.table import MAY_DRAW
 
 _GRAPH = AttributeProto.GRAPH
 _LOOKED_AT = 10_000  # names that are compared with one that is lost
@@ -195,8 +196,7 @@ def _fill_nodes(
         for name in proto.output:
             variable = Variable(name, info=infos.get(name) if name else None)  # type: ignore[arg-type]
             variables.append(variable)
-            if name:
-                definitions.written(name, index, proto)
+            if name and not definitions.written(name, index, proto):
                 tensors[name] = variable
         produced.append(variables)
     nodes: list[Node] = []
@@ -262,7 +262,11 @@ def _import_body(node: Node, attribute: AttributeProto, scope: _Scope, base_dir:
 
 
 class Definitions:
-    """Who writes the names of one scope; constants may do so again, and the last one counts."""
+    """Who writes the names of one scope.
+
+    Constants may do so again, and the last one counts; so may a node that is the same in all, and
+    then nothing reads the later ones (`repeats`).
+    """
 
     def __init__(self, scope: str) -> None:
         """Begin with nothing; `scope` is the scope as reports name it."""
@@ -285,8 +289,8 @@ class Definitions:
             raise self._refused(f"two inputs are called {name!r}")
         self._inputs.add(name)
 
-    def written(self, name: str, index: int, node: NodeProto) -> None:
-        """Take down what a node writes.
+    def written(self, name: str, index: int, node: NodeProto) -> bool:
+        """Take down what a node writes; say whether it repeats a node that did before.
 
         Raises:
             InvalidModel: The name is defined already, and one of both is computed or given.
@@ -298,15 +302,34 @@ class Definitions:
             known = self._nodes[name] = (index, node)
         if known[0] != index:
             if not (_is_constant(node) and _is_constant(known[1])):
+                if repeats(node, known[1]):
+                    return True
                 both = f"{_shown(*known)} and {_shown(index, node)}"
                 raise self._refused(f"{both} both write {name!r}")
         elif name in self._stored and not _is_constant(node):
             raise self._refused(f"{_shown(index, node)} writes {name!r}, which is an initializer")
         elif name in self._inputs and name not in self._stored:
             raise self._refused(f"{_shown(index, node)} writes {name!r}, which is an input")
+        return False
 
     def _refused(self, message: str) -> InvalidModel:
         return InvalidModel(message, where=self._scope, hint=_HINT)
+
+
+def repeats(node: NodeProto, other: NodeProto) -> bool:
+    """Say whether two nodes are the same in all but their names, and compute the same twice.
+
+    One that draws at random, or has subgraphs that may, does not.
+    """
+    if node.op_type in MAY_DRAW or any(a.HasField("g") or a.graphs for a in node.attribute):
+        return False
+    same = ("op_type", "overload", "input", "output")
+    return (
+        normal_domain(node.domain) == normal_domain(other.domain)
+        and all(getattr(node, field) == getattr(other, field) for field in same)
+        and sorted(a.SerializeToString(deterministic=True) for a in node.attribute)
+        == sorted(a.SerializeToString(deterministic=True) for a in other.attribute)
+    )
 
 
 def _shown(index: int, node: NodeProto) -> str:

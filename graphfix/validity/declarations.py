@@ -130,8 +130,8 @@ def node_name_complaints(model: Model) -> Iterator[Complaint]:
         seen: dict[str, Node] = {}
         for node in graph.nodes:
             other = seen.setdefault(node.name, node)
-            if other is node or not node.name:
-                continue
+            if other is node or not node.name or _given(other) == _given(node):
+                continue  # what is a node again is to go
             message = (
                 f"two nodes of {graph.scope} are called {node.name}: {_giving(other)}, and "
                 f"{_giving(node)}"
@@ -139,8 +139,32 @@ def node_name_complaints(model: Model) -> Iterator[Complaint]:
             yield Complaint("repeated-node-name", message, NodeView(node))
 
 
+def repeated_nodes(graph: Graph) -> Iterator[tuple[Node, Node]]:
+    """Yield each node that writes what one before it writes, and that one: they are the same."""
+    seen: dict[str, Node] = {}
+    for node in graph.nodes:
+        names = _given(node)
+        first = seen.get(names[0]) if names else None
+        if first is not None and first.op != "Constant":
+            yield node, first
+        else:
+            seen.update((name, node) for name in names)
+
+
+def repeated_node_complaints(model: Model) -> Iterator[Complaint]:
+    """Yield each node that is one of its graph again."""
+    for graph in model.graphs():
+        for node, _ in repeated_nodes(graph):
+            message = f"two nodes of {graph.scope} write {_given(node)[0]}, and are the same"
+            yield Complaint("repeated-node", message, NodeView(node))
+
+
+def _given(node: Node) -> list[str]:
+    return [tensor.name for tensor in node.outputs if tensor.name]
+
+
 def _giving(node: Node) -> str:
-    given = [tensor.name for tensor in node.outputs if tensor.name]
+    given = _given(node)
     return f"{node.op}, which gives {given[0]}" if given else node.op
 
 

@@ -27,6 +27,7 @@ from graphfix.validity.declarations import (
     declaration_complaints,
     name_complaints,
     node_name_complaints,
+    repeated_node_complaints,
     stored_complaints,
 )
 from graphfix.validity.shapes import CHECKED_HERE, SCALED, baked_sizes, free_sides, own_complaint
@@ -111,7 +112,8 @@ def examine(model: Model, misdeclared: Collection[str] = ()) -> Examination:
     complaints = [*_numbers(model), *name_complaints(model), *data_complaints(model)]
     if model.is_text:
         complaints.append(Complaint("text-form", "engines read the binary form of a model alone"))
-    complaints += [*node_name_complaints(model), *declaration_complaints(model)]
+    complaints += [*node_name_complaints(model), *repeated_node_complaints(model)]
+    complaints += declaration_complaints(model)
     complaints += stored_complaints(model)
     if checker or typed or foreign or inferred is None:
         complaints += _walked(model, inference)
@@ -278,7 +280,7 @@ def _of_the_checker(model: Model, text: str, known: Collection[Complaint]) -> It
     if not text or any(part in text for part in _ELSEWHERE):
         return
     if _ASSIGNED_TWICE in first:
-        if all(each.kind != "repeated-constant" for each in known):
+        if all(each.kind not in ("repeated-constant", "repeated-node") for each in known):
             message = f"a subgraph reuses the name of a tensor of an outer graph: {first}"
             yield Complaint("shadowed-name", message, view, first)
     elif _UNSORTED in first:

@@ -16,6 +16,7 @@ References: Graph::VerifyNoDuplicateName in onnxruntime/core/graph/graph.cc
 """
 
 from graphfix.authoring import PREPARE, Editor, NodeView, graph_pass
+from graphfix.validity.declarations import repeated_nodes
 
 
 @graph_pass(stage=PREPARE, removes="model:repeated-node-name")
@@ -23,8 +24,9 @@ def repeated_node_names(editor: Editor) -> None:
     """Look at every scope."""
     for graph in editor.graphs():
         seen: set[str] = set()
+        repeated = {id(node) for node, _ in repeated_nodes(graph)}
         for node in graph.nodes:
-            if node.name and node.name in seen:
+            if node.name and node.name in seen and id(node) not in repeated:
                 where = NodeView(node).ref()
                 node.name = editor.workspace.node_name(node.name)
                 editor.record_number(where, f"the second {where.name} is called {node.name} now")
