@@ -16,10 +16,11 @@ from graphfix.errors import UsageError
 from graphfix.ir.addressing import unknown
 from graphfix.ir.graph import shape_of_type
 from graphfix.ir.protos import required_inputs
+from graphfix.ir.storage.weights import numpy_dtype
 from graphfix.proving.inputs.maker import FeedMaker
 from graphfix.proving.inputs.ranges import Range, drawn_from
 from graphfix.proving.inputs.user import read_inputs
-from graphfix.proving.values.kinds import Array, is_floating, numpy_dtype
+from graphfix.proving.values.kinds import Array, is_floating
 
 PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".ppm", ".pgm")
 _BYTES = {1: np.uint8, 2: np.int16, 4: np.int32}

@@ -24,9 +24,19 @@ def dtype_of(elem_type: int) -> np.dtype[Any] | None:
     if elem_type == TensorProto.UNDEFINED:
         return None
     try:
-        return np.dtype(onnx.helper.tensor_dtype_to_np_dtype(elem_type))
+        return numpy_dtype(elem_type)
     except KeyError:
         return None
+
+
+@cache  # numpy spells the name of a dtype again each time it is asked
+def numpy_dtype(elem_type: int) -> np.dtype[Any]:
+    """Return the numpy dtype of an ONNX element type; strings are objects.
+
+    Raises:
+        KeyError: It is none.
+    """
+    return np.dtype(onnx.helper.tensor_dtype_to_np_dtype(elem_type))
 
 
 @cache

@@ -12,11 +12,12 @@ import onnx
 from graphfix.errors import EngineFailed, InvalidModel, UsageError
 from graphfix.ir.inlining import inline
 from graphfix.ir.protos import required_inputs
+from graphfix.ir.storage.weights import numpy_dtype
 from graphfix.proving.inputs import draws, features, roles, sizes, thresholds
 from graphfix.proving.inputs.known_sizes import contracted_sizes, declared_sizes, known_sizes
 from graphfix.proving.inputs.ranges import Range, drawn_from
 from graphfix.proving.inputs.uses import Use, consumers, uses_of
-from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, is_integer, numpy_dtype
+from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, is_integer
 
 _MOST_DIMENSIONS = 64 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 32
 _GUESSED_RANKS = (2, 4, 3, 1, 0, 5)

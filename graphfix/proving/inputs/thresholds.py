@@ -14,10 +14,11 @@ import onnx
 from onnx import numpy_helper
 
 from graphfix.ir.protos import all_graphs, all_nodes
+from graphfix.ir.storage.weights import numpy_dtype
 from graphfix.operators.table import COMPARISONS
 from graphfix.proving.inputs import draws, roles
 from graphfix.proving.inputs.uses import Use, attribute_of, uses_of
-from graphfix.proving.values.kinds import Array, Feed, is_floating, is_integer, numpy_dtype
+from graphfix.proving.values.kinds import Array, Feed, is_floating, is_integer
 
 _MOST = 16
 _SHARED = 0.7  # of the elements of compared inputs come from few numbers: a third of pairs meet

@@ -10,7 +10,8 @@ import onnx
 
 from graphfix.errors import UsageError
 from graphfix.ir.protos import required_inputs
-from graphfix.proving.values.kinds import Array, Feed, numpy_dtype
+from graphfix.ir.storage.weights import numpy_dtype
+from graphfix.proving.values.kinds import Array, Feed
 
 
 def read_inputs(path: Path, model: onnx.ModelProto) -> Feed:

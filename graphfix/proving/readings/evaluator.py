@@ -26,12 +26,13 @@ from graphfix.analysis.shape_inference import infer_shapes
 from graphfix.errors import EngineFailed
 from graphfix.ir.protos import bound, constant_of_node, copied, normal_domain
 from graphfix.ir.schemas import minimal_ir
+from graphfix.ir.storage.weights import numpy_dtype
 from graphfix.proving.readings.containers import of_containers
 from graphfix.proving.readings.promoting import Taken, promoted, takes
 from graphfix.proving.runners.engine import Engine, MissingOperator
 from graphfix.proving.runners.evaluators import Evaluators
 from graphfix.proving.runners.first_engine import RunnableModel
-from graphfix.proving.values.kinds import Array, Feed, Value, numpy_dtype
+from graphfix.proving.values.kinds import Array, Feed, Value
 
 _MOST_ROUNDS = 10_000
 _COUNTERS = 2  # what a Loop has before the states

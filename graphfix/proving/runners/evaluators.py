@@ -17,8 +17,9 @@ from graphfix.authoring.accounted_models import modelled
 from graphfix.authoring.registry import LOADED, module_of
 from graphfix.errors import EngineFailed, PassBug, UsageError
 from graphfix.ir.protos import all_graphs, all_nodes
+from graphfix.ir.storage.weights import numpy_dtype
 from graphfix.proving.runners.made_up import is_made_up
-from graphfix.proving.values.kinds import Array, numpy_dtype
+from graphfix.proving.values.kinds import Array
 
 Evaluate = Callable[["list[Array | None]", "dict[str, object]"], "tuple[Array, ...]"]
 

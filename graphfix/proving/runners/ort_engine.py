@@ -15,10 +15,11 @@ from graphfix.analysis.accuracy_level import at_level_0
 from graphfix.analysis.saturation import unsaturated
 from graphfix.errors import EngineFailed
 from graphfix.ir.protos import all_graphs, all_nodes, copied, subgraphs_of
+from graphfix.ir.storage.weights import numpy_dtype
 from graphfix.proving.runners.engine import MissingOperator
 from graphfix.proving.runners.evaluators import OpKey, operators_of, weight_bytes
 from graphfix.proving.runners.softmax_rows import moving_one_axis
-from graphfix.proving.values.kinds import Feed, Value, is_native, numpy_dtype
+from graphfix.proving.values.kinds import Feed, Value, is_native
 from graphfix.worker.sessions import open_session
 
 # onnxruntime's own texts (model_load_utils.h, model.cc, session_state.cc, graph.cc).

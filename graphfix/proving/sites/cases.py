@@ -19,6 +19,7 @@ from onnx import ModelProto
 
 from graphfix.errors import GraphfixError
 from graphfix.ir.protos import required_inputs, with_outputs
+from graphfix.ir.storage.weights import numpy_dtype
 from graphfix.proving.inputs.maker import FeedMaker
 from graphfix.proving.inputs.room import Room
 from graphfix.proving.runners.evaluators import Evaluators, Listed, weight_bytes
@@ -27,7 +28,7 @@ from graphfix.proving.runners.outside_weights import bytes_inside
 from graphfix.proving.runners.turns import Turns
 from graphfix.proving.sites.shorter import Shorter
 from graphfix.proving.sites.site_proof import Case
-from graphfix.proving.values.kinds import Feed, Value, is_floating, leaves, numpy_dtype
+from graphfix.proving.values.kinds import Feed, Value, is_floating, leaves
 from graphfix.proving.verdict.numbers import finite
 from graphfix.proving.whole.loading import read_model
 from graphfix.proving.whole.options import long_sides

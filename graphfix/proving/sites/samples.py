@@ -16,11 +16,12 @@ import onnx
 
 from graphfix.errors import EngineFailed
 from graphfix.ir.protos import required_inputs
+from graphfix.ir.storage.weights import numpy_dtype
 from graphfix.proving.inputs import draws, roles
 from graphfix.proving.inputs.maker import FeedMaker
 from graphfix.proving.inputs.uses import Use, attribute_of, consumers, int_attribute, uses_of
 from graphfix.proving.sites.indices import counted_from_the_end
-from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, is_integer, numpy_dtype
+from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, is_integer
 
 
 class Style(StrEnum):

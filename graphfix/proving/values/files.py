@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import onnx
 
-from graphfix.proving.values.kinds import Array, Value, numpy_dtype
+from graphfix.ir.storage.weights import numpy_dtype
+from graphfix.proving.values.kinds import Array, Value
 
 _RAW = ".raw"
 

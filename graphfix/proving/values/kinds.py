@@ -13,21 +13,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import onnx
 
 Array: TypeAlias = npt.NDArray[Any]
 Value: TypeAlias = "Array | list[Any] | dict[Any, Any] | None"
 Feed: TypeAlias = dict[str, Value]
 
 _FLOATS = ("float16", "float32", "float64", "bfloat16")
-
-
-@cache  # numpy spells the name of a dtype again each time it is asked
-def numpy_dtype(elem_type: int) -> np.dtype[Any]:
-    """Return the numpy dtype of an ONNX element type; strings are objects."""
-    if elem_type == onnx.TensorProto.STRING:
-        return np.dtype(object)
-    return np.dtype(onnx.helper.tensor_dtype_to_np_dtype(elem_type))
 
 
 @cache

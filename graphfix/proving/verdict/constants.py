@@ -10,10 +10,10 @@ import onnx
 from msgspec import Struct
 
 from graphfix.ir.protos import all_nodes, copied, subgraphs_of
-from graphfix.ir.storage.weights import is_external, stored_bytes
+from graphfix.ir.storage.weights import is_external, numpy_dtype, stored_bytes
 from graphfix.proving.inputs.uses import consumers, uses_of
 from graphfix.proving.runners.first_engine import RunnableModel
-from graphfix.proving.values.kinds import Array, is_integer, is_wide_float, numpy_dtype
+from graphfix.proving.values.kinds import Array, is_integer, is_wide_float
 
 
 class Constant(Struct, frozen=True):

@@ -8,9 +8,10 @@ import numpy as np
 import onnx
 from msgspec import Struct
 
+from graphfix.ir.storage.weights import numpy_dtype
 from graphfix.operators.labels import Labels, labelled_inputs, labelled_outputs
 from graphfix.operators.padding import Padding, padded_outputs
-from graphfix.proving.values.kinds import Feed, Value, numpy_dtype
+from graphfix.proving.values.kinds import Feed, Value
 
 
 class Interface(Struct, frozen=True):
