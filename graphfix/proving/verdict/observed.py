@@ -36,18 +36,21 @@ def dependent_outputs(model: onnx.ModelProto) -> set[str]:
         if info.type.tensor_type.HasField("shape")
         and all(dim.WhichOneof("value") == "dim_value" for dim in info.type.tensor_type.shape.dim)
     }
-    for node in model.graph.node:
-        read = set(node.input)
-        for body in subgraphs_of(node):
-            read |= {name for inner in all_nodes(body.node) for name in inner.input}
-            read |= {info.name for info in body.output}
-        weights = [name for name in node.input[1 : 1 + _WEIGHTS.get(node.op_type, 0)] if name]
-        if node.op_type in READS_SHAPE:
-            read -= static
-        elif weights and zeros.issuperset(weights):
-            read -= static & set(node.input[:1])
-        if read & moving:
-            moving |= set(node.output[1:] if has_settled_label(node) else node.output)
+    reached = -1
+    while reached != len(moving):  # onnxruntime runs files whose nodes are in any order
+        reached = len(moving)
+        for node in model.graph.node:
+            read = set(node.input)
+            for body in subgraphs_of(node):
+                read |= {name for inner in all_nodes(body.node) for name in inner.input}
+                read |= {info.name for info in body.output}
+            weights = [name for name in node.input[1 : 1 + _WEIGHTS.get(node.op_type, 0)] if name]
+            if node.op_type in READS_SHAPE:
+                read -= static
+            elif weights and zeros.issuperset(weights):
+                read -= static & set(node.input[:1])
+            if read & moving:
+                moving |= set(node.output[1:] if has_settled_label(node) else node.output)
     return {info.name for info in model.graph.output if not _is_empty(info)} & (moving - {""})
 
 

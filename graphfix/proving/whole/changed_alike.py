@@ -3,12 +3,15 @@
 Both models are run with the same constant changed in the same way. Where the output moves then, and
 both models still agree, it has been compared. Where they disagree nothing is said: a pass may have
 folded the constant into something else.
+
+Constants are the same that hold the same: an engine without float16 is given other names and types.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from hashlib import sha256
 
 import numpy as np
 from msgspec import Struct
@@ -18,7 +21,8 @@ from graphfix.proving.inputs.uses import consumers
 from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.values.kinds import Array, Feed, Value, is_wide_float
 from graphfix.proving.verdict import power
-from graphfix.proving.verdict.constants import Change, Constant, changed, floats_of
+from graphfix.proving.verdict.constants import Change, Constant, changed, constants_of
+from graphfix.proving.verdict.judge import Judge
 from graphfix.proving.verdict.numbers import compare
 from graphfix.proving.verdict.observed import uninformative_reason
 from graphfix.proving.whole.lowered_thresholds import lowered
@@ -56,24 +60,49 @@ def agreeing(pair: Pair, silent: Mapping[str, bool], seconds: float) -> set[str]
         seconds: After these no further constant is changed.
     """
     seen: dict[str, list[Value]] = {name: [] for name in silent}
+    noisy: set[str] = set()  # where they are the same within noise alone
+    moved: set[str] = set()  # by more than that
     until = time.process_time() + seconds
     for change in (None, *_changes(pair)):
         if time.process_time() > until:
             break
         try:
             values = list(_values(pair, change))
+            judge = _judged(pair, change, values)
         except EngineFailed:
             continue  # the change made a size or an axis impossible
-        for before, after in values:
-            for name in tuple(seen):
-                seen[name].append(before[name])
-                if not compare(before[name], after.get(name)).equal:
-                    del seen[name]
+        differs = _differ if judge is None else judge.differs
+        for name in tuple(seen):
+            if judge is not None and (name in judge.broken or judge.unstable):
+                del seen[name]
+                continue
+            seen[name] += [before[name] for before, _ in values]
+            if judge is not None:
+                noisy.add(name)
+            if any(differs({name: seen[name][0]}, {name: before[name]}) for before, _ in values):
+                moved.add(name)
     return {
         name
         for name, values in seen.items()
-        if not uninformative_reason(values, bounded=silent[name])
+        if (name in moved or name not in noisy)
+        and not uninformative_reason(values, bounded=silent[name])
     }
+
+
+def _judged(
+    pair: Pair, change: Change | None, values: Sequence[tuple[dict[str, Value], dict[str, Value]]]
+) -> Judge | None:
+    """Return what holds both models to the noise of the original; None where they are the same.
+
+    The noise is that of the original with the constant changed: the result may round less.
+    """
+    if not any(_differ(before, after) for before, after in values):
+        return None
+    original = pair.before if change is None else changed(pair.before, change)
+    judge = Judge(original or pair.before)
+    for (feed, _), (before, after) in zip(pair.feeds, values, strict=False):
+        judge.take(feed, before, after)
+    return judge
 
 
 def noticed_past_thresholds(pair: Pair) -> bool:
@@ -122,32 +151,49 @@ def _changes(pair: Pair) -> Iterator[Change]:
     thresholds = lowered(pair.before, pair.after, pair.feeds[0][0])
     if thresholds is not None:
         yield thresholds
-    one, two = (floats_of(model, 2, _MOST_ELEMENTS) for model in (pair.before, pair.after))
-    shared = one & two
+    held = {_content(constant) for constant in _weights(pair.after)}
+    shared = {c.name: c for c in _weights(pair.before) if _content(c) in held}
     graph = pair.before.proto.graph
     places = {node.output[0]: n for n, node in enumerate(graph.node) if node.output}
     readers = consumers(graph)
     last = {
         name: max((places.get(use.node.output[0], 0) for use in readers.get(name, ())), default=0)
-        for name, _ in shared
+        for name in shared
     }
     chosen = sorted(last, key=lambda name: (-last[name], name))[:_MOST_CONSTANTS]
     for step in _STEPS:
         for name in chosen:
-            yield _moved(name, step)
+            yield _moved(shared[name], step)
 
 
-def _moved(name: str, step: float) -> Change:
+def _weights(model: RunnableModel) -> Iterator[Constant]:
+    return (
+        constant
+        for constant in constants_of(model)
+        if is_wide_float(constant.array.dtype) and 2 <= constant.array.size <= _MOST_ELEMENTS
+    )
+
+
+def _content(constant: Constant) -> tuple[tuple[int, ...], bytes]:
+    """Return what a constant holds, whatever its type is."""
+    array = constant.array
+    return array.shape, sha256(array.astype(np.float64).tobytes()).digest()
+
+
+def _moved(chosen: Constant, step: float) -> Change:
+    """Return a change of all constants that hold what one does, to numbers of its type."""
+    content, wide = _content(chosen), chosen.array.astype(np.float64)
+    finite = np.abs(wide[np.isfinite(wide)])
+    spread = float(finite.mean()) if finite.any() else 1.0
+    rng = np.random.default_rng(int(step))
+    with np.errstate(all="ignore"):
+        moved = wide + step * spread * rng.standard_normal(wide.shape)
+        new: Array = np.asarray(moved).astype(chosen.array.dtype)
+
     def change(constant: Constant) -> Array | None:
         array = constant.array
-        if constant.name != name or not is_wide_float(array.dtype):
+        if not is_wide_float(array.dtype) or array.shape != new.shape:
             return None
-        rng = np.random.default_rng(int(step))
-        wide = array.astype(np.float64)
-        finite = np.abs(wide[np.isfinite(wide)])
-        spread = float(finite.mean()) if finite.any() else 1.0
-        with np.errstate(all="ignore"):
-            moved = wide + step * spread * rng.standard_normal(array.shape)
-            return np.asarray(moved).astype(array.dtype)
+        return new.astype(array.dtype) if _content(constant) == content else None
 
     return change
