@@ -74,7 +74,8 @@ def opset_import_correction(editor: Editor) -> None:
     What it does: Where a node has a form that its operator does not have at the imported opset
         (axes as an attribute at opset 13, as an input at 11), imports the nearest opset of the
         default domain at which every node has its form, and at which all the others mean what they
-        meant.
+        meant. Functions that imported the opset of the model go along where all their nodes mean
+        what they meant: they cannot be inlined from another opset.
     Why engines need it: onnxruntime refuses the file ("Unrecognized attribute: axes"), others read
         the form that the number promises and take the attribute for missing. Files become so when
         they are edited by hand, or joined from two exports.
@@ -96,8 +97,8 @@ def opset_import_correction(editor: Editor) -> None:
             continue
         nodes = [n for g in root.walk() for n in g.nodes if not normal_domain(n.domain)]
         odd = [n for n in nodes if form_of(n.op, opset) is not None and not fits(n, opset)]
-        if odd:
-            _correct(editor, root, nodes, odd)
+        if odd and _correct(editor, root, nodes, odd) and root is editor.model.graph:
+            _take_functions_along(editor, opset, root.opsets[""])
 
 
 @graph_pass(stage=PREPARE, removes="model:opset-number")
@@ -144,7 +145,19 @@ def repeated_opset_import(editor: Editor) -> None:
         editor.record_number(NodeRef(), note)
 
 
-def _correct(editor: Editor, root: Graph, nodes: list[Node], odd: list[Node]) -> None:
+def _take_functions_along(editor: Editor, old: int, new: int) -> None:
+    """Let functions that import one opset import another, where their nodes mean the same."""
+    for function in editor.model.functions:
+        nodes = [n for g in function.walk() for n in g.nodes if not normal_domain(n.domain)]
+        if function.opsets.get("") != old or not all(_means_the_same(n, old, new) for n in nodes):
+            continue
+        function.opsets[""] = new
+        if nodes:
+            editor.record_number(NodeView(nodes[0]).ref(), f"opset {old} becomes {new}, as outside")
+
+
+def _correct(editor: Editor, root: Graph, nodes: list[Node], odd: list[Node]) -> bool:
+    """Import the opset that nodes are written for; say whether there is one."""
     opset = root.opsets[""]
     others = [node for node in nodes if all(node is not one for one in odd)]
     able = [v for v in range(1, newest_opset() + 1) if all(fits(node, v) for node in nodes)]
@@ -152,7 +165,7 @@ def _correct(editor: Editor, root: Graph, nodes: list[Node], odd: list[Node]) ->
         lacking = [c for c in _complaints(node, opset) if c.kind not in _MENDED]
         if lacking:
             editor.refuse(NodeView(node), lacking[0].message)
-            return
+            return False
     # What is no longer there was written for an older opset. A younger one may bring the name back
     # with another meaning, as 21 does with GroupNormalization.
     if any(c.kind == "deprecated-operator" for n in odd for c in _complaints(n, opset)):
@@ -163,12 +176,13 @@ def _correct(editor: Editor, root: Graph, nodes: list[Node], odd: list[Node]) ->
             root.opsets[""] = version
             note = f"opset {opset} becomes {version}, for which the nodes are written"
             editor.record_number(NodeView(odd[0]).ref(), note)
-            return
+            return True
     reason = "no opset has the forms of all nodes"
     if able:
         other = next(n for n in others if not _means_the_same(n, opset, able[0]))
         reason = f"at opset {able[0]}, {other.op} {other.name!r} would mean something else"
     editor.refuse(NodeView(odd[0]), reason)
+    return False
 
 
 def _complaints(node: Node, opset: int) -> list[Complaint]:

@@ -51,3 +51,45 @@ def test_what_is_no_longer_there_was_written_for_an_older_opset() -> None:
         "{ y = Upsample (x, s) }"
     )
     assert run_pass(PASS, model_of(graph, 10)).after.opset_import[0].version == 9
+
+
+def with_function(nodes: str, opset: int = 11) -> ModelProto:
+    return parser.parse_model(
+        f'<ir_version: 8, opset_import: ["" : {opset}, "f" : 1]> '
+        "g (float[1,3] x) => (float[3] y) "
+        "<int64[1] axes = {0}, float16[1,3] h = {15360, 16384, 16896}> "  # 1, 2 and 3
+        "{ a = f.F (x, h) y = Squeeze (a, axes) } "
+        f'<domain: "f", opset_import: ["" : {opset}]> F (p, h) => (q) {{ {nodes} }}'
+    )
+
+
+@pytest.mark.parametrize(
+    ("nodes", "wanted"),
+    [
+        ("q = Relu (p)", 13),
+        ("q = Softmax (p)", 11),  # along one axis from 13 on
+    ],
+)
+def test_functions_go_along_where_they_mean_the_same(nodes: str, wanted: int) -> None:
+    after = run_pass(PASS, with_function(nodes)).after
+    assert [entry.version for entry in after.opset_import if not entry.domain] == [13]
+    (function,) = after.functions
+    assert [entry.version for entry in function.opset_import] == [wanted]
+
+
+def test_functions_of_another_opset_stay() -> None:
+    model = with_function("q = Relu (p)")
+    model.functions[0].opset_import[0].version = 12
+    (function,) = run_pass(PASS, model).after.functions
+    assert function.opset_import[0].version == 12
+
+
+def test_mixed_types_in_a_function_are_read_once_the_opset_is_right() -> None:
+    """The function can be inlined then, and is read where it is called."""
+    model = with_function("e = Exp (p) q = Mul (e, h)")
+    result = graphfix.run(model, "ort", allow_mended=True)
+    assert result.exit_code == 0, result.report.findings_after
+    assert {outcome.pass_id for outcome in result.report.outcomes} >= {PASS, "mixed-types-read"}
+    assert result.report.verification.status is Verdict.EQUAL
+    found = outputs_of(result.model.to_proto(), {"x": X})["y"]
+    np.testing.assert_allclose(found, np.exp(X[0]) * [1, 2, 3], rtol=1e-6)
