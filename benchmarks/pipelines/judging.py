@@ -307,7 +307,11 @@ def rounded(described: bytes) -> bytes:
             continue
         values: Any = onnx.numpy_helper.to_array(stored)
         signs = rng.choice(np.array([-1, 1]), values.shape)
-        off = (values * (1 + errors[stored.data_type] * signs)).astype(values.dtype)
+        most: Any = np.finfo(values.dtype)
+        exact = values.astype(np.float64) * (1 + errors[stored.data_type] * signs)
+        # What masks hold is the least number of the type, and stays one.
+        off = np.where(np.isfinite(values), np.clip(exact, most.min, most.max), values)
+        off = off.astype(values.dtype)
         stored.CopyFrom(onnx.numpy_helper.from_array(off, stored.name))
     return bytes(model.SerializeToString())
 

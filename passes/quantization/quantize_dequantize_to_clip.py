@@ -29,7 +29,10 @@ from ._dequantizing import PAIR_EMITS, pair_as_floats
 
 @rewrite(
     "DequantizeLinear",
-    removes="attr:DequantizeLinear.* dtype:DequantizeLinear.* op:DequantizeLinear",
+    removes=(
+        "attr:DequantizeLinear.* const:DequantizeLinear.scale dtype:DequantizeLinear.* "
+        "op:DequantizeLinear"
+    ),
     emits=PAIR_EMITS,
     since=11,
 )
