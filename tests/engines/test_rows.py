@@ -68,8 +68,10 @@ def test_a_row_says_what_its_probes_show(row: Row) -> None:
     )
     assert held
     for target in held:
-        for model in fires:
-            (finding,) = found_by(rule, model, target)
+        for text, model in zip(row.fires, fires, strict=True):
+            found = found_by(rule, model, target)
+            assert len(found) == 1, f"{rule.id} says {len(found)} things of {text}"
+            finding = found[0]
             assert finding.certain
             assert "{" not in finding.feature + finding.message + finding.engine_text
         assert [found_by(rule, model, target) for model in silent] == [[] for _ in silent]
