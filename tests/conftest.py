@@ -31,16 +31,18 @@ _BYTECODE = pytest.StashKey[Path]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let children share bytecode in pytest's cache where none may be put next to the sources.
+    """Keep bytecode in pytest's cache where none may be put next to the sources.
 
-    Each of some two hundred interpreters would compile all of graphfix again: 0.8 CPU s.
+    Each of some two hundred interpreters would compile all of graphfix again: 0.8 CPU s. This
+    process, and each worker, would write out the asserts of all files of tests again.
     """
     cache: pytest.Cache | None = getattr(config, "cache", None)  # none with -p no:cacheprovider
     if cache is None or not sys.dont_write_bytecode or sys.pycache_prefix is not None:
         return
     config.stash[_BYTECODE] = folder = cache.mkdir("bytecode")
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    os.environ["PYTHONPYCACHEPREFIX"] = str(folder)
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = str(folder)
+    sys.dont_write_bytecode = False
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
