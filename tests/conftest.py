@@ -18,6 +18,7 @@ from hypothesis import settings
 from graphfix.engines.kept_answers import FOLDER
 from graphfix.engines.rule import STRICT
 from graphfix.worker.limits import DEADLINE, ENGINE_MEMORY, ENGINE_SECONDS
+from tests.node_tests import keep_node_tests_in
 
 settings.register_profile("quick", max_examples=10, deadline=None)
 settings.register_profile("thorough", max_examples=200, deadline=None)
@@ -37,6 +38,8 @@ def pytest_configure(config: pytest.Config) -> None:
     process, and each worker, would write out the asserts of all files of tests again.
     """
     cache: pytest.Cache | None = getattr(config, "cache", None)  # none with -p no:cacheprovider
+    if cache is not None:
+        keep_node_tests_in(cache.mkdir("node-tests"))
     if cache is None or not sys.dont_write_bytecode or sys.pycache_prefix is not None:
         return
     config.stash[_BYTECODE] = folder = cache.mkdir("bytecode")

@@ -1,9 +1,6 @@
 """What is valid is never read in another way, whoever lets the passes look at it."""
 
-import warnings
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import onnx
 import pytest
@@ -16,6 +13,7 @@ from graphfix.report import MENDED
 from graphfix.testing import parse
 from graphfix.validity.mending.whole_files import mended_outputs, mended_types, reformed
 from passes.mending._one_node import converted
+from tests.node_tests import node_tests
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
 EVERY_NODE_TEST, EVERY_FILE, LARGEST = 24, 20, 100_000
@@ -43,11 +41,7 @@ def readings(model: ModelProto) -> list[str]:
 
 
 def test_node_tests_of_onnx() -> None:
-    loader: Any = import_module("onnx.backend.test.loader")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        tests = loader.load_model_tests(kind="node")
-    valid = [test for test in tests[::EVERY_NODE_TEST] if is_valid(test.model)]
+    valid = [test for test in node_tests()[::EVERY_NODE_TEST] if is_valid(test.model)]
     assert len(valid) > 50
     assert {test.name: said for test in valid if (said := readings(test.model))} == {}
 

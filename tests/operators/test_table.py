@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import cache
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -16,6 +14,7 @@ from onnx.reference import ReferenceEvaluator
 from graphfix.ir.schemas import decode_attribute
 from graphfix.operators.row import Motion, Operator
 from graphfix.operators.table import AXES, MAY_DRAW, OPERATORS, PLACES, RANDOM, SIZES
+from tests.node_tests import node_tests
 
 Array = np.ndarray[Any, Any]
 Example = tuple[NodeProto, list[Array], list[Array]]
@@ -30,10 +29,7 @@ def schemas(name: str) -> list[onnx.defs.OpSchema]:
 def examples() -> dict[str, list[Example]]:
     """Return the node tests of onnx with one node and plain tensors, by operator."""
     found: dict[str, list[Example]] = {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        tests = import_module("onnx.backend.test.loader").load_model_tests(kind="node")
-    for test in tests:
+    for test in node_tests():
         nodes = test.model.graph.node
         if len(nodes) != 1 or nodes[0].op_type not in OPERATORS or nodes[0].domain:
             continue

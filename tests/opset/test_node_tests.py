@@ -6,9 +6,7 @@ and has to give the outputs that the test expects.
 
 from __future__ import annotations
 
-import warnings
 from functools import cache
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -18,6 +16,7 @@ from onnx import ModelProto
 
 from graphfix import run
 from graphfix.testing import outputs_of
+from tests.node_tests import node_tests
 from tests.opset.conversion import check
 
 # name of the test, target
@@ -76,12 +75,9 @@ TESTS = [
 
 
 @cache
-def node_tests() -> dict[str, Any]:
+def by_name() -> dict[str, Any]:
     """Return the node tests by name."""
-    loader = import_module("onnx.backend.test.loader")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return {test.name: test for test in loader.load_model_tests(kind="node")}
+    return {test.name: test for test in node_tests()}
 
 
 def stored(model: ModelProto, feed: dict[str, Any]) -> tuple[ModelProto, dict[str, Any]]:
@@ -100,7 +96,7 @@ def stored(model: ModelProto, feed: dict[str, Any]) -> tuple[ModelProto, dict[st
 @pytest.mark.parametrize("variant", ["whole", "initializers"])
 @pytest.mark.parametrize(("name", "target"), TESTS)
 def test_gives_what_the_test_expects(name: str, target: int, variant: str) -> None:
-    found = node_tests()[f"test_{name}"]
+    found = by_name()[f"test_{name}"]
     model = ModelProto()
     model.CopyFrom(found.model)
     model.ir_version = min(model.ir_version, 13)  # onnxruntime 1.31 takes no newer one

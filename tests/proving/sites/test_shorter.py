@@ -133,14 +133,15 @@ CLIPPED = BIG + (
 
 
 def test_a_place_of_millions_is_proved_on_thousands() -> None:
-    found = proof(TWICE, CLIPPED % "252")
+    twice, clipped = (text.replace("640,640", "320,320") for text in (TWICE, CLIPPED))
+    found = proof(twice, clipped % "252")
     assert found.status is Verdict.EQUAL
     assert found.samples >= 10
     (sizes,) = found.sizes
     assert sizes.name == "x"
     assert all(np.prod(shape) < 20_000 for shape in sizes.shapes)
     assert len(sizes.shapes) == 3
-    assert proof(TWICE, CLIPPED % "253").status is Verdict.MISMATCH
+    assert proof(twice, clipped % "253").status is Verdict.MISMATCH
 
 
 def test_the_whole_size_is_run_once_where_it_is_asked_for() -> None:
