@@ -43,6 +43,11 @@ class Inside:
         self._original = original
         self._engine: Engine | None = None
 
+    @property
+    def joins(self) -> bool:
+        """Whether anything is joined in the main graph."""
+        return any(node.op_type in _JOINED for node in self._original.proto.graph.node)
+
     def is_meant(self, feed: Feed) -> bool:
         """Say whether what the original computes is what ONNX says; True where no one can look."""
         try:
@@ -62,6 +67,22 @@ class Inside:
             return False
         values = {**small, **feed, **found}
         return not any(_is_forbidden(node, values) for node in graph.node)
+
+    def is_written(self, feed: Feed) -> bool:
+        """Say whether the original writes all that it gives; True where no one can look.
+
+        Where joined tensors do not fit, onnxruntime leaves parts of the result as its memory was.
+        """
+        if not self.joins:
+            return True
+        try:
+            if self._engine is None:
+                self._engine = self._original.of(_open(self._original.proto)).open()
+            values = {**feed, **self._engine.run(feed)}
+        except (EngineFailed, MemoryError):
+            return True
+        nodes = self._original.proto.graph.node
+        return not any(_is_forbidden(n, values) for n in nodes if n.op_type in _JOINED)
 
     def _gives_nan(self, odd: set[str], found: Mapping[str, Value]) -> bool:
         """Say whether all that is not finite is a NaN which ONNX leaves no choice about."""

@@ -102,7 +102,17 @@ def test_a_quantized_tensor_that_is_left_out_is_seen(rows: int, *, meant: bool) 
         "{ y = com.microsoft.QLinearConcat <axis = 1> (s, z, a, s, z, b, s, z) }"
     )
     feed: Feed = {"a": np.ones((rows, 4), np.uint8), "b": np.ones((3, 2), np.uint8)}
-    assert Inside(RunnableModel(model)).is_meant(feed) is meant
+    looking = Inside(RunnableModel(model))
+    assert looking.joins
+    assert looking.is_meant(feed) is meant
+    assert looking.is_written(feed) is meant
+
+
+def test_what_joins_nothing_writes_all() -> None:
+    """A NaN that is not meant is written all the same."""
+    looking = inside("g (float[N] x) => (float[N] y) { y = Log (x) }")
+    feed: Feed = {"x": np.array([-1], np.float32)}
+    assert (looking.joins, looking.is_written(feed), looking.is_meant(feed)) == (False, True, False)
 
 
 def test_a_gather_nd_of_free_sizes_is_repaired() -> None:
