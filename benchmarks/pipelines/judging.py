@@ -310,8 +310,9 @@ def rounded(described: bytes) -> bytes:
         most: Any = np.finfo(values.dtype)
         exact = values.astype(np.float64) * (1 + errors[stored.data_type] * signs)
         # What masks hold is the least number of the type, and stays one.
-        off = np.where(np.isfinite(values), np.clip(exact, most.min, most.max), values)
-        off = off.astype(values.dtype)
+        off: Any = np.array(np.clip(exact, most.min, most.max), values.dtype)
+        infinite = np.isinf(values)
+        off[infinite] = values[infinite]
         stored.CopyFrom(onnx.numpy_helper.from_array(off, stored.name))
     return bytes(model.SerializeToString())
 

@@ -14,7 +14,10 @@ _NORMALIZED = {
 
 @rewrite(
     ("ReduceMean", "ReduceSum"),
-    removes="form:ReduceMean.quantized-middle-axis form:ReduceSum.quantized-middle-axis",
+    removes=(
+        "form:ReduceMean.quantized-middle-axis form:ReduceSum.quantized-middle-axis "
+        "form:ReduceMean.quantized-steps"
+    ),
     emits="Max ReduceMean ReduceSum",
     claims="nan inf",
 )
@@ -24,8 +27,9 @@ def quantized_reduction_apart(node: NodeView, build: Builder) -> tuple[Value | N
     What it does: Reads the operand of ReduceSum or ReduceMean through a Max with itself, which
         gives the same values.
     Why engines need it: OpenVINO moves the scale of DequantizeLinear past the reduction, which then
-        sums up bytes; over the middle of three axes it leaves every batch after the first at 0. It
-        moves no scale past Max.
+        sums up bytes; over the middle of three axes it leaves every batch after the first at 0. A
+        mean, and a difference from it that is divided by its deviation, are a normalization for it,
+        past which it moves the scale and leaves epsilon as it is. It moves no scale past Max.
     Before: y = ReduceMean <axes = [1]> (DequantizeLinear (q, 0.1, 0))
     After: d = DequantizeLinear (q, 0.1, 0); y = ReduceMean <axes = [1]> (Max (d, d))
     When it refuses: The operand is not known to be of floating point numbers.

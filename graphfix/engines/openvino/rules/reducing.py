@@ -5,6 +5,8 @@ A scale is moved past what keeps its input's steps, and past what then reads byt
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from graphfix.authoring.declaring import Unknown
@@ -89,8 +91,48 @@ _STEPS = 10.0
 )
 def steps_of_an_epsilon(node: NodeView, target: Target) -> Answer:
     """OpenVINO scales what {op} of a quantized tensor divides by, and not its epsilon."""
-    least = _STEPS * float(node.attr("epsilon", 1e-5)) ** 0.5
-    for maker in _dequantizers(node.need(0)):
+    return _has_small_steps(node.need(0), float(node.attr("epsilon", 1e-5)))
+
+
+@rule(
+    "ReduceMean",
+    feature="form:{op}.quantized-steps",
+    versions="openvino2026.4..",
+    severity=WRONG,
+    source="measured on 2026.4.1, as of the operators; right where the difference is of another "
+    "tensor than the mean",
+)
+def written_out_steps_of_an_epsilon(node: NodeView, target: Target) -> Answer:
+    """OpenVINO takes this for a normalization, and scales what it divides by, not its epsilon."""
+    x, mean = node.need(0), node.output(0)
+    for difference in () if mean is None else mean.consumers:
+        if difference.op == "Sub" and difference.need(0) == x:
+            epsilon = _epsilon_after(difference)
+            if epsilon is not None:
+                return _has_small_steps(x, epsilon)
+    return None
+
+
+def _epsilon_after(difference: NodeView) -> float | None:
+    """Return what is added to the mean of squares of a difference, whose root is taken."""
+    squares = _readers_of([difference], "Mul", "Pow")
+    sums = _readers_of(_readers_of(squares, "ReduceMean"), "Add")
+    for one in sums if _readers_of(sums, "Sqrt") else ():
+        for operand in one.inputs:
+            known = None if operand is None else operand.array()
+            if known is not None and known.size == 1:
+                return float(known.reshape(()))
+    return None
+
+
+def _readers_of(nodes: Sequence[NodeView], *ops: str) -> list[NodeView]:
+    results = [result for one in nodes for result in one.outputs if result is not None]
+    return [reader for result in results for reader in result.consumers if reader.op in ops]
+
+
+def _has_small_steps(x: Value, epsilon: float) -> Answer:
+    least = _STEPS * epsilon**0.5
+    for maker in _dequantizers(x):
         zero, scale = maker.input(2), maker.need(1).array()
         known = None if zero is None else zero.array()
         if scale is None or (zero is not None and known is None):
