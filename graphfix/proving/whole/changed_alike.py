@@ -23,7 +23,7 @@ from graphfix.proving.values.kinds import Array, Feed, Value, is_wide_float
 from graphfix.proving.verdict import power
 from graphfix.proving.verdict.constants import Change, Constant, changed, constants_of
 from graphfix.proving.verdict.judge import Judge
-from graphfix.proving.verdict.numbers import compare
+from graphfix.proving.verdict.numbers import cap_of, compare
 from graphfix.proving.verdict.observed import uninformative_reason
 from graphfix.proving.whole.lowered_thresholds import lowered
 
@@ -74,7 +74,8 @@ def agreeing(pair: Pair, silent: Mapping[str, bool], seconds: float) -> set[str]
         differs = _differ if judge is None else judge.differs
         for name in tuple(seen):
             if judge is not None and (name in judge.broken or judge.unstable):
-                del seen[name]
+                if not _is_unclear(judge, name, values[0][0][name]):
+                    del seen[name]
                 continue
             seen[name] += [before[name] for before, _ in values]
             if judge is not None:
@@ -87,6 +88,22 @@ def agreeing(pair: Pair, silent: Mapping[str, bool], seconds: float) -> set[str]
         if (name in moved or name not in noisy)
         and not uninformative_reason(values, bounded=silent[name])
     }
+
+
+def _is_unclear(judge: Judge, name: str, value: Value) -> bool:
+    """Say whether an output differs by more than the noise that showed, and less than may be.
+
+    Numbers that stay the same where weights move by one unit show none, large float16 among them.
+    """
+    relative = judge.worst.get(name, (None, None))[1]
+    return (
+        not judge.structural
+        and not judge.unstable
+        and relative is not None
+        and isinstance(value, np.ndarray)
+        and is_wide_float(value.dtype)
+        and relative <= cap_of(value.dtype)
+    )
 
 
 def _judged(
