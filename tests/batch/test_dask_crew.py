@@ -21,7 +21,10 @@ from graphfix.batch.jobs import Row
 from graphfix.batch.sources import sources
 from graphfix.errors import UsageError
 
-pytest.importorskip("distributed", reason='Dask is not here: pip install "graphfix[dask]"')
+# Looked for, not imported: each worker collects this file, and one runs it.
+pytestmark = pytest.mark.skipif(
+    find_spec("distributed") is None, reason='Dask is not here: pip install "graphfix[dask]"'
+)
 
 MODELS = 8
 

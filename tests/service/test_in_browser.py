@@ -26,10 +26,10 @@ from graphfix.testing import assert_same, outputs_of
 
 INSTALL = "pip install 'graphfix[web,browser]' and apt-get install chromium"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome", "chrome"))), None)
-for needed in ("fastapi", "uvicorn", "python_multipart", "playwright.sync_api"):
-    pytest.importorskip(needed, reason=INSTALL)
 if CHROMIUM is None:
     pytest.skip(INSTALL, allow_module_level=True)
+for needed in ("fastapi", "uvicorn", "python_multipart", "playwright.sync_api"):
+    pytest.importorskip(needed, reason=INSTALL)
 
 HEAD = '<ir_version: 8, opset_import: ["" : 17]>'
 NET = "g (int64[N] x) => (int64[N] y) <int64 c = {3}> { y = Mod (x, c) }"
