@@ -25,7 +25,6 @@ from graphfix.authoring.drafting import drafted
 from graphfix.authoring.evidence import Evidence
 from graphfix.authoring.reload_evidence import finish_reloaded, successors
 from graphfix.authoring.workspace import Workspace
-from graphfix.errors import PassBug
 from graphfix.ir.graph import Graph, Node, Shape, Variable, is_empty
 from graphfix.ir.model import Model, keep_places
 from graphfix.ir.views import NodeView, Refuse, Value
@@ -182,10 +181,11 @@ class Editor(Struct):
                 where only others of `nodes` read these. It is called for each node in turn.
 
         Returns:
-            False where `write` refused, or one of the nodes is blocked.
+            False where `write` refused, one of the nodes is blocked, or something else reads what
+            is left out.
 
         Raises:
-            PassBug: What was written does not fit, or something else reads what it leaves out.
+            PassBug: What was written does not fit.
         """
         if self.workspace.budget.exhausted or any(map(self.is_blocked, nodes)):
             return False
@@ -203,20 +203,19 @@ class Editor(Struct):
                 if given is not None:
                     ends.append(node.node)
                     results.extend(given)
+            self.current = None
+            _check_inner(nodes, ends)
             draft = drafted(NodeView(ends[0]), build, results, by, further=ends[1:])
         except Refuse as refusal:
             self.workspace.release(mark)
             self.refuse(self.current or nodes[0], refusal.reason)
+            self.current = None
             return False
         except Exception:
             self.workspace.release(mark)
             raise
         self.current = None
         edit = self.apply(draft, build.accuracy or self.accuracy, build.note)
-        gone = {id(node) for node in edit.removed}
-        kept = [node.op for node in nodes if id(node.node) not in gone]
-        if kept:
-            raise PassBug(f"{by} left {kept[0]}, which something else reads")
         del self._pending[id(draft.node)]
         for made in edit.added:
             place = places.get(id(made), draft.node)
@@ -422,3 +421,14 @@ class Editor(Struct):
             elif id(node) not in self._removed:
                 result.append(node)
         return result
+
+
+def _check_inner(nodes: Sequence[NodeView], ends: Sequence[Node]) -> None:
+    """Refuse nodes of which others read what is to be left out, or nothing is read at all."""
+    if not ends:
+        raise Refuse("something must be read of nodes that are replaced together; nothing is")
+    own, kept = {id(view.node) for view in nodes}, {id(node) for node in ends}
+    for view in nodes:
+        for tensor in view.node.outputs if id(view.node) not in kept else ():
+            if tensor.output_count or any(id(reader) not in own for reader in tensor.outputs):
+                raise Refuse(f"only nodes that go too must read {tensor.name}; others do")

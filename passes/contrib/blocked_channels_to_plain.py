@@ -117,7 +117,8 @@ def blocked_channels_to_plain(editor: Editor) -> None:
 
 def _layouts(editor: Editor) -> list[nchwc.Layout]:
     """Return the layout of each graph; of no graph where the block is not known."""
-    whole = [(graph, list(editor.nodes(graph))) for graph in editor.graphs()]
+    # All nodes: a part of which one is to be left alone is left alone as a whole.
+    whole = [(graph, [NodeView(node) for node in graph.nodes]) for graph in editor.graphs()]
     own = [node for _, nodes in whole for node in nodes if node.domain == nchwc.DOMAIN]
     if not own:
         return []

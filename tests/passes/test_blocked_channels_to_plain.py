@@ -318,6 +318,8 @@ REFUSED = {
     "a = com.microsoft.nchwc.AveragePool <kernel_shape = [2,2], ceil_mode = 1> (r) "
     "y = com.microsoft.nchwc.ReorderOutput <channels = 12> (a) }": "ceil_mode of AveragePool",
     "{ y = com.microsoft.nchwc.ReorderOutput <channels = 12> (x) }": "x must be blocked",
+    "{ y = com.microsoft.nchwc.ReorderInput (x) }": "y must be read in its own graph alone",
+    "{ r = com.microsoft.nchwc.ReorderInput (x) y = Neg (x) }": "nothing is",
 }
 
 
