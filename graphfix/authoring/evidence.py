@@ -279,8 +279,13 @@ class Evidence(Struct):
 
     def _context(self, fresh: dict[str, Tensor], made: set[str], *, constants_only: bool) -> None:
         pending = [t for n, t in (*self._read.items(), *fresh.items()) if n not in made]
-        # A replacement may read what the replaced nodes computed something from.
-        early = {id(t) for n, t in fresh.items() if n not in self._read and not _is_constant(t)}
+        # A replacement may read what the replaced nodes computed something from. What it computes
+        # itself is no such thing: what follows from that is given alike to both sides.
+        early = {
+            id(tensor)
+            for name, tensor in fresh.items()
+            if name not in self._read and name not in made and not _is_constant(tensor)
+        }
         if early and not constants_only:
             for node in _between([t for n, t in self._read.items() if n not in made], early):
                 self._keep(node, pending)

@@ -286,6 +286,27 @@ def test_parts_that_plain_nodes_join(block: int) -> None:
     np.testing.assert_allclose(found["y"], outputs_of(plain, feed)["y"], rtol=1e-5, atol=1e-5)
 
 
+def test_what_follows_outside_is_given_alike_to_the_proof() -> None:
+    """A Cast between two blocked ends rounds what is next to a half; it is not of the part."""
+    block = own_block()
+    if not block:
+        pytest.skip("onnxruntime has no blocked layout on this processor")
+    blocked = model(
+        "g (float[1,20,H,W] x) => (float[1,20,H,W] y) "
+        "{ r = com.microsoft.nchwc.ReorderInput (x) a = com.microsoft.nchwc.Conv (r, w) "
+        "p = com.microsoft.nchwc.ReorderOutput <channels = 20> (a) h = Cast <to = 10> (p) "
+        "q = Cast <to = 1> (h) s = com.microsoft.nchwc.ReorderInput (q) "
+        "t = com.microsoft.nchwc.Conv (s, w) u = Add (t, a) "
+        "y = com.microsoft.nchwc.ReorderOutput <channels = 20> (u) }",
+        w=in_blocks(drawn(20, 20, 1, 1), block),
+    )
+    result = graphfix.run(blocked, "trt8")
+    assert result.exit_code == 0
+    (site,) = next(o for o in result.report.outcomes if o.pass_id == PASS).sites
+    assert site.certificate is not None
+    assert {tried.name for tried in site.certificate.sizes} == {"x", "q"}
+
+
 def test_sizes_that_both_fit_need_the_option() -> None:
     w = drawn(32, 16, 1, 1)
     ends = "g (float[1,16,2,3] x) => (float[1,32,2,3] y)"
