@@ -205,7 +205,7 @@ def judged(original: str, result: str, engine: tuple[str, str] | None = None) ->
         return {**answer, "reason": _short(error)}
     base = bound(operators, types)
     steps = base == _STEPS
-    off = _session_of_rounded(described) if engine else None
+    off = _session_of_rounded(described, alone=not steps) if engine else None
     given = list(_references(best, plain, sizes, fits))
     noise = furthest(
         [
@@ -294,8 +294,13 @@ def _references(
                 break
 
 
-def rounded(described: bytes) -> bytes:
-    """Return a file whose float weights, scales among them, are off by a rounding error."""
+def rounded(described: bytes, *, alone: bool = False) -> bytes:
+    """Return a file whose float weights, scales among them, are off by a rounding error.
+
+    Args:
+        described: The file.
+        alone: Whether single numbers and integers stay, with which networks compute positions.
+    """
     onnx: Any = import_module("onnx")
     model = onnx.load_from_string(described)
     rng = np.random.default_rng(3)
@@ -306,6 +311,8 @@ def rounded(described: bytes) -> bytes:
         if stored.external_data or stored.data_type not in errors or stored.name in sizes:
             continue
         values: Any = onnx.numpy_helper.to_array(stored)
+        if alone and (values.size == 1 or bool((values == np.rint(values)).all())):
+            continue
         signs = rng.choice(np.array([-1, 1]), values.shape)
         most: Any = np.finfo(values.dtype)
         exact = values.astype(np.float64) * (1 + errors[stored.data_type] * signs)
@@ -317,10 +324,10 @@ def rounded(described: bytes) -> bytes:
     return bytes(model.SerializeToString())
 
 
-def _session_of_rounded(described: bytes) -> Any:
+def _session_of_rounded(described: bytes, *, alone: bool) -> Any:
     """Return a session, or None: some files load as they are alone."""
     try:
-        return draws.session_of(rounded(described))
+        return draws.session_of(rounded(described, alone=alone))
     except Exception:  # of onnxruntime's own classes, which share no base
         return None
 

@@ -187,7 +187,11 @@ def test_the_best_of_what_is_equal_up_to_rounding_is_no_reference_for_another_en
         "v, i = TopK <largest = 0> (t, k) y = Gather (h, i) }"
     )
     engine = (sys.executable, "onnxruntime")
-    for scores, runs in (("1, 1, 1, 1, 1", False), ("1, 2, 3, 4, 5", True)):
+    for scores, runs in (
+        ("0.1, 0.1, 0.1, 0.1, 0.1", False),
+        ("0.1, 0.2, 0.3, 0.4, 0.5", True),
+        ("1, 1, 1, 1, 1", True),  # integers are positions, not weights
+    ):
         path = saved(tmp_path / "a.onnx", text % scores)
         answer = judging.judged(path, path, engine)
         assert answer["runs"] is runs
