@@ -251,8 +251,9 @@ def judged(original: str, result: str, engine: tuple[str, str] | None = None) ->
 
 
 def fitting(described: bytes, inputs: Sequence[Any]) -> Fits:
-    """Return what says whether a file has a meaning at sizes: ONNX's inference finds none odd.
+    """Return what says whether a file has a meaning at sizes: inference finds none odd.
 
+    It is onnxruntime's, which knows the sizes of its own operators too.
     onnxruntime runs a Concat of an empty tensor whatever the other sizes are, and leaves part of
     the result as the memory was. Of a file that inference refuses at any size nothing is known.
     """
@@ -267,8 +268,8 @@ def fitting(described: bytes, inputs: Sequence[Any]) -> Fits:
             for dim, size in zip(declared.type.tensor_type.shape.dim, shape, strict=False):
                 dim.dim_value = size
         try:
-            onnx.shape_inference.infer_shapes(model, strict_mode=True, data_prop=True)
-        except Exception:  # of several classes, and of protobuf's above 2 GiB
+            draws.session_of(model.SerializeToString(), optimized=False)
+        except Exception:  # of onnxruntime's own classes, and of protobuf's above 2 GiB
             return False
         return True
 
