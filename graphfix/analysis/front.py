@@ -42,13 +42,17 @@ def front_of(
         return None
     ways = _Ways(graph, order)
     cut = ways.common(tensor for node in stuck for tensor in tensors_read(node))
-    while cut is not None and not (cut.inputs and _is_float(cut) and cut.name in names):
+    after = _after(order, stuck)
+    ends = [t.name for t in graph.outputs if isinstance(t, Variable) and id(t) not in after]
+    second: set[int] = set()
+    while cut is not None:
+        if cut.inputs and _is_float(cut) and cut.name in names:
+            second = {id(node) for node in order} - _needed(graph, [cut.name, *ends])
+            if _reads_only(order, second, {cut.name, *ends}):
+                break
         cut = ways.before(cut)
     if cut is None:
         return None
-    after = _after(order, stuck)
-    ends = [t.name for t in graph.outputs if isinstance(t, Variable) and id(t) not in after]
-    second = {id(node) for node in order} - _needed(graph, [cut.name, *ends])
     weights = _weights((node for node in order if id(node) in second), stored)
     if weights > _AFTER * _weights(order, stored) or not set(ends) <= ways.computed:
         return None
@@ -130,6 +134,17 @@ def _needed(graph: Graph, names: Iterable[str]) -> set[int]:
                 maker for t in tensors_read(node) for maker in t.inputs if maker.graph is graph
             ]
     return found
+
+
+def _reads_only(order: Iterable[Node], second: Container[int], names: Container[str]) -> bool:
+    """Say whether some nodes read of what the others compute only what has one of some names."""
+    first = {id(t) for node in order if id(node) not in second for t in node.outputs}
+    return all(
+        tensor.name in names or id(tensor) not in first
+        for node in order
+        if id(node) in second
+        for tensor in tensors_read(node)
+    )
 
 
 def _weights(nodes: Iterable[Node], stored: Container[str]) -> int:

@@ -56,6 +56,14 @@ def test_outputs_that_do_not_depend_on_it_stay_in_front() -> None:
     assert cut(more, "NonZero", outputs="float[n] y, float[1, 2, 8, 8] m") == ("r", "m")
 
 
+def test_what_is_after_a_cut_reads_nothing_else_of_the_front() -> None:
+    """Boxes are gathered by the places of the best scores: both are computed of one tensor."""
+    body = CONV + "s = Sigmoid (c)  r = Reshape (s, flat)  v, i = TopK (r, one)  a = Neg (c)  "
+    body += "e = Reshape (a, flat)  y = Gather (e, i)  "
+    body = body.replace("(r, one)", "(r, k)").replace("s = Sig", "k = Shape (flat)  s = Sig")
+    assert cut(body, "TopK") == ("c",)
+
+
 def test_a_cut_is_at_floats() -> None:
     """The places are integers that one way leads to, and what they were found in are bools."""
     body = CONV + "s = Sigmoid (c)  r = Reshape (s, flat)  k = Greater (r, t)  y = NonZero (k)  "
