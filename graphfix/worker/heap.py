@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 
 # Of malloc.h: the bytes at the end of the heap from which they go back to the system, and those
 # from which one allocation has pages of its own. Of the latter glibc takes no more.
 _M_TRIM_THRESHOLD, _KEPT = -1, 2**28
 _M_MMAP_THRESHOLD, _ALONE = -3, 2**25
+_M_PERTURB = -6  # the complement of the byte that fills what is asked for; 0 for none
+# Of 0x7B are large floats of all types, 61280 in float16 and 1.3e36 in float32; of 0 are zeros.
+FILLINGS = (0x7B, 0)
 
 
 def keep_freed_memory() -> bool:
@@ -23,8 +28,30 @@ def keep_freed_memory() -> bool:
     Returns:
         Whether it does so now. C libraries other than glibc have no such settings.
     """
-    settings = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
+    settings = _settings()
     if settings is None:
         return False
     # 1 stands for success (mallopt(3)); both are set, as either turns off what glibc chooses.
     return bool(settings(_M_TRIM_THRESHOLD, _KEPT) and settings(_M_MMAP_THRESHOLD, _ALONE))
+
+
+@contextmanager
+def unwritten_memory_filled(byte: int) -> Generator[bool]:
+    """Have the C library fill what is asked for with a byte, and not leave it as it was.
+
+    Whoever reads what nothing wrote computes something else with each byte. Says whether it is so.
+    """
+    settings = _settings()
+    filled = settings is not None and bool(settings(_M_PERTURB, byte ^ 0xFF))
+    try:
+        yield filled
+    finally:
+        if filled and settings is not None:
+            settings(_M_PERTURB, 0)
+
+
+def _settings() -> Callable[[int, int], int] | None:
+    if sys.platform != "linux":
+        return None
+    found: Callable[[int, int], int] | None = getattr(ctypes.CDLL(None), "mallopt", None)
+    return found

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from msgspec import Struct
 
-from graphfix.worker.heap import keep_freed_memory
+from graphfix.worker.heap import FILLINGS, keep_freed_memory, unwritten_memory_filled
 from graphfix.worker.limits import Limits
 from graphfix.worker.service import ask
 
@@ -46,3 +46,14 @@ def test_pages_are_cleared_once(tmp_path: Path) -> None:
     if not kept.kept:
         pytest.skip("another C library than glibc")
     assert 5 * kept.pages < usual.pages
+
+
+def test_what_nothing_wrote_holds_a_byte_as_long_as_asked() -> None:
+    for byte, value in zip(FILLINGS, (61280, 0), strict=True):
+        with unwritten_memory_filled(byte) as filled:
+            if not filled:
+                pytest.skip("another C library than glibc")
+            inside = np.empty(2**16, np.float16)
+            assert (inside == np.float16(value)).all()
+    again = np.empty(2**22, np.float16)  # pages of its own, which the system clears
+    assert not (again == np.float16(61280)).any()

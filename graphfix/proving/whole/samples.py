@@ -21,6 +21,7 @@ from graphfix.proving.runners.engine import Engine, MissingForm, MissingOperator
 from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, is_wide_float, leaves
 from graphfix.proving.verdict.numbers import compare, finite
 from graphfix.proving.whole.options import FEWEST_SAMPLES
+from graphfix.worker.heap import FILLINGS, unwritten_memory_filled
 from graphfix.worker.limits import more_work
 
 # The part of the time after which rare sizes are no longer tried, and how many samples try all.
@@ -316,18 +317,23 @@ def all_finite(values: dict[str, Value]) -> bool:
 
 
 def repeats(engine: Engine, feed: Feed, outputs: dict[str, Value]) -> bool:
-    """Say whether a model computes the same again, after other values were in its memory.
+    """Say whether a model computes the same again, with other values in its memory.
 
     At sizes that do not fit, onnxruntime's Concat leaves parts of its output as the memory was
     where one operand is empty: such sizes have no meaning.
     """
-    with contextlib.suppress(EngineFailed):
-        engine.run({name: _turned(value) for name, value in feed.items()})
-    try:
-        again = engine.run(feed)
-    except EngineFailed:
-        return False
-    return all(compare(value, again.get(name)).equal for name, value in outputs.items())
+    turned = {name: _turned(value) for name, value in feed.items()}
+    for byte in FILLINGS:
+        with unwritten_memory_filled(byte):
+            with contextlib.suppress(EngineFailed):
+                engine.run(turned)
+            try:
+                again = engine.run(feed)
+            except EngineFailed:
+                return False
+        if not all(compare(value, again.get(name)).equal for name, value in outputs.items()):
+            return False
+    return True
 
 
 def _turned(value: Value) -> Value:
