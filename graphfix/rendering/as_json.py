@@ -72,7 +72,8 @@ def report_json(report: Report) -> Json:
     if report.reading is not None:
         found["reading"] = verification_json(report.reading)
     if report.engine is not None and report.engine.did is not Asked.NOT_RUN:
-        found["engine"] = plain(report.engine)
+        often = {"questions": report.engine.questions} if report.engine.questions else {}
+        found["engine"] = {**picked(report.engine, "title", "did"), **often}
     if report.reproducers:
         found["reproducers"] = [
             {

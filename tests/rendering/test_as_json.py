@@ -117,6 +117,10 @@ def test_the_engine_is_reported_where_it_was_run(
     assert conforms(plain(noted), "run")
     known = {"title": "Tessera 2.0", "did": str(did)}
     assert noted.get("engine") == (None if did is Asked.NOT_RUN else known)
+    asked = EngineAsked("Tessera 2.0", Asked.RAN, questions=12)
+    noted = report_json(replace(samples["fixed"][0], engine=asked))
+    assert conforms(plain(noted), "run")
+    assert noted["engine"] == {"title": "Tessera 2.0", "did": "ran", "questions": 12}
 
 
 def test_one_entry_per_pass_and_status(samples: dict[str, tuple[Report, int]]) -> None:
