@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from hashlib import sha256
 from math import prod
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from onnx import SparseTensorProto, TensorProto
@@ -97,7 +97,11 @@ def _said(value: Any, node: NodeView) -> str:
         return "graph of " + "+".join(sorted(each.op for each in value.nodes))
     if isinstance(value, TensorProto | SparseTensorProto):
         value = load_array(value, node.graph.root.base_dir)
-    return _array_text(value) if isinstance(value, np.ndarray) else str(value)
+    return _array_text(value) if _is_array(value) else str(value)
+
+
+def _is_array(value: object) -> TypeGuard[Array]:
+    return isinstance(value, np.ndarray)
 
 
 def _array_text(array: Array) -> str:
