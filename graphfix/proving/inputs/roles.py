@@ -137,6 +137,8 @@ def _shaped(use: Use, shape: tuple[int, ...], dims: Dims, rng: np.random.Generat
     """Return whole arrays for inputs whose elements depend on each other."""
     node, op, position = use.node, use.op, use.position
     data = dims(node.input[0]) if node.input and node.input[0] else None
+    if op in ("ScatterND", "GatherND") and position == 1 and shape and not shape[-1]:
+        return np.zeros(shape, dtype=np.int64)  # indices of no axis: the whole data
     if op in ("ScatterND", "ScatterElements", "Scatter", "MaxUnpool") and position == 1:
         return _unique(op, node_axis(use), shape, data, rng)
     if op == "GatherND" and position == 1 and data and shape:
