@@ -8,7 +8,7 @@ from onnx import TensorProto, TypeProto
 from onnx.defs import OpSchema
 
 from graphfix.analysis.inference import type_of
-from graphfix.ir.graph import Node, Tensor, is_empty
+from graphfix.ir.graph import Graph, Node, Tensor, is_empty
 from graphfix.ir.schemas import AttributeRef, Form, default_of
 from graphfix.ir.views import NodeView, Refuse, Value
 from graphfix.opset.verdicts import Verdict
@@ -98,7 +98,8 @@ def _attributes(node: NodeView, source: Form, target: Form, verdict: Verdict) ->
         if isinstance(value, AttributeRef):
             raise Refuse(f"attribute {name!r} is given by the caller of the function")
         if value not in allowed:
-            raise Refuse(f"{name} = {value!r} has no counterpart at opset {target.since}")
+            said = "a graph" if isinstance(value, Graph) else repr(value)
+            raise Refuse(f"{name} = {said} has no counterpart at opset {target.since}")
     return edits
 
 

@@ -96,3 +96,13 @@ def test_what_runs_as_it_is_keeps_its_opset() -> None:
 def test_a_model_of_nobodys_opset_is_left_alone() -> None:
     model, _ = loaded(model_of("float[2] x", "float[2] y", "y = Relu (x)", 1))
     assert model.opset == 1
+
+
+def test_an_attribute_that_is_a_graph_by_mistake_is_named_in_words() -> None:
+    scatter = "y = ScatterElements (x, i, u)"
+    model = model_of("float[5] x, int64[5] i, float[5] u", "float[5] y", scatter, 18)
+    model.graph.node[0].attribute.append(
+        onnx.helper.make_attribute("reduction", onnx.GraphProto(name="g"))
+    )
+    said = "ScatterElements: reduction = a graph has no counterpart at opset 16"
+    assert said in reasons(model, 17)
