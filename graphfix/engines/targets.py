@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from graphfix.engines.engine import Engine, engine_of, every_engine
 from graphfix.engines.engine import engines as shipped_engines
-from graphfix.engines.interface import Release
+from graphfix.engines.interface import Meant, Release
 from graphfix.engines.profile import Target, read_profile, target_of
 from graphfix.engines.versions import VersionedName, parse_name, sort_key
 from graphfix.errors import UsageError
@@ -30,6 +30,17 @@ class _Index(Struct, frozen=True):
     names: Mapping[str, VersionedName]
     aliases: Mapping[str, str]
     homes: Mapping[str, Engine]
+
+
+def meant_by(target: Target, capability: str = "") -> Meant:
+    """Return the engine version that a target means, for whoever runs a model in it.
+
+    Args:
+        target: The target.
+        capability: What it is to build for; empty for what it builds for by itself.
+    """
+    aliases = dict(target.dtype_aliases)
+    return Meant(target.version, aliases, target.name, target.static_shapes, capability)
 
 
 def load_target(name: str | Target | Path) -> Target:

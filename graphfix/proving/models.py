@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 
 from graphfix.engines.engine import engine_of
-from graphfix.engines.interface import Meant
 from graphfix.engines.profile import Target
+from graphfix.engines.targets import meant_by
 from graphfix.errors import EngineFailed
 from graphfix.proving.layers.comparison import Comparison
 from graphfix.proving.runners.evaluators import OpKey, listed
@@ -78,8 +78,7 @@ def compare_in_engine(
         UsageError: The options do not fit the models.
         InvalidModel: A file is missing or not a model.
     """
-    aliases = dict(target.dtype_aliases)
-    meant = Meant(target.version, aliases, target.name, target.static_shapes, capability)
+    meant = meant_by(target, capability)
     request = replace(_request((before, after), options), family=target.family, meant=meant)
     held = not engine_of(target.family).has_limits_of_its_own
     answer = _asked("compare_in_engine", request, Verification, held=held)

@@ -10,21 +10,18 @@ itself, in this place alone, until a second place shows that it is not.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from graphfix.analysis.inference import infer_model
-from graphfix.bisection.asking.engine_findings import TASK
+from graphfix.bisection.asking.engine_findings import said_to
 from graphfix.bisection.asking.said import Question, Said
 from graphfix.engines.answers import EngineAnswer
-from graphfix.engines.engine import engine_of
-from graphfix.engines.interface import Meant
 from graphfix.engines.kept_answers import KeptAnswers, keep_answers, kept_answers
 from graphfix.engines.node_forms import form_text, is_of, sizes_text
 from graphfix.engines.profile import Target
-from graphfix.errors import EngineFailed
+from graphfix.engines.targets import meant_by
 from graphfix.ir.model import Model
 from graphfix.ir.views import NodeView
 from graphfix.pipeline.faults import Faults
@@ -36,8 +33,6 @@ from graphfix.pipeline.results import Result
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.verifying import on_disk
 from graphfix.report import Asked, Verdict
-from graphfix.worker.limits import Limits
-from graphfix.worker.service import ask
 
 _SECONDS = 600.0
 _SAMPLES = 3  # as many as the comparison in the engine takes
@@ -84,10 +79,10 @@ def finish_asking(
             hook.stage("ask")
         if asking.about(again, result):
             result = run(again)
-    if result.report.verification.status is Verdict.EQUAL and not result.exit_code:
-        infer_model(result.model)
-        known.note_taken(NodeView(node) for node in result.model.nodes())
     if known.engine:
+        if result.report.verification.status is Verdict.EQUAL and not result.exit_code:
+            infer_model(result.model)
+            known.note_taken(NodeView(node) for node in result.model.nodes())
         keep_answers(target, known)
     return _counted(result, asking.questions)
 
@@ -168,30 +163,19 @@ class _Asking:
         return replace(answer, place=()) if places - {answer.place} else answer
 
     def _asked(self, model: Model) -> Said:
-        target, settings = self.target, self.settings
-        aliases = dict(target.dtype_aliases)
-        meant = Meant(
-            target.version, aliases, target.name, target.static_shapes, settings.capability
-        )
-        held = not engine_of(target.family).has_limits_of_its_own
-        with (
-            on_disk(model.to_proto(), model.base_dir) as path,
-            tempfile.TemporaryDirectory(prefix="graphfix-") as folder,
-        ):
+        settings = self.settings
+        with on_disk(model.to_proto(), model.base_dir) as path:
             question = Question(
                 path.absolute(),
-                target.family,
-                meant,
+                self.target.family,
+                meant_by(self.target, settings.capability),
                 settings.seed,
                 settings.shapes,
-                most=self.settings.questions - self.questions,
+                most=settings.questions - self.questions,
                 alone=True,
                 samples=_SAMPLES,
             )
-            try:
-                return ask(TASK, Path(folder), question, Limits(_SECONDS, held=held), Said)
-            except EngineFailed as error:
-                return Said(unasked=error.message)
+            return said_to(question, _SECONDS)
 
 
 def answer_to(model: Model, said: Said, known: KeptAnswers) -> EngineAnswer | None:

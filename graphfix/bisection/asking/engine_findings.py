@@ -10,8 +10,8 @@ from pathlib import Path
 from graphfix.bisection.asking.said import Question, Said
 from graphfix.engines.checking import file_findings
 from graphfix.engines.engine import engine_of
-from graphfix.engines.interface import Meant
 from graphfix.engines.profile import Target
+from graphfix.engines.targets import meant_by
 from graphfix.errors import EngineFailed
 from graphfix.ir.model import Model
 from graphfix.ir.operator_aliases import treated
@@ -66,15 +66,24 @@ def with_engine(request: CheckRequest, result: CheckResult) -> CheckResult:
 def _asked(
     model: Model, target: Target, request: CheckRequest, shapes: dict[str, tuple[int, ...]]
 ) -> Said:
-    aliases = dict(target.dtype_aliases)
-    capability = request.compute_capability
-    meant = Meant(target.version, aliases, target.name, target.static_shapes, capability)
+    meant = meant_by(target, request.compute_capability)
     file = as_it_came(model.proto, model.path, model.sha256, model.base_dir)
-    held = not engine_of(target.family).has_limits_of_its_own
-    with file as path, tempfile.TemporaryDirectory(prefix="graphfix-") as folder:
+    with file as path:
         question = Question(path.absolute(), target.family, meant, request.seed, shapes)
+        return said_to(question, _SECONDS)
+
+
+def said_to(question: Question, seconds: float) -> Said:
+    """Ask an engine in a child process; where that does not come to an answer, say why.
+
+    Args:
+        question: The question.
+        seconds: How long it may take.
+    """
+    held = not engine_of(question.family).has_limits_of_its_own
+    with tempfile.TemporaryDirectory(prefix="graphfix-") as folder:
         try:
-            return ask(TASK, Path(folder), question, Limits(_SECONDS, held=held), Said)
+            return ask(TASK, Path(folder), question, Limits(seconds, held=held), Said)
         except EngineFailed as error:
             return Said(unasked=error.message)
 
