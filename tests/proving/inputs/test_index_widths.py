@@ -26,6 +26,7 @@ def test_indices_are_within_the_axes_that_they_name(graph: str, width: int) -> N
     for number in range(5):
         indices = maker.draw(number)["i"]
         assert isinstance(indices, np.ndarray)
-        assert (indices.shape[-1], indices.dtype) == (width, np.int64)
+        assert indices.shape[-1] == width
+        assert indices.dtype == np.dtype(np.int64)
         assert (indices >= -np.array([4, 5][:width])).all()
         assert (indices < np.array([4, 5][:width])).all()
