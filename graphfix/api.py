@@ -124,9 +124,9 @@ def run(
         allow_mended: Consent to how places are read that have no meaning under ONNX.
         allow_io_change: Consent to changes of inputs and outputs.
         partial: Apply big decompositions although findings are left.
-        verify: ``auto`` (each site and the whole model), ``sites``, ``full`` (the whole model
-            alone), ``engine`` (``auto``, and what the target's own engine on
-            this machine computes) or ``off``.
+        verify: ``auto`` (each site and the whole model, and what the target's own engine computes
+            where this machine has it), ``sites``, ``full`` (the whole model alone), ``engine``
+            (``auto``, and an error where this machine does not have it) or ``off``.
         compute_capability: What that engine is to build for, such as ``sm89``; empty for what it
             builds for by itself.
         questions: How often that engine may be given a model to find the nodes that it says no
@@ -146,7 +146,7 @@ def run(
         UsageError: A name or an argument is wrong.
         PassBug: A pass broke its declaration in a way that cannot be undone.
     """
-    from graphfix.pipeline.reproducers.recorded_run import Finish, finish_with
+    from graphfix.pipeline.files import finished
 
     fresh, _ = treated(as_model(model), treat_as)
     asked = RunOptions(
@@ -172,8 +172,5 @@ def run(
         pass_files=pass_files,
     )
     folder = Path(reproducers) if reproducers is not None else None
-    finish: Finish = finish_with
-    if verify == "engine":
-        from graphfix.bisection.asking.asking_run import finish_asking as finish
     with inputs_file(inputs) as file:
-        return finish(fresh, asked.settings(file), hooks, folder, anonymize=anonymize)
+        return finished(fresh, asked.settings(file), hooks, folder, anonymize=anonymize)

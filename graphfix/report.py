@@ -351,11 +351,13 @@ class EngineAsked:
         title: The engine for people, such as ``OpenCV 4.10``; with its full version where it ran.
         did: What it did.
         questions: How often it was given a model to find which nodes it says no to.
+        said: Why nothing is shown by it, where the verification is of something else.
     """
 
     title: str
     did: Asked = Asked.NOT_RUN
     questions: int = 0
+    said: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     default="auto",
     show_default=True,
     help="What to compare: each repair (sites), the whole model (full), both (auto), also what the "
-    "target's engine on this machine computes (engine), or nothing (off).",
+    "target's engine on this machine computes (engine; auto where it is here), or nothing (off).",
 )
 @click.option(
     "--questions",
@@ -81,8 +81,8 @@ if TYPE_CHECKING:
     default=200,
     show_default=True,
     metavar="N",
-    help="How often --verify engine may give the engine a model to find the nodes that it says no "
-    "to, for repair; 0: it is not asked for them.",
+    help="How often the target's engine on this machine may be given a model to find the nodes "
+    "that it says no to, for repair; 0: it is not asked for them.",
 )
 @capability_option
 @sample_options
@@ -160,10 +160,6 @@ def run(
     request = RunRequest(given, provenance=not no_provenance, skip=skip or (), **asked)
     page = page_of(click.get_current_context())
     further: dict[str, Any] = {"put": raw.append} if out else {}
-    if request.verify == "engine":
-        from graphfix.bisection.asking.asking_run import finish_asking
-
-        further["finish"] = finish_asking
     with progress_hooks(page=page) as hooks, stdout_kept():
         result = run_file(request, hooks, **further)
     settings = settings_used(click.get_current_context())

@@ -26,6 +26,7 @@ from graphfix.pipeline.blame import Attempt
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.verifying import on_disk, original_on_disk, verify_in_engine
+from graphfix.proving.sites.cases import too_big
 from graphfix.proving.whole.rounding import ARITHMETIC
 from graphfix.report import LOSSY, Asked, EngineAsked, Finding, Verdict, Verification
 from graphfix.validity.complaints import Complaint
@@ -189,28 +190,39 @@ class Judged(Struct, frozen=True):
 def judged_by_engine(before: Original, attempt: Attempt) -> Judged:
     """Let the engine of this machine, and its arithmetic, have the last word on a result."""
     settings = attempt.settings
-    did = Asked.NOT_RUN
-    if settings.verify == "engine" and not attempt.broken:
-        attempt, did = _compared(before, attempt)
+    did, reason = Asked.NOT_RUN, ""
+    if settings.in_engine and not attempt.broken and _is_worth_asking(before, attempt):
+        attempt, did, reason = _compared(before, attempt)
     of_file = file_findings(before.validity.complaints, settings.target)
     known = (*of_file, *attempt.run.findings_before)
     if settings.installed:
         known, attempt = _loaded(before, attempt, known)
-    if _rounds_to_float16(attempt):
+    if did is not Asked.RAN and _rounds_to_float16(attempt):
         from graphfix.pipeline.float16 import in_float16
 
         known, attempt = in_float16(before, attempt, known)
     asked = engine_asked(attempt.run.model, settings, attempt.findings_after, did)
-    return Judged(attempt, known, asked)
+    return Judged(attempt, known, asked and replace(asked, said=reason))
 
 
-def _compared(before: Original, attempt: Attempt) -> tuple[Attempt, Asked]:
-    """Compare a result in the engine; say what that did."""
+def _is_worth_asking(before: Original, attempt: Attempt) -> bool:
+    """Say whether the engine is given a result where only its being here says so.
+
+    What rules find is left to be repaired first, and what takes minutes is for who wants it.
+    """
+    if attempt.settings.verify == "engine":
+        return True
+    blocked = any(finding.blocks for finding in attempt.findings_after)
+    return not blocked and not too_big(before.proto)
+
+
+def _compared(before: Original, attempt: Attempt) -> tuple[Attempt, Asked, str]:
+    """Compare a result in the engine; say what that did, and why nothing where nothing is shown."""
     run = attempt.run
     for hook in run.hooks:
         hook.stage("engine")
     start = perf_counter()
-    verification = verify_in_engine(
+    answer = verify_in_engine(
         before,
         run.model,
         attempt.settings,
@@ -218,10 +230,15 @@ def _compared(before: Original, attempt: Attempt) -> tuple[Attempt, Asked]:
         prepared=run.prepared,
     )
     run.seconds["engine"] = perf_counter() - start
-    did = _ANSWERS.get(verification.status, Asked.INCONCLUSIVE)
+    verification = answer.verification
+    silent = Asked.REFUSED if answer.refused else Asked.INCONCLUSIVE
+    did = _ANSWERS.get(verification.status, silent)
     if verification.status is Verdict.BUILT:
         verification = _built(attempt.verification, verification)
-    return structs.replace(attempt, verification=verification), did
+    elif did is Asked.INCONCLUSIVE and attempt.settings.verify != "engine":
+        # What was shown without it stays shown.
+        return attempt, did, verification.reason
+    return structs.replace(attempt, verification=verification), did, ""
 
 
 def _built(compared: Verification, built: Verification) -> Verification:

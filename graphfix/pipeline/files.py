@@ -23,8 +23,8 @@ from graphfix.pipeline.findings import findings_of
 from graphfix.pipeline.hooks import Hook
 from graphfix.pipeline.model_files import as_model, guarded, save
 from graphfix.pipeline.op_types import unused
-from graphfix.pipeline.original import Given, facts_of
-from graphfix.pipeline.reproducers.recorded_run import Finish, finish_with, rule_reproducers
+from graphfix.pipeline.original import NOTHING, Given, facts_of
+from graphfix.pipeline.reproducers.recorded_run import finish_with, rule_reproducers
 from graphfix.pipeline.results import Result
 from graphfix.pipeline.selecting import named_there
 from graphfix.pipeline.settings import RunOptions, Settings, inputs_file
@@ -151,7 +151,6 @@ def run_file(
     request: RunRequest,
     hooks: Sequence[Hook] = (),
     put: Callable[[bytes], object] | None = None,
-    finish: Finish = finish_with,
 ) -> Result:
     """Repair a file and write the result.
 
@@ -159,7 +158,6 @@ def run_file(
         request: What is asked for.
         hooks: Notified of stages and passes.
         put: Takes the bytes of a result that goes to standard output.
-        finish: Runs the passes.
 
     Raises:
         InvalidModel: The input is not a model; nothing is written.
@@ -171,7 +169,27 @@ def run_file(
     if request.target is not None:
         _, notes = resolve_briefly(request.target)
     with inputs_file(request.inputs) as inputs:
-        return _run(request, request.settings(inputs), notes, hooks, put, finish)
+        return _run(request, request.settings(inputs), notes, hooks, put)
+
+
+def finished(
+    model: Model,
+    settings: Settings,
+    hooks: Sequence[Hook],
+    folder: Path | None,
+    *,
+    anonymize: bool = False,
+    given: Given = NOTHING,
+) -> Result:
+    """Run the passes over a model, and ask the target's engine where that is to be asked.
+
+    The arguments and errors are those of `finish_with`.
+    """
+    if settings.in_engine:
+        from graphfix.pipeline.asking_run import finish_asking as finish
+    else:
+        finish = finish_with
+    return finish(model, settings, hooks, folder, anonymize=anonymize, given=given)
 
 
 def check_consistent(request: RunRequest) -> None:
@@ -201,7 +219,6 @@ def _run(
     notes: tuple[str, ...],
     hooks: Sequence[Hook],
     put: Callable[[bytes], object] | None,
-    finish: Finish,
 ) -> Result:
     for hook in hooks:
         hook.stage("load")
@@ -225,7 +242,7 @@ def _run(
         for path in {complete, output_path(request, partial=True)}:
             how = {"force": request.force, "in_place": request.in_place, "replaces": True}
             check_writable(path, request.model, **how)
-    result = finish(
+    result = finished(
         model,
         settings,
         hooks,

@@ -44,6 +44,7 @@ from graphfix.proving.whole.options import long_sides
 from graphfix.report import (
     MENDED,
     Accuracy,
+    Asked,
     Certificate,
     Finding,
     Outcome,
@@ -247,7 +248,9 @@ def finish(
     for hook in hooks:
         for outcome in outcomes:
             hook.pass_done(outcome)
-    code = exit_code(attempt, settings, every_site_equal(sites))
+    refused = judged.engine is not None and judged.engine.did is Asked.REFUSED
+    sites_equal = every_site_equal(sites) and not refused
+    code = exit_code(attempt, settings, sites_equal)
     if code == 0 and _undone(outcomes, settings):
         code = 1
     opsets = opsets_of(run.model)
@@ -368,7 +371,7 @@ def exit_code(attempt: Attempt, settings: Settings, sites_equal: bool) -> int:
     Args:
         attempt: The result and how it compared as a whole.
         settings: What was asked for.
-        sites_equal: Whether each site was proved on its own.
+        sites_equal: Whether each site was proved on its own, and no engine refused the whole.
     """
     status = attempt.verification.status
     if status is Verdict.MISMATCH:

@@ -90,6 +90,13 @@ class Settings:
         reported = (each.as_pass() for each in self.op_types)
         return Catalogue((*reported, *self.available, *self.left_out))
 
+    @cached_property
+    def in_engine(self) -> bool:
+        """Whether the target's own engine is asked: where that is said, or where it is here."""
+        if self.verify != "auto" or self.target is None:
+            return self.verify == "engine"
+        return runs_here(self.target)
+
     @property
     def proves_sites(self) -> bool:
         """Whether each site gets a certificate."""
@@ -368,6 +375,15 @@ def inputs_file(inputs: str | Path | Mapping[str, Any] | None) -> Generator[Path
                     np.lib.format.write_array(entry, array, allow_pickle=False)
         stream.flush()
         yield Path(stream.name)
+
+
+def runs_here(target: Target) -> bool:
+    """Say whether this machine runs models in the engine of a target, in its very version.
+
+    The onnxruntime that runs every comparison is not asked once more.
+    """
+    engine = engine_of(target.family)
+    return not engine.installed() and engine.is_run_here(target)
 
 
 def check_engine(target: Target | None, where: str = "--verify engine") -> None:

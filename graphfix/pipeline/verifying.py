@@ -20,7 +20,7 @@ from graphfix.ir.storage.weights import is_external
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.settings import Settings
 from graphfix.proving.models import compare_files, compare_in_engine, compare_reading
-from graphfix.proving.whole.options import ComparisonOptions
+from graphfix.proving.whole.options import ComparisonOptions, InEngine
 from graphfix.report import Verdict, Verification
 from graphfix.worker.limits import seconds_left
 
@@ -82,7 +82,7 @@ def verify_in_engine(
     *,
     lossy: bool,
     prepared: ModelProto | None = None,
-) -> Verification:
+) -> InEngine:
     """Compare the original with what the target's engine on this machine makes of the result.
 
     Args:
@@ -97,7 +97,7 @@ def verify_in_engine(
     options = replace(
         comparison_options(before, settings, lossy=lossy),
         samples=_ENGINE_SAMPLES,
-        timeout=_ENGINE_SECONDS,
+        timeout=_ENGINE_SECONDS if settings.verify == "engine" else _SECONDS,
     )
     with _on_disk_both(before, after, prepared) as (old, new):
         return compare_in_engine(old, new, options, target, settings.capability)

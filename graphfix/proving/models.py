@@ -20,6 +20,7 @@ from graphfix.proving.whole.options import (
     FEWEST_SAMPLES,
     ComparisonOptions,
     ComparisonRequest,
+    InEngine,
     RunRequest,
 )
 from graphfix.proving.whole.rounding import Rounding
@@ -60,7 +61,7 @@ def compare_files(
 
 def compare_in_engine(
     before: Path, after: Path, options: ComparisonOptions, target: Target, capability: str = ""
-) -> Verification:
+) -> InEngine:
     """Run the second model in the target's own engine on this machine; compare it with the first.
 
     Floats may differ by the cap of their type (`graphfix.proving.verdict.numbers`), since engines
@@ -81,8 +82,8 @@ def compare_in_engine(
     meant = meant_by(target, capability)
     request = replace(_request((before, after), options), family=target.family, meant=meant)
     held = not engine_of(target.family).has_limits_of_its_own
-    answer = _asked("compare_in_engine", request, Verification, held=held)
-    return _inconclusive(answer) if isinstance(answer, EngineFailed) else answer
+    answer = _asked("compare_in_engine", request, InEngine, held=held)
+    return InEngine(_inconclusive(answer)) if isinstance(answer, EngineFailed) else answer
 
 
 def compare_reading(read: Path, original: Path, options: ComparisonOptions) -> Verification:

@@ -18,7 +18,7 @@ from graphfix.proving.sites.certifying import certify_cases
 from graphfix.proving.values.files import received_values, send_values
 from graphfix.proving.whole import comparison as whole
 from graphfix.proving.whole import loading, preparing, rounded_model
-from graphfix.proving.whole.options import ComparisonRequest, RunRequest
+from graphfix.proving.whole.options import ComparisonRequest, InEngine, RunRequest
 from graphfix.proving.whole.rounding import Rounding
 from graphfix.report import Verdict, Verification
 from graphfix.worker.heap import keep_freed_memory
@@ -52,11 +52,11 @@ def compare(folder: Path, request: ComparisonRequest, limits: Limits) -> Verific
         return whole.compare(task)
 
 
-def compare_in_engine(folder: Path, request: ComparisonRequest, limits: Limits) -> Verification:
+def compare_in_engine(folder: Path, request: ComparisonRequest, limits: Limits) -> InEngine:
     """Compare what a model computes with what the engine of a target makes of another one."""
     task = _task(folder, request, limits, at_once=True)
     if isinstance(task, Verification):
-        return task
+        return InEngine(task)
     with _quiet():
         engine = engine_of(request.family)
         return whole.compare_in_engine(task, request.paths[1], engine, request.meant)

@@ -72,7 +72,9 @@ def report_json(report: Report) -> Json:
     if report.reading is not None:
         found["reading"] = verification_json(report.reading)
     if report.engine is not None and report.engine.did is not Asked.NOT_RUN:
-        often = {"questions": report.engine.questions} if report.engine.questions else {}
+        often: dict[str, Any] = {"questions": report.engine.questions}
+        often["said"] = report.engine.said
+        often = {key: value for key, value in often.items() if value}
         found["engine"] = {**picked(report.engine, "title", "did"), **often}
     if report.reproducers:
         found["reproducers"] = [

@@ -208,6 +208,8 @@ def engine_sentence(engine: EngineAsked | None, target: str, what: str = "the re
             return f"{title}, installed here, loaded {what}."
         case Asked.REFUSED:
             return f"{title}, installed here, does not take {what}."
+        case Asked.INCONCLUSIVE if engine is not None and engine.said:
+            return f"{title} was asked too, and shows nothing: {engine.said}."
         case Asked.INCONCLUSIVE:
             return f"{title} was asked too; its answer is part of this report."
         case _:

@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from graphfix.errors import EngineFailed
+from graphfix.errors import EngineFailed, NoDevice, NoEngine
 from graphfix.worker.limits import (
     WAITED,
     WAITING,
@@ -35,6 +35,7 @@ from graphfix.worker.messages import (
     ChildFault,
     Host,
     Message,
+    is_out_of_memory,
     read_answer,
     read_work,
 )
@@ -60,6 +61,12 @@ _CAN_FORK = hasattr(os, "fork") and hasattr(socket, "send_fds")
 
 class OutOfTime(EngineFailed):
     """A child took longer than it may."""
+
+
+def says_nothing(failure: EngineFailed) -> bool:
+    """Say whether an engine failed for what this machine lacks, which says nothing of a model."""
+    lacks = isinstance(failure, OutOfTime | NoEngine | NoDevice)
+    return lacks or is_out_of_memory(failure.message)
 
 
 class Crashed(EngineFailed):

@@ -9,8 +9,6 @@ import pytest
 
 from graphfix.analysis.inference import infer_model
 from graphfix.api import check, run
-from graphfix.bisection.asking.asking_run import answer_to
-from graphfix.bisection.asking.said import Said
 from graphfix.engines.answers import EngineAnswer
 from graphfix.engines.kept_answers import (
     FOLDER,
@@ -23,6 +21,8 @@ from graphfix.engines.node_forms import form_text, is_of, sizes_text
 from graphfix.engines.targets import load_target
 from graphfix.ir.model import Model
 from graphfix.ir.views import NodeView
+from graphfix.pipeline.asking_run import answer_to
+from graphfix.pipeline.engine_questions import Said
 from graphfix.pipeline.model_files import as_model
 from graphfix.report import Severity
 from graphfix.testing import parse

@@ -43,6 +43,9 @@ WRONG = """
   e = Div (d, two) y = Relu (e)
 }
 """
+PLAIN = """
+<ir_version: 8, opset_import: ["": 13]> g (float[3, 4] x) => (float[3, 4] y) { y = Relu (x) }
+"""
 # What it says no to, and what can be written in another way: Gemm twice, and Clip.
 ASKED = """
 <ir_version: 8, opset_import: ["": 13]>
@@ -77,6 +80,8 @@ COMMANDS = {
     "taken": ["check", "out.onnx", "--target", "tessera2.0", "--engine"],
     "here": ["targets", "--install", "tessera2.0"],
     "asks": [*ENGINE, "-o", "asked.out.onnx", "asked.onnx"],
+    "auto": ["run", "--target", "tessera2.0", "-o", "auto.out.onnx", "asked.onnx"],
+    "auto off": ["run", "--target", "tessera2.0", "--verify", "full", "-o", "f.onnx", "asked.onnx"],
     "again": [*ENGINE, "-o", "again.out.onnx", "asked.onnx"],
     "learned": ["targets", "tessera2.0", "--learned"],
     "learned json": ["targets", "tessera2.0", "--learned", "--json"],
@@ -84,6 +89,8 @@ COMMANDS = {
     "few": [*ENGINE, "-o", "few.out.onnx", "--questions", "3", "fresh.onnx"],
     "stuck": [*ENGINE, "-o", "refused.out.onnx", "refused.onnx"],
     "older": ["run", "good.onnx", "--target", "tessera1.2", "--verify", "engine", "-o", "o.onnx"],
+    "auto older": ["run", "plain.onnx", "--target", "tessera1.2", "-o", "o2.onnx"],
+    "auto stuck": ["run", "--target", "tessera2.0", "-o", "stuck.onnx", "refused.onnx"],
 }
 
 
@@ -123,6 +130,7 @@ def said(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     request.param(folder)
     (folder / "bad.onnx").write_bytes(parser.parse_model(MODEL).SerializeToString())
     texts = {"good": GOOD, "wrong": WRONG, "refused": REFUSED, "known": KNOWN, "asked": ASKED}
+    texts["plain"] = PLAIN
     texts["fresh"] = ASKED.replace("Clip (a, l, h)", "Div (a, h)")
     for name, text in texts.items():
         (folder / f"{name}.onnx").write_bytes(parser.parse_model(text).SerializeToString())
@@ -235,6 +243,27 @@ def test_what_it_says_no_to_is_repaired(said: Any) -> None:
     assert "1 x Clip: Tessera 2.0, asked here, computes Clip differently" in text
     assert "gemm-to-matmul 2 places, exact" in text
     assert "clip-to-min-max 1 place, exact" in text
+
+
+def test_a_run_asks_the_engine_that_is_here_by_itself(said: Any) -> None:
+    text = " ".join(said["auto"]["out"].split())
+    assert said["auto"]["code"] == 0, said["auto"]
+    assert "4 problems repaired, none is left" in text
+    assert "verified outputs equal on 3 inputs (Tessera 2.0)" in text
+    assert said["auto stuck"]["code"] == 1
+    text = " ".join(said["auto stuck"]["out"].split())
+    assert "reject 1 x Transpose: more than two dimensions" in text
+    assert said["auto off"]["code"] == 0
+    assert "Tessera 2.0 was not run; the rules known of it" in said["auto off"]["out"]
+
+
+def test_what_another_version_says_takes_nothing_from_what_is_shown(said: Any) -> None:
+    text = " ".join(said["auto older"]["out"].split())
+    assert said["auto older"]["code"] == 0, said["auto older"]
+    assert (
+        "engine Tessera 1.2 was asked too, and shows nothing: this machine has Tessera 2.0, not "
+        "1.2; there: equal." in text
+    )
 
 
 def test_what_it_said_is_known_to_the_next_run(said: Any) -> None:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
-from graphfix.bisection.asking.said import Question, Said
 from graphfix.engines.checking import file_findings
-from graphfix.engines.engine import engine_of
 from graphfix.engines.profile import Target
 from graphfix.engines.targets import meant_by
-from graphfix.errors import EngineFailed
 from graphfix.ir.model import Model
 from graphfix.ir.operator_aliases import treated
 from graphfix.ir.views import NodeView
+from graphfix.pipeline.engine_questions import Question, Said, said_to
 from graphfix.pipeline.engine_verdict import NOT_OPENED, REFUSED
 from graphfix.pipeline.files import CheckRequest, CheckResult
 from graphfix.pipeline.model_files import as_model, guarded
@@ -23,10 +19,7 @@ from graphfix.pipeline.settings import check_engine
 from graphfix.pipeline.verifying import as_it_came
 from graphfix.report import Asked, EngineAsked, Finding
 from graphfix.validity.complaints import Complaint
-from graphfix.worker.limits import Limits
-from graphfix.worker.service import ask
 
-TASK = "graphfix.bisection.asking.trial:answer"
 DIFFERENT = "computes-otherwise"
 _SECONDS = 3600.0
 
@@ -71,21 +64,6 @@ def _asked(
     with file as path:
         question = Question(path.absolute(), target.family, meant, request.seed, shapes)
         return said_to(question, _SECONDS)
-
-
-def said_to(question: Question, seconds: float) -> Said:
-    """Ask an engine in a child process; where that does not come to an answer, say why.
-
-    Args:
-        question: The question.
-        seconds: How long it may take.
-    """
-    held = not engine_of(question.family).has_limits_of_its_own
-    with tempfile.TemporaryDirectory(prefix="graphfix-") as folder:
-        try:
-            return ask(TASK, Path(folder), question, Limits(seconds, held=held), Said)
-        except EngineFailed as error:
-            return Said(unasked=error.message)
 
 
 def _complaints(

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 from onnx import ModelProto, NodeProto
 
-from graphfix.bisection.asking.said import Question, Said
 from graphfix.engines.engine import Engine, engine_of
-from graphfix.errors import EngineFailed, GraphfixError, NoDevice, NoEngine
+from graphfix.errors import EngineFailed, GraphfixError, NoDevice
+from graphfix.pipeline.engine_questions import Question, Said
 from graphfix.pipeline.verifying import on_disk
 from graphfix.proving.inputs.maker import FeedMaker
 from graphfix.proving.runners.evaluators import Evaluators
@@ -25,8 +25,7 @@ from graphfix.reduction.cutting import Whole
 from graphfix.reduction.search import first_place
 from graphfix.reduction.tensor_types import Typist
 from graphfix.worker.limits import Limits
-from graphfix.worker.messages import is_out_of_memory
-from graphfix.worker.service import OutOfTime
+from graphfix.worker.service import says_nothing
 
 _PATIENCE = 120.0
 
@@ -176,11 +175,9 @@ class _Trial:
             except NoDevice:
                 self.runs = False
                 return "", ""
-            except NoEngine:
-                raise  # it was not asked
             except EngineFailed as failure:
-                if isinstance(failure, OutOfTime) or is_out_of_memory(failure.message):
-                    raise  # what this machine lacks says nothing of the model
+                if says_nothing(failure):
+                    raise
                 return failure.message, ""
             self.name = runner.name
         model = self.original.of(proto)

@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -164,6 +165,15 @@ class TensorRT(ParsedByTensorRT):
         from graphfix.engines.tensorrt.runner import found
 
         return found() is not None
+
+    def is_run_here(self, target: Target) -> bool:
+        """Say whether TensorRT's own package is here in the very version; trtexec says none."""
+        try:
+            numbers = version("tensorrt").split(".")
+        except PackageNotFoundError:
+            return False
+        same = numbers[: len(target.version)] == [str(each) for each in target.version]
+        return same and self.is_here()
 
     def open(self, model: ModelProto, path: Path, meant: Meant) -> TensorRTRunner:
         """Return a model file in TensorRT."""

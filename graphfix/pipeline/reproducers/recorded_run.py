@@ -6,7 +6,6 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
 
 from graphfix.errors import GraphfixError, PassBug
 from graphfix.ir.model import Model
@@ -18,23 +17,6 @@ from graphfix.pipeline.results import Result
 from graphfix.pipeline.rule_faults import rule_faults
 from graphfix.pipeline.settings import Settings
 from graphfix.report import Finding, NodeRef, Reproduced
-
-
-class Finish(Protocol):
-    """Runs the passes over a model, as `finish_with` does."""
-
-    def __call__(
-        self,
-        model: Model,
-        settings: Settings,
-        hooks: Sequence[Hook],
-        folder: Path | None,
-        *,
-        anonymize: bool = False,
-        given: Given = NOTHING,
-    ) -> Result:
-        """Return the result; see `finish_with`."""
-        ...
 
 
 def finish_with(

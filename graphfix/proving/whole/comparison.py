@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from msgspec import structs
 
 from graphfix.analysis.accuracy_level import level_changed
 from graphfix.engines.engine import Engine as TargetEngine
-from graphfix.engines.interface import Meant
+from graphfix.engines.interface import Meant, Runner
 from graphfix.errors import EngineFailed, NoDevice
 from graphfix.ir.storage.weights import dtype_of
 from graphfix.proving.inputs import draws
@@ -27,11 +28,12 @@ from graphfix.proving.whole.changed_alike import Pair, noticed_past_thresholds
 from graphfix.proving.whole.drawing import judged_draws
 from graphfix.proving.whole.further_samples import Further
 from graphfix.proving.whole.informative import InformativeOutputs
-from graphfix.proving.whole.options import FEWEST_SAMPLES, ORIGINAL_FAILS, RESULT_FAILS
+from graphfix.proving.whole.options import FEWEST_SAMPLES, ORIGINAL_FAILS, RESULT_FAILS, InEngine
 from graphfix.proving.whole.preparing import Prepared, Task, prepare
 from graphfix.proving.whole.samples import repeats
 from graphfix.proving.whole.smaller_images import Corner, corner
 from graphfix.report import OutputDifference, Verdict, Verification
+from graphfix.worker.service import says_nothing
 
 # Samples that have so many numbers together, inputs and outputs, are enough; two are, at least:
 # what is the same in both has not moved.
@@ -51,7 +53,28 @@ def compare(task: Task) -> Verification:
     return _Comparison(task, ready).verdict()
 
 
-def compare_in_engine(task: Task, path: Path, engine: TargetEngine, meant: Meant) -> Verification:
+class _Heard:
+    """A model in an engine, and whether it ever ran, or failed for what is its own."""
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+        self.name, self.version = runner.name, runner.version
+        self.ran = self.failed = False
+
+    def run(self, feed: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            results = self._runner.run(feed)
+        except EngineFailed as failure:
+            self.failed = self.failed or not says_nothing(failure)
+            raise
+        finally:
+            # Some know their version once they have run.
+            self.name, self.version = self._runner.name, self._runner.version
+        self.ran = True
+        return results
+
+
+def compare_in_engine(task: Task, path: Path, engine: TargetEngine, meant: Meant) -> InEngine:
     """Compare the outputs of the original with those of the other model in an engine.
 
     Args:
@@ -62,19 +85,26 @@ def compare_in_engine(task: Task, path: Path, engine: TargetEngine, meant: Meant
     """
     ready = prepare(task)
     if isinstance(ready, Verification):
-        return ready
+        return InEngine(ready)
     if ready.chance is not None:
-        return Verification(Verdict.INCONCLUSIVE, "numbers are drawn at random", ready.before.name)
+        drawn = "numbers are drawn at random"
+        return InEngine(Verification(Verdict.INCONCLUSIVE, drawn, ready.before.name))
     with ExitStack() as stack:
-        ready.after = runner = engine.open(task.after.proto, path, meant)
-        stack.callback(getattr(runner, "close", _nothing))
+        try:
+            opened = engine.open(task.after.proto, path, meant)
+        except EngineFailed as failure:
+            if says_nothing(failure):
+                raise
+            return InEngine(Verification(Verdict.INCONCLUSIVE, failure.message), refused=True)
+        stack.callback(getattr(opened, "close", _nothing))
+        ready.after = runner = _Heard(opened)
         said = _Comparison(task, ready, kernels=engine).verdict()
     if runner.version in ((), meant.version):
-        return said
+        return InEngine(said, refused=runner.failed and not runner.ran)
     has, wanted = (".".join(map(str, one)) for one in (runner.version, meant.version))
     reason = f"this machine has {engine.title} {has}, not {wanted}; there: {said.status}"
     reason = f"{reason} {said.reason}".rstrip()
-    return replace(said, status=Verdict.INCONCLUSIVE, reason=reason)
+    return InEngine(replace(said, status=Verdict.INCONCLUSIVE, reason=reason))
 
 
 def compare_as_run(task: Task) -> Verification:

@@ -11,6 +11,7 @@ from onnx import ModelProto
 from graphfix.engines.interface import Meant
 from graphfix.ir.protos import required_inputs
 from graphfix.proving.runners.evaluators import Listed, OpKey
+from graphfix.report import Verification
 
 # Sides from `_FROM` on become `_SIDE`: networks halve sides five times or six, and join what they
 # double again.
@@ -97,3 +98,15 @@ def long_sides(model: ModelProto) -> dict[str, dict[int, int]]:
         if sides:
             found[info.name] = sides
     return found
+
+
+class InEngine(Struct, frozen=True):
+    """What came of a comparison in an engine.
+
+    Attributes:
+        verification: The verdict.
+        refused: Whether the engine did not take the model, or ran it on no input at all.
+    """
+
+    verification: Verification
+    refused: bool = False

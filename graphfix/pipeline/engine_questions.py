@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from graphfix.engines.engine import engine_of
 from graphfix.engines.interface import Meant
+from graphfix.errors import EngineFailed
+from graphfix.worker.limits import Limits
+from graphfix.worker.service import ask
+
+TASK = "graphfix.bisection.asking.trial:answer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,3 +67,18 @@ class Said:
     questions: int = 0
     taken: tuple[str, ...] = ()
     fails_alone: bool = False
+
+
+def said_to(question: Question, seconds: float) -> Said:
+    """Ask an engine in a child process; where that does not come to an answer, say why.
+
+    Args:
+        question: The question.
+        seconds: How long it may take.
+    """
+    held = not engine_of(question.family).has_limits_of_its_own
+    with tempfile.TemporaryDirectory(prefix="graphfix-") as folder:
+        try:
+            return ask(TASK, Path(folder), question, Limits(seconds, held=held), Said)
+        except EngineFailed as error:
+            return Said(unasked=error.message)

@@ -15,8 +15,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from graphfix.analysis.inference import infer_model
-from graphfix.bisection.asking.engine_findings import said_to
-from graphfix.bisection.asking.said import Question, Said
 from graphfix.engines.answers import EngineAnswer
 from graphfix.engines.kept_answers import KeptAnswers, keep_answers, kept_answers
 from graphfix.engines.node_forms import form_text, is_of, sizes_text
@@ -24,6 +22,7 @@ from graphfix.engines.profile import Target
 from graphfix.engines.targets import meant_by
 from graphfix.ir.model import Model
 from graphfix.ir.views import NodeView
+from graphfix.pipeline.engine_questions import Question, Said, said_to
 from graphfix.pipeline.faults import Faults
 from graphfix.pipeline.finishing import finish
 from graphfix.pipeline.hooks import Hook
@@ -47,11 +46,11 @@ def finish_asking(
     anonymize: bool = False,
     given: Given = NOTHING,
 ) -> Result:
-    """Run as `finish_with` does, and where the engine says no, again with what it said.
+    """Run as `finish_with` does; where the target's engine is asked and says no, once more.
 
     Args:
         model: The model, which is edited.
-        settings: What was asked for, ``verify="engine"`` with it.
+        settings: What was asked for.
         hooks: Notified of stages and passes.
         folder: Where reproducers go; None writes none.
         anonymize: Whether names and weights are replaced in them.
@@ -62,12 +61,11 @@ def finish_asking(
         PassBug: As `finish_with`.
     """
     target = settings.target
-    assert target is not None, "check_engine has been asked"
-    if not settings.questions:
+    if target is None or not settings.questions:
         return finish_with(model, settings, hooks, folder, anonymize=anonymize, given=given)
     known = kept_answers(target)
     asking = _Asking(target, settings, known)
-    again = model.copy()
+    came = model.path, model.sha256, model.size, model.base_dir
 
     def run(fresh: Model) -> Result:
         asked = asking.settings_now()
@@ -77,6 +75,8 @@ def finish_asking(
     if _says_no(result):
         for hook in hooks:
             hook.stage("ask")
+        path, sha256, size, base_dir = came
+        again = Model(result.original, path=path, sha256=sha256, size=size, base_dir=base_dir)
         if asking.about(again, result):
             result = run(again)
     if known.engine:
@@ -92,8 +92,8 @@ def _says_no(result: Result) -> bool:
     engine = result.report.engine
     if engine is None or any(finding.blocks for finding in result.report.findings_after):
         return False
-    asked = engine.did in (Asked.RAN, Asked.REFUSED, Asked.INCONCLUSIVE)
-    return asked and result.report.verification.status in (Verdict.MISMATCH, Verdict.INCONCLUSIVE)
+    differs = result.report.verification.status is Verdict.MISMATCH
+    return engine.did is Asked.REFUSED or (engine.did is Asked.RAN and differs)
 
 
 def _counted(result: Result, questions: int) -> Result:
@@ -122,10 +122,11 @@ class _Asking:
     here: list[EngineAnswer] = field(default_factory=list[EngineAnswer])
     questions: int = 0
 
-    def settings_now(self, verify: str = "engine") -> Settings:
+    def settings_now(self, verify: str = "") -> Settings:
         """Return the settings of a run for the target with what its engine said."""
         answers = (*self.target.answers, *self.known.answers, *self.here)
-        return replace(self.settings, target=replace(self.target, answers=answers), verify=verify)
+        target = replace(self.target, answers=answers)
+        return replace(self.settings, target=target, verify=verify or self.settings.verify)
 
     def about(self, model: Model, first: Result) -> bool:
         """Ask about a result, repair what the engine names, and ask again, while that helps.
