@@ -26,7 +26,6 @@ from graphfix.pipeline.blame import Attempt
 from graphfix.pipeline.original import Original
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.verifying import on_disk, original_on_disk, verify_in_engine
-from graphfix.proving.sites.cases import too_big
 from graphfix.proving.whole.rounding import ARITHMETIC
 from graphfix.report import LOSSY, Asked, EngineAsked, Finding, Verdict, Verification
 from graphfix.validity.complaints import Complaint
@@ -212,6 +211,8 @@ def _is_worth_asking(before: Original, attempt: Attempt) -> bool:
     """
     if attempt.settings.verify == "engine":
         return True
+    from graphfix.proving.sites.cases import too_big  # a check comes here without it
+
     blocked = any(finding.blocks for finding in attempt.findings_after)
     return not blocked and not too_big(before.proto)
 
