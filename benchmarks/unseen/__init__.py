@@ -1,0 +1,1 @@
+"""Random networks that no rule was written for, and what becomes of them in real engines."""

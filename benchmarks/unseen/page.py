@@ -1,0 +1,79 @@
+"""The page on unseen networks: what is called fixed and is not, by rules alone and when asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+from benchmarks.unseen.row import Row
+
+_HEAD = """# Networks that no rule was written for
+
+`PYTHON -m benchmarks.unseen.generate FOLDER` (a Python with PyTorch), then
+`python -m benchmarks.unseen FOLDER --engine {engines}`: random networks by seed,
+exported and run in the real engines. By rules: the run does not ask the engine, as on a machine
+without it.
+
+{table}
+"Not so": called fixed (exit code 0, with the consent to types of inputs that it asks for), and
+refused or computed differently by the engine. `check` agrees where it ends with 0 and the engine
+computes the same from the network as it is, or neither. Times are of whole commands, medians of ratios.
+"""
+_COLUMNS = (
+    "engine",
+    "networks",
+    "equal as they are",
+    "`check` agrees",
+    "fixed by rules",
+    "not so",
+    "equal after",
+    "fixed when asked",
+    "not so",
+    "equal after",
+    "time, asked / rules",
+    "questions",
+)
+
+
+def page(rows: Sequence[Row]) -> str:
+    """Return the page of all rows."""
+    engines = list(dict.fromkeys(row.engine for row in rows))
+    lines = [_line(_COLUMNS), _line(["---"] * len(_COLUMNS))]
+    lines += [_line(_counted([r for r in rows if r.engine == engine])) for engine in engines]
+    text = _HEAD.format(engines=" ".join(engines), table="".join(lines))
+    failing = [row for row in rows if row.wrong or row.asked_wrong]
+    if not failing:
+        return text
+    head = ("engine", "network", "by rules", "when asked", "the engine's words")
+    lines = [_line(head), _line(["---"] * len(head))]
+    for row in failing:
+        by_rules, asked = f"{row.code}, {row.after}", f"{row.asked_code}, {row.asked_after}"
+        lines.append(_line((row.engine, row.file, by_rules, asked, row.words.replace("|", "/"))))
+    return f"{text}\n## Called fixed, and not so\n\n{''.join(lines)}"
+
+
+def _counted(rows: Sequence[Row]) -> Sequence[str]:
+    ratios = [row.asked_seconds / row.seconds for row in rows]
+    agrees = sum((row.check == 0) == (row.before == "equal") for row in rows)
+    return (
+        rows[0].engine,
+        str(len(rows)),
+        _share(sum(row.before == "equal" for row in rows), len(rows)),
+        _share(agrees, len(rows)),
+        str(sum(row.code == 0 for row in rows)),
+        str(sum(row.wrong for row in rows)),
+        _share(sum(row.after == "equal" for row in rows), len(rows)),
+        str(sum(row.asked_code == 0 for row in rows)),
+        str(sum(row.asked_wrong for row in rows)),
+        _share(sum(row.asked_after == "equal" for row in rows), len(rows)),
+        f"{median(ratios):.1f}",
+        str(sum(row.questions for row in rows)),
+    )
+
+
+def _share(count: int, of: int) -> str:
+    return f"{count} ({100 * count / of:.0f}%)"
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |\n"
