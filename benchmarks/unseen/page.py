@@ -17,7 +17,8 @@ without it.
 {table}
 "Not so": called fixed (exit code 0, with the consent to types of inputs that it asks for), and
 refused or computed differently by the engine. `check` agrees where it ends with 0 and the engine
-computes the same from the network as it is, or neither. Times are of whole commands, medians of ratios.
+computes the same from the network as it is, or neither. Times are of whole commands, medians of
+ratios.
 """
 _COLUMNS = (
     "engine",

@@ -19,12 +19,12 @@ class Row:
     Attributes:
         engine: The target.
         file: The network.
-        before: What the engine makes of it as it is.
+        before: How the engine runs it as it is: equal, wrong, refused, crashed.
         check: What `graphfix check` ends with.
         code: What `graphfix run` ends with where it does not ask the engine, before consent.
-        after: What the engine makes of that result.
+        after: How the engine runs that result.
         asked_code: What it ends with where it asks.
-        asked_after: What the engine makes of that result.
+        asked_after: How the engine runs that result.
         seconds: What the run without the engine took.
         asked_seconds: What the run that asks took.
         questions: How often it gave the engine a model, apart from comparing.
