@@ -11,7 +11,8 @@ import click
 _GROUPS = {
     "What to work on": (
         "--target --opset --passes --skip --option --pass-file --except --only --shape "
-        "--no-settings --recipe --fails --match --at --family --grep --install --host --port"
+        "--no-settings --recipe --fails --match --at --family --grep --install "
+        "--program --python --host --port"
     ),
     "What to show": (
         "--explain --layers --plot --reach --nodes --around --op-table --macs --constants-baked "
@@ -31,7 +32,8 @@ _GROUPS = {
     ),
     "What is printed": "--verbose --quiet --json --debug --help",
     "Limits": (
-        "--timeout --run-timeout --max-runs --max-memory --max-size --keep-for --jobs --scheduler"
+        "--minutes --answer-timeout --timeout --run-timeout --max-runs --max-memory --max-size "
+        "--keep-for --jobs --scheduler"
     ),
 }
 GROUPS: Mapping[str, tuple[str, ...]] = {

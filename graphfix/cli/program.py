@@ -104,6 +104,7 @@ LINES = {
     "replay": "Show the fault of a reproducer folder again.",
     "passes": "List the repairs, or explain one of them.",
     "targets": "List the targets, or show what one accepts.",
+    "learn": "Make a target of an engine by asking it.",
     "explain": "Explain the log of an engine or a converter.",
     "serve": "Repair models in the browser.",
     "view": "Show a model as a page in the browser.",
@@ -184,7 +185,7 @@ program = _Program(
 
 
 INTERRUPTED = 130
-INTERPRETING = frozenset(COMMANDS) - {"batch", "passes", "serve", "targets"}
+INTERPRETING = frozenset(COMMANDS) - {"batch", "learn", "passes", "serve", "targets"}
 _OBJECTS = 400_000  # between two collections
 
 

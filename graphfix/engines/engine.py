@@ -2,8 +2,9 @@
 
 A family is a folder next to this file with an ``engine.py`` that holds a subclass of `Engine`, or
 several where engines share their rules; an installed package can add one by an entry point of the
-group `graphfix.engines` that names such a package. The defaults are those of ONNX, so that a family
-only says what is its own.
+group `graphfix.engines` that names such a package, and `graphfix learn` writes others
+(`graphfix.engines.learned`). The defaults are those of ONNX, so that a family only says what is its
+own.
 """
 
 from __future__ import annotations
@@ -406,12 +407,13 @@ def engines() -> tuple[Engine, ...]:
 
 @cache
 def every_engine() -> tuple[Engine, ...]:
-    """Return the families that lie next to this file, then those of installed packages."""
+    """Return the families next to this file, those of installed packages, and learned ones."""
     from importlib.metadata import entry_points
 
     entries = sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name)
     added = (engine for entry in entries for engine in _engines_of_package(entry.value))
-    return (*engines(), *added)
+    learned: Any = importlib.import_module("graphfix.engines.learned")
+    return (*engines(), *added, *learned.learned_engines())
 
 
 def _engines_of_package(package: str) -> tuple[Engine, ...]:

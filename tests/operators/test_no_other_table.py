@@ -23,6 +23,7 @@ ELSEWHERE = {
         "later_operators._BROUGHT opset_7._BROADCASTING computed_axes._COMPOSED "
         "opset_11._ONE_AXIS widening._ROUNDED widening._WRAPPING"
     ),
+    "what an engine is asked about": "constants.MODELS limits._PLAIN",
     "measured in an engine": "inexact.INEXACT_FOR_INTEGERS saturation._OPERATORS",
     "how inputs are drawn, and which are driven": (
         "draws._POSITIVE_INPUTS draws._SIGNED_UNIT_INPUTS roles.ARITHMETIC roles._SMALL "

@@ -1,0 +1,1 @@
+"""Learning what an engine takes by asking it about small models: see `learning.learn`."""

@@ -1,0 +1,1 @@
+"""Learning engines: `graphfix.learning`."""
