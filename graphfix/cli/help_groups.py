@@ -12,7 +12,7 @@ _GROUPS = {
     "What to work on": (
         "--target --opset --passes --skip --option --pass-file --except --only --shape "
         "--no-settings --recipe --fails --match --at --family --grep --install "
-        "--program --python --host --port"
+        "--program --command --engine-version --python --host --port"
     ),
     "What to show": (
         "--explain --layers --plot --reach --nodes --around --op-table --macs --constants-baked "

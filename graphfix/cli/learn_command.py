@@ -20,6 +20,21 @@ from graphfix.cli.shared import CONTEXT, FILE, output_options, verbose_option
     help="Python with `version()` and `load(path, shapes)`, which runs models in the engine.",
 )
 @click.option(
+    "--command",
+    default="",
+    metavar="'TOOL {model} {inputs} {outputs}'",
+    help="A command in the place of --program: the three stand for the paths of a model and of "
+    "npz archives of its inputs, and of the outputs that it writes. Its exit code and stderr "
+    "are its words.",
+)
+@click.option(
+    "--engine-version",
+    default="1.0",
+    show_default=True,
+    metavar="VERSION",
+    help="The version of the engine that --command runs.",
+)
+@click.option(
     "--python",
     type=FILE,
     metavar="PATH",
@@ -50,6 +65,8 @@ def learn(
     verbose: bool,
     name: str,
     program: Path | None,
+    command: str,
+    engine_version: str,
     python: Path | None,
     minutes: float,
     answer_timeout: float,
@@ -75,12 +92,16 @@ def learn(
     from graphfix.rendering.as_json import SCHEMA
     from graphfix.rendering.learned_view import learned_json, learned_text
 
-    if program is None:
-        raise UsageError("is missing", where="--program", hint="it says how the engine is run")
+    if program is None and not command:
+        raise UsageError("is missing", where="--program", hint="or give --command")
+    if program is not None and command:
+        raise UsageError("excludes --program", where="--command")
     wanted = Learning(
         name,
         program,
-        python=python,
+        command,
+        engine_version,
+        python,
         minutes=minutes,
         seconds=answer_timeout,
         only=only or (),

@@ -205,6 +205,10 @@ def _source_of(wanted: Learning) -> tuple[str, dict[str, Any]]:
         UsageError: It is none.
     """
     if wanted.program is None:
+        if not _NUMBERS.fullmatch(wanted.version):
+            raise UsageError(
+                f"{wanted.version!r} is no version such as 1.2", where="--engine-version"
+            )
         try:
             words = shlex.split(wanted.command)
         except ValueError as error:
