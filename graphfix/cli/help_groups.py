@@ -28,7 +28,7 @@ _GROUPS = {
     ),
     "Where the result goes": (
         "--output --out --in-place --force --dry-run --data --no-provenance --write-recipe "
-        "--rows --fresh --report --reproducers --anonymize"
+        "--rows --fresh --report --example --reproducers --anonymize"
     ),
     "What is printed": "--verbose --quiet --json --debug --help",
     "Limits": (

@@ -12,7 +12,7 @@ import click
 from graphfix.cli import completion
 from graphfix.cli.console import json_text, report_option, write_reports
 from graphfix.cli.limits import offer_template
-from graphfix.cli.parameters import STANDARD, ModelPath, source, write_out
+from graphfix.cli.parameters import STANDARD, ModelPath, report_file, source, write_out
 from graphfix.cli.settings_file import SettingsCommand, settings_option, settings_used
 from graphfix.cli.shared import (
     CONTEXT,
@@ -89,6 +89,13 @@ if TYPE_CHECKING:
 @treat_option
 @pass_file_option
 @report_option(".html", ".json", ".md")
+@click.option(
+    "--example",
+    type=FILE,
+    callback=report_file(".py"),
+    metavar="FILE.py",
+    help="Write a program there that feeds OUT to the target's engine and prints shapes.",
+)
 @click.option("--dry-run", is_flag=True, help="Do everything but write.")
 @click.option("--in-place", is_flag=True, help="Overwrite MODEL itself.")
 @click.option(
@@ -123,6 +130,7 @@ def run(
     no_provenance: bool,
     skip: tuple[str, ...] | None,
     detail: Detail,
+    example: Path | None,
     **asked: Any,
 ) -> int:
     """Repair MODEL for a target, verify that it computes the same, and write it.
@@ -146,6 +154,8 @@ def run(
         raise click.UsageError(
             "standard input has no place of its own: give -o OUT.onnx, or -o - for standard output"
         )
+    if example is not None and (out or asked["dry_run"]):
+        raise click.UsageError("--example wants a file that is written: no -o -, no --dry-run")
     from graphfix.cli.console import stdout_kept
     from graphfix.cli.limits import page_of
     from graphfix.cli.progress import progress_hooks
@@ -170,9 +180,11 @@ def run(
         result = dataclasses.replace(result, report=dataclasses.replace(result.report, notes=notes))
     code = int(result.exit_code)
     step = None
-    if (reports or not as_json) and not request.dry_run and not out:
+    if (reports or example is not None or not as_json) and not request.dry_run and not out:
         step = _next_step(result, request.target, request.assume_ops)
     _write(reports, result, dry_run=request.dry_run, step=step)
+    if example is not None:
+        _write_example(example, step, result.report.target)
     for written in raw:
         write_out(written)
     if as_json:
@@ -224,7 +236,7 @@ def _next_step(
         return None
     from graphfix.engines.common_rules import given_inputs
     from graphfix.engines.engine import engine_of
-    from graphfix.engines.interface import Written
+    from graphfix.engines.interface import Ends, Fed, Written
     from graphfix.engines.targets import load_target
     from graphfix.ir.graph import shape_of_type
 
@@ -240,7 +252,40 @@ def _next_step(
             given.append((tensor.name, ("shape",) if shape is None else shape))
         return given, frozenset(node.op for node in model.nodes())
 
-    return engine_of(target.family).next_step(Written(written.path, assumes, contents), target)
+    def ends() -> Ends | None:
+        from graphfix.ir.storage.weights import type_name
+
+        names = (name for name, _ in result.report.open_inputs)
+        examples = dict(zip(names, result.report.example_sizes, strict=True))
+        fed: list[Fed] = []
+        for tensor in given_inputs(model):
+            kind = "" if tensor.opaque else type_name(tensor.elem_type)
+            said = examples.get(tensor.name) or tensor.shape
+            if tensor.shape is None or said is None:
+                return None
+            sizes = tuple(size for size in said if isinstance(size, int))
+            if len(sizes) < len(tensor.shape):
+                return None
+            pairs = zip(tensor.shape, sizes, strict=True)
+            left = {str(dim or "?"): size for dim, size in pairs if not isinstance(dim, int)}
+            fed.append(Fed(tensor.name, kind, sizes, left))
+        return Ends(tuple(fed), tuple(t.name for t in model.graph.outputs))
+
+    step = Written(written.path, assumes, contents, ends)
+    return engine_of(target.family).next_step(step, target)
+
+
+def _write_example(path: Path, step: NextStep | None, target: str) -> None:
+    """Write the program that feeds the file; not every target, nor every input, has one."""
+    if step is None or not step.program:
+        from graphfix.errors import UsageError
+
+        raise UsageError(
+            f"no program is known that feeds the file to {target or 'an engine, of no --target'}",
+            where="--example",
+            hint="the run itself is done",
+        )
+    write_reports((path,), {".py": lambda: step.program})
 
 
 def _write(

@@ -264,7 +264,9 @@ class Engine:
             written: The file.
             target: The target that it was written for.
         """
-        return None
+        from graphfix.engines.feeding import FEED, run_step
+
+        return run_step(self.folder / FEED, written) if self.folder is not None else None
 
     @property
     def has_limits_of_its_own(self) -> bool:

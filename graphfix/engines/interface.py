@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
@@ -40,6 +41,34 @@ class Release(Struct, frozen=True):
 Input = tuple[str, tuple[int | str | None, ...]]
 
 
+class Fed(Struct, frozen=True):
+    """An input that must be fed.
+
+    Attributes:
+        name: Its name.
+        element_type: In ONNX's names; that of anything but a tensor is not one of a tensor.
+        shape: Its sizes, examples where the file leaves them open.
+        open: The names of those, ``?`` where there is none -> the example.
+    """
+
+    name: str
+    element_type: str
+    shape: tuple[int, ...]
+    open: Mapping[str, int] = MappingProxyType({})
+
+
+class Ends(Struct, frozen=True):
+    """What goes into a model and what comes out of it.
+
+    Attributes:
+        inputs: The inputs that must be fed.
+        outputs: The names of the outputs.
+    """
+
+    inputs: tuple[Fed, ...]
+    outputs: tuple[str, ...]
+
+
 class Written(Struct, frozen=True):
     """A file that was written for a target.
 
@@ -48,25 +77,30 @@ class Written(Struct, frozen=True):
         assumes_operators: Whether the user said that the engine has further operators.
         contents: Reads the names and shapes of the inputs that must be fed, an open dimension as
             its name or None, and the operators of all scopes, whatever their domains.
+        ends: Reads what a program feeds and gets, None where the rank of an input is unknown.
     """
 
     path: str
     assumes_operators: bool
     contents: Callable[[], tuple[Sequence[Input], frozenset[str]]]
+    ends: Callable[[], Ends | None] | None = None
 
 
 class NextStep(Struct, frozen=True):
     """What to do with a file that was written.
 
     Attributes:
-        command: A shell line, to be copied.
+        command: A shell line, to be copied; empty where the program alone is known.
         intent: What it does, without a full stop.
         note: What to put into it first; empty for nothing.
+        program: A whole program in Python that does as much, feeds the file, and prints the shapes
+            of what comes; empty where none is known.
     """
 
     command: str
     intent: str
     note: str = ""
+    program: str = ""
 
 
 class Meant(Struct, frozen=True):

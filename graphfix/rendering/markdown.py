@@ -9,7 +9,14 @@ from graphfix.rendering.grouping import distinct, few_reasons, group_findings, n
 from graphfix.rendering.short_lines import next_steps, replay_line, reproduced_at
 from graphfix.rendering.style import capped, count, printable, size
 from graphfix.rendering.text_report import left_title
-from graphfix.rendering.wording import engine_sentence, exit_meaning, headline, intent_of, number
+from graphfix.rendering.wording import (
+    RUN_PROGRAM,
+    engine_sentence,
+    exit_meaning,
+    headline,
+    intent_of,
+    number,
+)
 from graphfix.report import FileFacts, Finding, Outcome, Report, Reproduced, Status, Verification
 
 _NODES_SHOWN = 5
@@ -129,7 +136,10 @@ def _reproducers(made: Iterable[Reproduced]) -> str:
 def _next(report: Report, code: int, step: NextStep | None) -> str:
     parts = [_bullets(next_steps(report, code), raw=True)]
     if step is not None:
-        parts += [step.note, f"{intent_of(step, report)}:", f"```sh\n{step.command}\n```"]
+        if step.command:
+            parts += [step.note, f"{intent_of(step, report)}:", f"```sh\n{step.command}\n```"]
+        if step.program:
+            parts += [f"{RUN_PROGRAM}:", f"```python\n{step.program}```"]
     return "\n\n".join(part for part in parts if part)
 
 

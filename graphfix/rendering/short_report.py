@@ -6,10 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from os.path import basename
 
+from msgspec import structs
+
 from graphfix.engines.interface import NextStep
 from graphfix.rendering.grouping import Group, distinct, group_findings, node_label
 from graphfix.rendering.short_lines import (
     LABEL,
+    MOST,
     Listed,
     fitted,
     labelled_short,
@@ -27,6 +30,7 @@ from graphfix.rendering.short_lines import (
 from graphfix.rendering.style import PLAIN, WIDTH, Style, capped, count, join, printable, wrap
 from graphfix.rendering.text_report import TONES
 from graphfix.rendering.wording import (
+    RUN_PROGRAM,
     Word,
     engine_sentence,
     headline,
@@ -52,6 +56,9 @@ _UNDECIDED = {
     Verdict.INCONCLUSIVE: "comparing the whole model was inconclusive",
     Verdict.SKIPPED: "the whole model was not compared",
 }
+# The places in a report of what has to leave room for a program first.
+_PROBLEMS, _DEEDS = 2, 4
+_WHERE = "  -v prints a program that runs the file, --example FILE.py writes it"
 _FIRST = 160  # columns of a first line that holds a reason
 
 
@@ -136,9 +143,15 @@ def short_report(
             [[one_line(f"{c.name}: {c.old} -> {c.new}", "  ")] for c in report.io_changes],
         ),
         Listed("Reproducers", _reproducers(report)),
-        _next(report, exit_code, step),
     ]
-    return join(fitted(lines, lists, style))
+    if step is not None and step.program and not next_steps(report, exit_code):
+        program = Listed(f"Next: {_lower(RUN_PROGRAM)}", [step.program.splitlines()])
+        for fewer in ((), (_DEEDS,), (_DEEDS, _PROBLEMS)):
+            shorter = [structs.replace(e, minor=e.minor or n in fewer) for n, e in enumerate(lists)]
+            whole = fitted(lines, [*shorter, program], style)
+            if len(whole) <= MOST:
+                return join(whole)
+    return join(fitted(lines, [*lists, _next(report, exit_code, step)], style))
 
 
 def _deeds(report: Report) -> str:
@@ -350,8 +363,14 @@ def _next(report: Report, exit_code: int, step: NextStep | None) -> Listed:
     entries = [wrap(printable(text), "    ", "  - ") for text in next_steps(report, exit_code)]
     if step is None:
         return Listed("Next", entries)
-    reported = [f"  {step.command}", *([one_line(step.note, "  ")] if step.note else [])]
+    reported = [f"  {step.command}"] if step.command else []
+    reported += [one_line(step.note, "  ")] if step.note else []
+    reported += [_WHERE] if step.program else []
     intent = intent_of(step, report)
     if not entries:
-        return Listed(f"Next: {intent[0].lower()}{intent[1:]}", [reported])
+        return Listed(f"Next: {_lower(intent)}", [reported])
     return Listed("Next", [*entries, [f"  - {intent}:", f"  {reported[0]}", *reported[1:]]])
+
+
+def _lower(text: str) -> str:
+    return text[0].lower() + text[1:]

@@ -21,6 +21,7 @@ from graphfix.rendering.style import (
 )
 from graphfix.rendering.text_outcomes import outcome_lines
 from graphfix.rendering.wording import (
+    RUN_PROGRAM,
     Tone,
     engine_sentence,
     exit_meaning,
@@ -189,10 +190,12 @@ def _reproducers(report: Report) -> list[str]:
 def _next(report: Report, exit_code: int, step: NextStep | None) -> list[str]:
     """Return advice and the next command; its line stays whole so that it can be copied."""
     lines = _bullets(next_steps(report, exit_code))
-    if step is not None:
+    if step is not None and step.command:
         lines += [f"  {intent_of(step, report)}:", f"    {step.command}"]
         if step.note:
             lines += wrap(step.note, "  ")
+    if step is not None and step.program:  # not indented, which Python would refuse
+        lines += [f"  {RUN_PROGRAM}:", *step.program.splitlines()]
     return lines
 
 

@@ -329,6 +329,9 @@ def number(value: float | None) -> str:
     return "0" if value == 0 else f"{value:.2g}"
 
 
+RUN_PROGRAM = "Run it, with arrays of your own"  # the next step, where it is a program
+
+
 def intent_of(step: NextStep, report: Report) -> str:
     """Return what the next command is for, which depends on whether problems are left."""
     return "See what the engine itself says" if problems(report.findings_after) else step.intent

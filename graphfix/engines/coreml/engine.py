@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from graphfix.engines.tables import TabledEngine
+from graphfix.engines.tables import TabledProvider
 
 
-class CoreMLNeuralNetwork(TabledEngine):
+class CoreMLNeuralNetwork(TabledProvider):
     """The format that the provider writes unless it is told otherwise."""
 
     family = "coreml-nn"
     title = "CoreML, NeuralNetwork (ONNX Runtime)"
     spellings = ("ort-coreml-nn",)
+    provider = '("CoreMLExecutionProvider", {"ModelFormat": "NeuralNetwork"})'
 
     def aliases(self) -> Mapping[str, str]:
         """Return the names of the newest version: ``coreml`` is the format of the default."""
@@ -23,9 +24,10 @@ class CoreMLNeuralNetwork(TabledEngine):
         return "; type coreml-mlprogram for the other format"
 
 
-class CoreMLProgram(TabledEngine):
+class CoreMLProgram(TabledProvider):
     """The format that the provider writes for ``ModelFormat=MLProgram``."""
 
     family = "coreml-mlprogram"
     title = "CoreML, MLProgram (ONNX Runtime)"
     spellings = ("ort-coreml-mlprogram",)
+    provider = '("CoreMLExecutionProvider", {"ModelFormat": "MLProgram"})'

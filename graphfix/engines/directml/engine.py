@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from graphfix.engines.tables import TabledEngine
+from graphfix.engines.tables import TabledProvider
 
 
-class DirectML(TabledEngine):
+class DirectML(TabledProvider):
     """The DirectML provider, on Windows."""
 
     family = "directml"
     title = "DirectML (ONNX Runtime)"
     spellings = ("ort-directml", "ort-dml", "dml")
+    provider = '"DmlExecutionProvider"'

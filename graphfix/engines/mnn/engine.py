@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from graphfix.engines.engine import Engine
-from graphfix.engines.interface import NextStep, Written
+from graphfix.engines.interface import Fed, NextStep, Written
 from graphfix.ir.printing import shell_line
 
 if TYPE_CHECKING:
@@ -33,8 +35,25 @@ class MNN(Engine):
     blaming = (_FAILED, _LACKED)
 
     def next_step(self, written: Written, target: Target) -> NextStep:
-        """Return the line that converts the file with MNN's own converter."""
+        """Return the line that converts the file with MNN's own converter, and how to run it."""
+        from graphfix.engines.feeding import FEED, listed, program_of, quoted
+
         model = str(PurePath(written.path).with_suffix(".mnn"))
         words = ["MNNConvert", "-f", "ONNX", "--modelFile", written.path, "--MNNModel", model]
-        line = shell_line([*words, "--bizCode", "graphfix"])
-        return NextStep(line, "convert it for MNN")
+        words += ["--bizCode", "graphfix"]
+        program = program_of(
+            Path(__file__).with_name(FEED),
+            written,
+            _taken,
+            convert=listed(words),
+            model=quoted(model),
+        )
+        return NextStep(shell_line(words), "convert it for MNN", program=program)
+
+
+def _taken(fed: Fed) -> Fed:
+    """Return an input in the types that MNN has."""
+    kind = "float32" if fed.element_type in ("float16", "float64") else fed.element_type
+    if kind == "bool" or kind.removeprefix("u") in ("int16", "int32", "int64"):
+        kind = "int32"
+    return replace(fed, element_type=kind)

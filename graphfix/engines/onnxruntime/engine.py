@@ -11,6 +11,7 @@ from graphfix.engines.interface import Loaded
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from graphfix.engines.interface import NextStep, Written
     from graphfix.engines.profile import Target
 
 
@@ -43,6 +44,12 @@ class ONNXRuntime(Engine):
     def how_to_install(self, target: Target) -> str:
         """Return the line that installs the release."""
         return f"pip install onnxruntime=={'.'.join(map(str, target.version))}.*"
+
+    def next_step(self, written: Written, target: Target) -> NextStep | None:
+        """Return how to run the file."""
+        from graphfix.engines.tables import provider_step
+
+        return provider_step(written, '["CPUExecutionProvider"]')
 
     def means_installed(self, name: str | Target | Path) -> bool:
         """Say whether a name means the onnxruntime that is installed here."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from graphfix.engines.engine import Engine
-from graphfix.engines.interface import NextStep, Written
+from graphfix.engines.interface import Fed, NextStep, Written
 
 if TYPE_CHECKING:
     from graphfix.engines.profile import Target
@@ -42,6 +45,22 @@ class OpenCV(Engine):
         return is_stored(value)
 
     def next_step(self, written: Written, target: Target) -> NextStep:
-        """Return how to read the file."""
+        """Return how to read the file, and how to run it.
+
+        What OpenCV 4 takes is float32, with a vector for a scalar; it returns columns for vectors.
+        """
+        from graphfix.engines.feeding import FEED, program_of
+
         read = f"import cv2; net = cv2.dnn.readNetFromONNX({written.path!r})"
-        return NextStep(f'python -c "{read}"', "Read it")
+        old = target.level < (5,)
+        program = program_of(
+            Path(__file__).with_name(FEED),
+            written,
+            _by_opencv_4 if old else None,
+            vectors="  # of a vector a column comes" if old else "",
+        )
+        return NextStep(f'python -c "{read}"', "Read it", program=program)
+
+
+def _by_opencv_4(fed: Fed) -> Fed:
+    return replace(fed, element_type="float32", shape=fed.shape or (1,))

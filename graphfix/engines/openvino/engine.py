@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from graphfix.engines.engine import Engine
+
+if TYPE_CHECKING:
+    from graphfix.engines.interface import NextStep, Written
+    from graphfix.engines.profile import Target
 
 RELEASES = {"2023.0": "2023.0.1", "2024.0": "2024.0.0", "2026.4": "2026.4.1"}
 _NUMPY = {"2023.0": "numpy<1.25", "2024.0": "numpy<2", "2026.4": "numpy"}
@@ -33,6 +39,13 @@ class OpenVINO(Engine):
         }
     )
     newest_python = MappingProxyType({"openvino2023.0": "3.11", "openvino2024.0": "3.12"})
+
+    def next_step(self, written: Written, target: Target) -> NextStep | None:
+        """Return how to run the file; before 2023.1 the module has the longer name alone."""
+        from graphfix.engines.feeding import FEED, run_step
+
+        module = "openvino.runtime" if target.level < (2023, 1) else "openvino"
+        return run_step(Path(__file__).with_name(FEED), written, module=module)
 
     def blamed(self, said: str) -> tuple[str, str]:
         """Return the operator, and the name or the output of the node, in a refusal.

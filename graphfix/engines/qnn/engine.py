@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from graphfix.engines.engine import Engine
 
 if TYPE_CHECKING:
+    from graphfix.engines.interface import NextStep, Written
+    from graphfix.engines.profile import Target
     from graphfix.ir.views import NodeView, Value
 
 # "left to the CPU: Acosh('y'), Det('z')"
@@ -28,6 +31,21 @@ class QNN(Engine):
         {"qnn2": ("onnxruntime-qnn==2.7.0", "onnxruntime==1.32.0", "numpy", "onnx")}
     )
     blaming = (_LEFT,)
+
+    def next_step(self, written: Written, target: Target) -> NextStep | None:
+        """Return how to run the file with nothing left to the CPU, for the sizes of the program."""
+        from graphfix.engines.feeding import FEED, quoted, run_step
+
+        ends = written.ends() if written.ends is not None else None
+        sizes: dict[str, int] = {}
+        for fed in ends.inputs if ends is not None else ():
+            sizes |= fed.open
+        lines = (
+            f"\noptions.add_free_dimension_override_by_name({quoted(name)}, {size})"
+            for name, size in sizes.items()
+            if name != "?"
+        )
+        return run_step(Path(__file__).with_name(FEED), written, sizes="".join(lines))
 
     def is_constant(self, value: Value) -> bool:
         """Say whether a tensor is computed when a model of fixed sizes is read."""

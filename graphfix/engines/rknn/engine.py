@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from graphfix.engines.engine import Engine
 
 if TYPE_CHECKING:
+    from graphfix.engines.interface import NextStep, Written
+    from graphfix.engines.profile import Target
     from graphfix.ir.views import NodeView, Value
 
 # Without what it lists for quantization and other frameworks: PyTorch alone is a gigabyte.
@@ -55,6 +58,15 @@ class RKNN(Engine):
     requirements = MappingProxyType({"rknn2.3": _LINES})
     newest_python = MappingProxyType({"rknn2.3": "3.12"})
     blaming = (_NAMED,)
+
+    def next_step(self, written: Written, target: Target) -> NextStep | None:
+        """Return how to build and run the file in the simulator, for the sizes of the program."""
+        from graphfix.engines.feeding import FEED, run_step
+
+        ends = written.ends() if written.ends is not None else None
+        names = "inputs=list(feed), input_size_list=[list(a.shape) for a in feed.values()]"
+        sizes = f", {names}" if ends is not None and any(fed.open for fed in ends.inputs) else ""
+        return run_step(Path(__file__).with_name(FEED), written, sizes=sizes)
 
     def computes_early(self, node: NodeView) -> bool:
         """Say whether the toolkit computes a node: what depends on no input; facts/graphs.json."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
+from pathlib import Path, PurePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from graphfix.engines.engine import Engine
-from graphfix.engines.interface import NextStep, Written
+from graphfix.engines.interface import Fed, NextStep, Written
 from graphfix.ir.printing import shell_line
 
 if TYPE_CHECKING:
@@ -48,7 +50,10 @@ class TFLite(Engine):
         return missing["op"] if missing else "", name
 
     def next_step(self, written: Written, target: Target) -> NextStep:
-        """Return the line that converts the file with onnx2tf, as the runner does it.
+        """Return the line that converts the file with onnx2tf, as the runner does it, and more.
+
+        The program runs what comes of it. Pictures go in as ONNX has them, and come out with
+        their channels last.
 
         Source: the help text of onnx2tf 1.29.24. ``-k`` and ``-kat`` keep the layout of inputs,
         ``-ois`` sets their sizes, and ``-osd`` takes names that TensorFlow's pattern refuses.
@@ -57,7 +62,8 @@ class TFLite(Engine):
         imaging = json.loads(Path(__file__).with_name("imaging.json").read_text(encoding="utf-8"))
         words = ["onnx2tf", "-i", written.path, "-o", "converted", "-osd"]
         pictures = [name for name, shape in inputs if len(shape) in imaging["ranks"]]
-        if pictures and not operators.isdisjoint(imaging["operators"]):
+        moved = bool(pictures) and not operators.isdisjoint(imaging["operators"])
+        if moved:
             # Grids have a coordinate for each axis of space, and lie as they are.
             known = dict(inputs) if "GridSample" in operators else {}
             grids = [n for n in pictures if n in known and known[n][-1] == len(known[n]) - 2]
@@ -71,15 +77,39 @@ class TFLite(Engine):
             for name, shape in inputs
             if not all(isinstance(size, int) for size in shape)
         ]
-        words += ["-ois", *sizes] if sizes else []
-        line = shell_line(words)
+        line = shell_line([*words, "-ois", *sizes] if sizes else words)
         note = "Put a size for each <name>." if sizes else ""
         if sizes and not operators.isdisjoint(_WITH_SUBGRAPHS):
             note += (
                 " Sizes that are computed in subgraphs are not known to onnx2tf then, which fails"
                 " at some: `--shape` of graphfix run fixes them for good."
             )
-        return NextStep(line, "Convert it", note)
+        return NextStep(line, "Convert it", note, _program(written, words, moved=moved))
+
+
+def _program(written: Written, words: list[str], *, moved: bool) -> str:
+    """Return the program that converts a file, by these words and the sizes, and runs it."""
+    from graphfix.engines.feeding import FEED, listed, program_of, quoted
+
+    ends = written.ends() if written.ends is not None else None
+    sizes = [
+        f"{fed.name}:{','.join(map(str, fed.shape))}"
+        for fed in (ends.inputs if ends is not None else ())
+        if fed.open
+    ]
+    return program_of(
+        Path(__file__).with_name(FEED),
+        written,
+        _taken,
+        convert=listed([*words, "-ois", *sizes] if sizes else words),
+        model=quoted(f"converted/{PurePath(written.path).stem}_float32.tflite"),
+        layout="  # channels are last (NHWC)" if moved else "",
+    )
+
+
+def _taken(fed: Fed) -> Fed:
+    """Return an input as the TFLite file has it: by another name, a scalar as a vector."""
+    return replace(fed, name=_spelled(fed.name), shape=fed.shape or (1,))
 
 
 def _spelled(name: str) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from graphfix.engines.tables import TabledEngine
+from graphfix.engines.tables import TabledProvider
 
 
-class Xnnpack(TabledEngine):
+class Xnnpack(TabledProvider):
     """The XNNPACK provider."""
 
     family = "xnnpack"
     title = "XNNPACK (ONNX Runtime)"
     spellings = ("ort-xnnpack",)
+    provider = '"XnnpackExecutionProvider"'

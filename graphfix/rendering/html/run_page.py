@@ -22,6 +22,7 @@ from graphfix.rendering.short_lines import next_steps, replay_line, reproduced_a
 from graphfix.rendering.style import count, printable, size
 from graphfix.rendering.text_report import left_title
 from graphfix.rendering.wording import (
+    RUN_PROGRAM,
     Tone,
     engine_sentence,
     exit_meaning,
@@ -97,7 +98,7 @@ def run_page(result: Result, *, dry_run: bool = False, step: NextStep | None = N
                 "next",
                 "Next",
                 tuple(map(printable, (*next_steps(report, code), *_intent(report, step)))),
-                commands=(printable(step.command),) if step is not None else (),
+                commands=_commands(step),
             ),
             Section("time", "Time by stage", table=times(report.seconds)),
             Section("tidied", "Further changes", cards=tidied),
@@ -172,8 +173,17 @@ def _trusted(result: Result) -> Answer:
 def _intent(report: Report, step: NextStep | None) -> tuple[str, ...]:
     if step is None:
         return ()
-    reported = f"{intent_of(step, report)}:"
-    return (step.note, reported) if step.note else (reported,)
+    intent = intent_of(step, report) if step.command else RUN_PROGRAM
+    if step.command and step.program:
+        intent = f"{intent}; the program runs it, with arrays of your own"
+    return (step.note, f"{intent}:") if step.note else (f"{intent}:",)
+
+
+def _commands(step: NextStep | None) -> tuple[str, ...]:
+    if step is None:
+        return ()
+    program = "\n".join(map(printable, step.program.splitlines()))
+    return tuple(text for text in (printable(step.command), program) if text)
 
 
 def _worst(error: float) -> str:
