@@ -26,6 +26,7 @@ from graphfix.report import (
 )
 
 Opsets = dict[str, "int | None"]
+Named = tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
 
 ALLOW_LOSSY = "--allow-lossy"
 ALLOW_MENDED = "--allow-mended"
@@ -50,7 +51,7 @@ def with_removers(
         opsets: The opset of the default domain by scope, as `opsets_of` gives it.
     """
     available = Catalogue.of(settings.available)
-    known: dict[tuple[object, ...], Finding] = {}
+    known: dict[tuple[object, ...], Named] = {}
     result: list[Finding] = []
     for finding in findings:
         node = finding.node
@@ -63,13 +64,11 @@ def with_removers(
             able = [p for p in able if p.accuracy is not MENDED] or able
             able.sort(key=lambda p: (_RANK[p.accuracy], p.id))
             wants = [(p.id, " and ".join(consents_wanting(p, settings))) for p in able]
-            known[key] = replace(
-                finding,
-                removed_by=tuple(p.id for p in able),
-                needs=tuple((name, options) for name, options in wants if options),
-            )
-        like = known[key]
-        result.append(replace(finding, removed_by=like.removed_by, needs=like.needs))
+            needed = tuple(want for want in wants if want[1])
+            known[key] = (tuple(p.id for p in able), needed)
+        by, needs = known[key]
+        same = (by, needs) == (finding.removed_by, finding.needs)
+        result.append(finding if same else replace(finding, removed_by=by, needs=needs))
     return tuple(result)
 
 
