@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from enum import Enum, auto
 
+from graphfix.analysis.memo import answers_about
 from graphfix.ir.model import Model
 from graphfix.ir.views import NodeView, Value
 
@@ -147,6 +148,15 @@ class Holding:
 
     def _identity(self, node: NodeView) -> Held:
         return self.of(node.need(0))
+
+
+def holding_of(model: Model) -> Holding:
+    """Return how the importer holds the values of a model, walked once until it is edited."""
+    answers = answers_about(model.graph)
+    if Holding not in answers:
+        answers[Holding] = Holding(model)
+    held: Holding = answers[Holding]
+    return held
 
 
 def _nodes(model: Model) -> Iterator[NodeView]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule
 from graphfix.engines.tvm.counting import meets_its_length
-from graphfix.engines.tvm.holding import ARITHMETIC, Held, Holding
+from graphfix.engines.tvm.holding import ARITHMETIC, Held, Holding, holding_of
 from graphfix.ir.model import Model
 from graphfix.ir.views import NodeView
 
@@ -42,7 +42,7 @@ def reads_no_sizes(model: Model, target: Target) -> list[Answer]:
     said = "of a shape; with fixed input sizes (--shape) it is computed at import"
     return [
         Yes(node=node, message=f"{target.title} does not compute {node.op} {said}")
-        for node, inputs in _nodes(Holding(model))
+        for node, inputs in _nodes(holding_of(model))
         if Held.SIZES in inputs and node.op not in _READS_SIZES
     ]
 
@@ -57,7 +57,7 @@ def reads_no_number(model: Model, target: Target) -> list[Answer]:
     """TVM imports a single size as a number, which {op} does not take."""
     return [
         Yes(node=node)
-        for node, inputs in _nodes(Holding(model))
+        for node, inputs in _nodes(holding_of(model))
         if node.op in _READS_NO_NUMBER and inputs & _NUMBERS
     ]
 
@@ -71,7 +71,7 @@ def reads_no_number(model: Model, target: Target) -> list[Answer]:
 def number_of_another_type(model: Model, target: Target) -> list[Answer]:
     """TVM computes sizes as 64-bit numbers, which conflict with an operand of fewer bits."""
     found: list[Answer] = []
-    for node, inputs in _nodes(Holding(model)):
+    for node, inputs in _nodes(holding_of(model)):
         types = {value.type_name for value in node.inputs if value is not None}
         met = node.op in ARITHMETIC and inputs == {Held.NUMBER, Held.TENSOR}
         if met and not types & {"int64", "float64", "unknown"}:
@@ -87,7 +87,7 @@ def number_of_another_type(model: Model, target: Target) -> list[Answer]:
 )
 def number_with_a_vector(model: Model, target: Target) -> list[Answer]:
     """TVM drops the axis of a constant vector that is combined with a single size."""
-    holding, found = Holding(model), list[Answer]()
+    holding, found = holding_of(model), list[Answer]()
     for node, inputs in _nodes(holding):
         if node.op not in ARITHMETIC or not inputs & _NUMBERS or Held.CONSTANT not in inputs:
             continue
@@ -113,7 +113,7 @@ def number_with_a_vector(model: Model, target: Target) -> list[Answer]:
 )
 def shape_in_a_tensor(model: Model, target: Target) -> list[Answer]:
     """TVM requires the shape of Reshape as a list of sizes, and it is a computed tensor."""
-    holding = Holding(model)
+    holding = holding_of(model)
     said = f"{target.title} requires the shape of Reshape at import; it is computed later in"
     return [
         Yes(node=node, message=f"{said} a model")
@@ -131,7 +131,7 @@ def shape_in_a_tensor(model: Model, target: Target) -> list[Answer]:
 )
 def computed_range(model: Model, target: Target) -> list[Answer]:
     """TVM does not match the length of a computed Range with a tensor of the same length."""
-    holding = Holding(model)
+    holding = holding_of(model)
     ranges = [node for node in holding.nodes if holding.is_computed_range(node)]
     made = [(node, node.output(0)) for node in ranges]
     return [Yes(node=node) for node, y in made if y is not None and meets_its_length(y)]
@@ -145,7 +145,7 @@ def computed_range(model: Model, target: Target) -> list[Answer]:
 )
 def depth_of_one_hot(model: Model, target: Target) -> list[Answer]:
     """TVM requires a depth of OneHot that is known at import."""
-    holding = Holding(model)
+    holding = holding_of(model)
     depths = [(node, node.need(1)) for node, _ in _nodes(holding) if node.op == "OneHot"]
     return [
         Yes(node=node)
