@@ -30,6 +30,11 @@ PICTURES = (
 )
 SEQUENCES = "(float[1, 6, 16] seq) => (float[1, 6, 8] out) { p = MatMul (seq, m) out = Relu (p) }"
 OPEN = f"(float[N, 3, H, 16] image) => (float[N, 4, H, 16] maps) {{ {CONV} maps = Relu (h) }}"
+# The name in the file and another one are those of one tensor; OpenCV has no vectors.
+ODD = (
+    "(float[7] v, float[4, 4] unused) => (float[1, 7] z, float[7] y) <int64[1] a = {0}> "
+    "{ t = Tanh (v) s = Unsqueeze (t, a) y = Relu (v) q = Squeeze (s, a) z = Unsqueeze (q, a) }"
+)
 WEIGHTS = {"w": (4, 3, 3, 3), "m": (16, 8)}
 _FAMILIES = ("mnn", "ncnn", "opencv", "openvino", "qnn", "rknn", "tflite", "tract", "tvm")
 _STATIC = ("ncnn", "qnn", "rknn")  # an open size is a problem that is left
@@ -136,6 +141,13 @@ def test_pictures(target: str, example: Made) -> None:
 def test_sequences(target: str, example: Made) -> None:
     program = example(SEQUENCES, target)
     assert shapes_printed(program, target) == {"out": (1, 6, 8)}
+
+
+@pytest.mark.parametrize("target", targets())
+def test_vectors_and_what_nothing_reads(target: str, example: Made) -> None:
+    program = example(ODD, target)
+    vector = (7, 1) if target.startswith("opencv4") else (7,)
+    assert shapes_printed(program, target) == {"z": (1, 7), "y": vector}
 
 
 @pytest.mark.parametrize("target", targets())
