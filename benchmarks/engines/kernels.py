@@ -25,25 +25,19 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-import numpy as np
 import onnx
 
 from benchmarks.differential.scope import Array
 from benchmarks.engines.probes import arrays_of, stored
 from graphfix.engines.engine import Engine, engine_of
-from graphfix.engines.hosting.host import Host, Refused
-from graphfix.engines.hosting.runner import HostedRunner
 from graphfix.engines.targets import load_target
-from graphfix.errors import EngineFailed, NoDevice
 from graphfix.ir.schemas import form_of
 from graphfix.ir.storage.weights import dtype_of
+from graphfix.learning import verdicts
 
 _SECONDS = 30.0
 _MEMORY = 3 << 30
-_WORDS = 600
 _OF_OTHERS = 2  # what `numpy.dtype.isbuiltin` is for the types of ml_dtypes
-_RELATIVE, _ABSOLUTE, _FLOOR = 1e-3, 1e-4, 1e-6
-_HALF = 1e-2
 
 
 def cache() -> Path:
@@ -52,65 +46,36 @@ def cache() -> Path:
     return Path(given) if given else Path.home() / ".cache" / "graphfix" / "probes"
 
 
-class Asker:
+class Asker(verdicts.Asker):
     """The engine of a target, started again where a model has killed it."""
 
     def __init__(self, target: str, *, seconds: float = _SECONDS, memory: int = _MEMORY) -> None:
         """Remember the engine; see `graphfix.engines.engine.Engine.host`."""
         known = load_target(target) if _is_target(target) else None
-        self._family = family_of(target)
-        self._name = known.name if known is not None else target
-        self._static = known is not None and known.static_shapes
-        self._seconds, self._memory = seconds, memory
-        self._host: Host | None = None
+        family = family_of(target)
+        name = known.name if known is not None else target
+        super().__init__(
+            lambda: family.host(name, seconds=seconds, memory=memory),
+            static=known is not None and known.static_shapes,
+            half=family.arithmetic == "float16",
+        )
 
     def verdict(
         self, path: Path, given: Mapping[str, Array], expected: Mapping[str, Array]
     ) -> tuple[str, str]:
         """Return what becomes of a model, and the engine's words.
 
-        A process that other models ran in before may have had its memory spoilt by them, so what
-        ends it is asked for once more in a new one.
+        What takes too long or too much is a failure as well: these models are small.
 
         Args:
             path: The model.
             given: Its inputs.
             expected: What it computes.
         """
-        used = self._host is not None and self._host.alive
-        verdict, words = self._asked(path, given, expected)
-        if used and verdict == "crashed":
-            return self._asked(path, given, expected)
+        verdict, words = super().verdict(path, given, expected)
+        if verdict == verdicts.UNANSWERED:
+            verdict = verdicts.REFUSED if self.host_is_alive else verdicts.CRASHED
         return verdict, words
-
-    def _asked(
-        self, path: Path, given: Mapping[str, Array], expected: Mapping[str, Array]
-    ) -> tuple[str, str]:
-        if self._host is None or not self._host.alive:
-            self.close()
-            self._host = self._family.host(self._name, seconds=self._seconds, memory=self._memory)
-        model = onnx.ModelProto.FromString(path.read_bytes())
-        try:
-            runner = HostedRunner(self._host, model, path, parts=2, static=self._static)
-            found = runner.run(given)
-        except NoDevice as none:
-            return "taken", none.message[:_WORDS]
-        except Refused as refused:
-            return "refused", refused.message[:_WORDS]
-        except EngineFailed as failed:
-            return ("refused" if self._host.alive else "crashed"), failed.message[:_WORDS]
-        half = self._family.arithmetic == "float16"
-        said = {name: difference(expected[name], found[name], half=half) for name in expected}
-        wrong = {name: text for name, text in said.items() if text}
-        if not wrong:
-            return "equal", ""
-        return "wrong", "; ".join(f"{name}: {text}" for name, text in wrong.items())[:_WORDS]
-
-    def close(self) -> None:
-        """End the process of the engine."""
-        if self._host is not None:
-            self._host.close()
-        self._host = None
 
 
 def family_of(target: str) -> Engine:
@@ -143,41 +108,6 @@ def _is_target(name: str) -> bool:
 def _family(target: str) -> str:
     """Return the family of a target that has no profile yet: profiles are made of what it says."""
     return target.rstrip("0123456789.")
-
-
-def difference(expected: Array, found: Array, *, half: bool = False) -> str:
-    """Say how an output differs; empty where it is right.
-
-    Floats may differ by 1e-3 of each and 1e-4 of the largest, or 1e-2 of each for 16 bits.
-
-    Args:
-        expected: What is right.
-        found: What an engine computes.
-        half: Whether it computes in float16.
-    """
-    if found.shape != expected.shape:
-        return f"shape {list(expected.shape)} -> {list(found.shape)}"
-    if expected.dtype.kind in "OUS":
-        same = expected.astype(str) == found.astype(str)
-        return "" if np.all(same) else "other text"
-    if expected.dtype.kind not in "fc":
-        count = int(np.count_nonzero(expected != found))
-        return f"{count} of {expected.size} numbers differ" if count else ""
-    one, two = expected.astype(np.float64), np.asarray(found).astype(np.float64)
-    finite = np.isfinite(one)
-    if not np.array_equal(finite, np.isfinite(two)) or not np.array_equal(
-        one[~finite], two[~finite], equal_nan=True
-    ):
-        return "NaN or infinity elsewhere"
-    one, two = one[finite], two[finite]
-    if not one.size:
-        return ""
-    half = half or expected.dtype.itemsize <= 2
-    relative, absolute = (_HALF, _HALF) if half else (_RELATIVE, _ABSOLUTE)
-    allowed = relative * np.abs(one) + absolute * np.abs(one).max() + _FLOOR
-    count = int(np.count_nonzero(np.abs(one - two) > allowed))
-    worst = float(np.abs(one - two).max())
-    return f"{count} of {one.size} numbers differ, by up to {worst:.3g}" if count else ""
 
 
 def _beyond_numpy(path: Path) -> bool:

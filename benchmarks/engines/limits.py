@@ -22,21 +22,9 @@ from onnx import ModelProto, defs, helper, parser
 
 from benchmarks import ROOT
 from benchmarks.engines.kernels import Asker
+from graphfix.learning.limits import FUNCTION, HIGHEST_IR, LOWEST_IR, X, relu
 
-_LOWEST_OPSET, _LOWEST_IR = 7, 3
-_HIGHEST_IR = 14
-_X = np.array([-1.5, 0.0, 2.0], dtype=np.float32)
-_FUNCTION = """
-<ir_version: 8, opset_import: ["": 15, "local": 1]>
-g (float[3] x) => (float[3] y) { y = local.twice (x, x) }
-<opset_import: ["": 15], domain: "local"> twice (a, b) => (c) { c = Relu (a) }
-"""
-
-
-def _relu(opset: int, ir: int) -> ModelProto:
-    graph = parser.parse_graph("g (float[3] x) => (float[3] y) { y = Relu (x) }")
-    imports = [helper.make_opsetid("", opset)]
-    return helper.make_model(graph, opset_imports=imports, ir_version=ir)
+_LOWEST_OPSET = 7
 
 
 def limits(target: str) -> dict[str, Any]:
@@ -47,17 +35,17 @@ def limits(target: str) -> dict[str, Any]:
         def takes(model: ModelProto) -> bool:
             path = Path(folder, "model.onnx")
             path.write_bytes(model.SerializeToString())
-            return asker.verdict(path, {"x": _X}, {"y": np.maximum(_X, 0)})[0] == "equal"
+            return asker.verdict(path, {"x": X}, {"y": np.maximum(X, 0)})[0] == "equal"
 
         opsets = range(_LOWEST_OPSET, defs.onnx_opset_version() + 1)
-        taken = [opset for opset in opsets if takes(_relu(opset, 8))]
-        irs = [ir for ir in range(_LOWEST_IR, _HIGHEST_IR + 1) if takes(_relu(9, ir))]
-        functions = takes(parser.parse_model(_FUNCTION))
+        taken = [opset for opset in opsets if takes(relu(opset, 8))]
+        irs = [ir for ir in range(LOWEST_IR, HIGHEST_IR + 1) if takes(relu(9, ir))]
+        functions = takes(parser.parse_model(FUNCTION))
         path = Path(folder, "contrib.onnx")
 
         def said(op: str) -> str:
             path.write_bytes(_contrib(op).SerializeToString())
-            verdict, words = asker.verdict(path, {"x": _X}, {"y": _X})
+            verdict, words = asker.verdict(path, {"x": X}, {"y": X})
             return strange if verdict == "crashed" else words.replace(op, "OP")
 
         strange = ""
@@ -67,14 +55,14 @@ def limits(target: str) -> dict[str, Any]:
     return {
         "opset": [min(taken), max(taken)],
         "refuses_newer": max(taken) < opsets[-1],
-        "ir": None if max(irs) == _HIGHEST_IR else max(irs),
+        "ir": None if max(irs) == HIGHEST_IR else max(irs),
         "functions": functions,
         "contrib": contrib,
     }
 
 
 def _contrib(op: str) -> ModelProto:
-    model = _relu(15, 8)
+    model = relu(15, 8)
     model.graph.node[0].op_type, model.graph.node[0].domain = op, "com.microsoft"
     model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
     return model

@@ -15,10 +15,10 @@ import numpy as np
 import onnx
 
 from benchmarks.children import call_in_child
-from benchmarks.engines.kernels import Asker, difference
 from graphfix.engines.targets import load_target
 from graphfix.errors import GraphfixError
 from graphfix.ir.storage.weights import dtype_of
+from graphfix.learning.verdicts import Asker, difference
 from graphfix.proving.inputs.maker import FeedMaker
 from graphfix.proving.models import run_model
 

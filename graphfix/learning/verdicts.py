@@ -64,7 +64,7 @@ class Asker:
         Raises:
             NoEngine: The engine does not start.
         """
-        used = self._host is not None and self._host.alive
+        used = self.host_is_alive
         verdict, words = self._asked(path, given, expected)
         if used and verdict == CRASHED:
             return self._asked(path, given, expected)
@@ -106,6 +106,11 @@ class Asker:
             self.close()
             self._host = self._start()
         return self._host
+
+    @property
+    def host_is_alive(self) -> bool:
+        """Whether the process has outlived the last model."""
+        return self._host is not None and self._host.alive
 
     def close(self) -> None:
         """End the process of the engine."""

@@ -9,12 +9,12 @@ import pytest
 from onnx import parser
 
 from benchmarks.engines.facts import facts
-from benchmarks.engines.kernels import difference
 from graphfix.analysis.inference import infer_model
 from graphfix.engines.checking import check_model
 from graphfix.engines.measured import operator_rows, with_since
 from graphfix.engines.profile import Target, target_of
 from graphfix.ir.model import Model
+from graphfix.learning.verdicts import difference
 from graphfix.report import Severity
 
 

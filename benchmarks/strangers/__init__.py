@@ -1,0 +1,1 @@
+"""Made-up engines that `graphfix learn` is measured on."""
