@@ -93,6 +93,7 @@ def run(
     allow_lossy: bool = False,
     allow_mended: bool = False,
     allow_io_change: bool = False,
+    trust_rules: bool = False,
     partial: bool = False,
     verify: str = "auto",
     compute_capability: str = "",
@@ -123,6 +124,8 @@ def run(
         allow_lossy: Consent to lossy sites.
         allow_mended: Consent to how places are read that have no meaning under ONNX.
         allow_io_change: Consent to changes of inputs and outputs.
+        trust_rules: Exit code 0 for an engine whose converter guesses (ncnn, TFLite) although it
+            was not asked.
         partial: Apply big decompositions although findings are left.
         verify: ``auto`` (each site and the whole model, and what the target's own engine computes
             where this machine has it), ``sites``, ``full`` (the whole model alone), ``engine``
@@ -162,6 +165,7 @@ def run(
         allow_lossy=allow_lossy,
         allow_mended=allow_mended,
         allow_io_change=allow_io_change,
+        trust_rules=trust_rules,
         partial=partial,
         verify=verify,
         compute_capability=compute_capability,

@@ -352,12 +352,25 @@ class EngineAsked:
         did: What it did.
         questions: How often it was given a model to find which nodes it says no to.
         said: Why nothing is shown by it, where the verification is of something else.
+        guesses: Whether rules alone are not enough to call a result right, see
+            `graphfix.engines.engine.Engine`.
+        unseen: How many networks that no rule was written for are called fixed by rules alone;
+            None where that was not measured.
+        not_so: How many of these the engine refuses or computes differently.
     """
 
     title: str
     did: Asked = Asked.NOT_RUN
     questions: int = 0
     said: str = ""
+    guesses: bool = False
+    unseen: int | None = None
+    not_so: int = 0
+
+    @property
+    def missed(self) -> bool:
+        """Whether it had to be asked for the result to be called right, and was not."""
+        return self.guesses and self.did not in (Asked.RAN, Asked.BUILT)
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,6 +104,10 @@ def _names(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...])
     help="Allow inputs and outputs to change type or shape.",
 )
 @click.option(
+    "--trust-rules/--no-trust-rules",
+    help="Take rules for enough where the engine, whose converter guesses, is not asked.",
+)
+@click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
@@ -225,6 +229,7 @@ def _options(
     allow_lossy: bool,
     allow_mended: bool,
     allow_io_change: bool,
+    trust_rules: bool,
     timeout: float | None,
     max_memory: str | None,
 ) -> tuple[str, ...]:
@@ -240,7 +245,7 @@ def _options(
         if value is not None:
             words += [f"--{name}", str(value)]
     words += ["--allow-lossy"] * allow_lossy + ["--allow-io-change"] * allow_io_change
-    words += ["--allow-mended"] * allow_mended
+    words += ["--allow-mended"] * allow_mended + ["--trust-rules"] * trust_rules
     return tuple(words)
 
 

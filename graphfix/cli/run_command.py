@@ -84,6 +84,10 @@ if TYPE_CHECKING:
     help="How often the target's engine on this machine may be given a model to find the nodes "
     "that it says no to, for repair; 0: it is not asked for them.",
 )
+@click.option(
+    "--trust-rules/--no-trust-rules",
+    help="Take rules for enough where the engine, whose converter guesses, is not asked.",
+)
 @capability_option
 @sample_options
 @treat_option

@@ -84,6 +84,8 @@ class Engine:
             machine has memory: then no limit of memory is set.
         wants_sizes: Whether it takes more of a model whose inputs have fixed sizes, so that
             benchmarks fix them, and whoever repairs for it does well to.
+        guesses: Whether a converter of it guesses what a model leaves open (which axis is the batch
+            or the channels), so that rules alone are not enough to call a result right.
         blaming: Patterns of messages that name a node, with the groups ``op`` and ``name`` or one
             of them; the first that is found counts.
     """
@@ -104,6 +106,7 @@ class Engine:
     capabilities: tuple[str, ...] = ()
     on_device: bool = False
     wants_sizes: bool = False
+    guesses: bool = False
     blaming: tuple[re.Pattern[str], ...] = ()
 
     def __init__(self, package: str = "", folder: Path | None = None) -> None:

@@ -130,6 +130,9 @@ class Taken(Struct, frozen=True):
         after: How many it takes after graphfix.
         run: Whether it ran them and computed the same; otherwise its rules were asked.
         source: The result.
+        unseen: How many networks that no rule was written for are called fixed by rules alone;
+            None where that was not measured.
+        not_so: How many of these it refuses or computes differently.
     """
 
     models: int
@@ -137,6 +140,8 @@ class Taken(Struct, frozen=True):
     after: int
     run: bool
     source: str
+    unseen: int | None = None
+    not_so: int = 0
 
 
 class Loaded(Struct, frozen=True):

@@ -78,7 +78,12 @@ def engine_asked(
         return None
     engine = _asked_engine(model, settings)
     if did is not Asked.NOT_RUN or engine is None:
-        return EngineAsked(settings.target.title, did)
+        family = engine_of(settings.target.family)
+        taken = family.corpus.get(settings.target.name)
+        unseen, not_so = (None, 0) if taken is None else (taken.unseen, taken.not_so)
+        return EngineAsked(
+            settings.target.title, did, guesses=family.guesses, unseen=unseen, not_so=not_so
+        )
     title = f"{engine.name} {engine.installed()}"
     if any(each.rule == NOT_OPENED for each in found):
         return EngineAsked(title)

@@ -251,7 +251,8 @@ def finish(
     refused = judged.engine is not None and judged.engine.did is Asked.REFUSED
     sites_equal = every_site_equal(sites) and not refused
     code = exit_code(attempt, settings, sites_equal)
-    if code == 0 and _undone(outcomes, settings):
+    missed = judged.engine is not None and judged.engine.missed and settings.verify != "off"
+    if code == 0 and (_undone(outcomes, settings) or (missed and not settings.trust_rules)):
         code = 1
     opsets = opsets_of(run.model)
     open_inputs = _open_inputs(run.model)

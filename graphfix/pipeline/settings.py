@@ -40,6 +40,7 @@ class Settings:
         allow_lossy: Whether lossy sites are consented to.
         allow_mended: Whether the readings of mended sites are.
         allow_io_change: Whether inputs and outputs may change.
+        trust_rules: Whether rules alone are enough for an engine whose converter guesses.
         partial: Whether big decompositions are applied although findings are left.
         unfinished: Rewrites that may leave nothing to the graph passes of last resort, which did
             not finish it in an earlier run.
@@ -67,6 +68,7 @@ class Settings:
     allow_lossy: bool = False
     allow_mended: bool = False
     allow_io_change: bool = False
+    trust_rules: bool = False
     partial: bool = False
     unfinished: frozenset[str] = frozenset()
     verify: str = "auto"
@@ -188,6 +190,8 @@ class RunOptions:
         allow_lossy: Consent to lossy sites.
         allow_mended: Consent to the readings of a file that has no meaning under ONNX.
         allow_io_change: Consent to changes of inputs and outputs.
+        trust_rules: Take rules alone for enough where the target's converter guesses, and its
+            engine is not asked.
         partial: Apply big decompositions although findings are left.
         verify: ``auto``, ``sites``, ``full``, ``engine`` or ``off``.
         compute_capability: What the target's engine is to build for, such as ``sm89``; empty for
@@ -216,6 +220,7 @@ class RunOptions:
     allow_lossy: bool = False
     allow_mended: bool = False
     allow_io_change: bool = False
+    trust_rules: bool = False
     partial: bool = False
     verify: str = "auto"
     compute_capability: str = ""
@@ -261,6 +266,7 @@ class RunOptions:
             allow_lossy=self.allow_lossy,
             allow_mended=self.allow_mended,
             allow_io_change=self.allow_io_change,
+            trust_rules=self.trust_rules,
             partial=self.partial,
             verify=self.verify,
             capability=self.compute_capability,

@@ -76,6 +76,8 @@ def report_json(report: Report) -> Json:
         often["said"] = report.engine.said
         often = {key: value for key, value in often.items() if value}
         found["engine"] = {**picked(report.engine, "title", "did"), **often}
+    if report.engine is not None and report.engine.missed:
+        found["not_asked"] = True
     if report.reproducers:
         found["reproducers"] = [
             {

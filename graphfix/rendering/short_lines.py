@@ -18,7 +18,7 @@ from graphfix.ir.schemas import form_of, newest_opset
 from graphfix.rendering.consents import consents
 from graphfix.rendering.grouping import Group, distinct, group_findings, legend, node_label
 from graphfix.rendering.style import WIDTH, Style, capped, printable, wrap
-from graphfix.rendering.wording import misread, needs_consent, problems
+from graphfix.rendering.wording import asks_trust, misread, needs_consent, problems
 from graphfix.report import (
     Finding,
     Outcome,
@@ -307,6 +307,11 @@ def next_steps(report: Report, exit_code: int) -> tuple[str, ...]:
         )
     if exit_code == 1 and not left and needs_consent(report) and not misread(report):
         steps.append("`--allow-mended` accepts the readings that are listed, and ends with 0.")
+    if exit_code == 1 and not left and asks_trust(report):
+        steps.append(
+            f"`graphfix targets --install {report.target}` gets the engine, and the next run asks "
+            "it; `--trust-rules` takes the rules for enough, and ends with 0."
+        )
     if report.verification.status in (Verdict.INCONCLUSIVE, Verdict.SKIPPED) and exit_code == 1:
         steps.append(
             "`--inputs FILE.npz` compares on inputs of your own, where generated ones do not tell."

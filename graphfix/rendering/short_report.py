@@ -30,6 +30,7 @@ from graphfix.rendering.short_lines import (
 from graphfix.rendering.style import PLAIN, WIDTH, Style, capped, count, join, printable, wrap
 from graphfix.rendering.text_report import TONES
 from graphfix.rendering.wording import (
+    NOT_ASKED,
     RUN_PROGRAM,
     Word,
     engine_sentence,
@@ -83,6 +84,9 @@ def verdict_line(report: Report, exit_code: int, *, dry_run: bool = False) -> st
             why = "nothing shows that the file was read as is said"
         elif word == Word.MENDED:
             why = "repaired as it was read; --allow-mended says that it is meant so"
+        elif word.endswith(", NOT ASKED"):
+            done = f"{count(len(before), 'problem')} repaired" if before else "no problem is known"
+            why = f"{done} by rules alone; {NOT_ASKED}"
         said = one_line(f"{name}{to}: {why}", width=_FIRST)
     elif not changed:
         said = f"{name}{to} needs no repair"

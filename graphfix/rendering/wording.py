@@ -162,7 +162,8 @@ def _done(report: Report, dry_run: bool) -> Headline:
             past = "left as it was in"
         what = _written(report, dry_run, past, "needs no repair")
         none = f"No problem is known for {report.target}. " if report.target else ""
-        return Headline(Word.OK, f"{none}{_source(report)} {what}.", Tone.GOOD)
+        word = f"{Word.OK}, NOT ASKED" if not_asked(report) else Word.OK
+        return Headline(word, f"{none}{_source(report)} {what}.", Tone.GOOD)
     proved = report.verification.status in (Verdict.EQUAL, Verdict.BUILT)
     extra = ""
     if every_site_equal(report.outcomes) and report.verification.status in _UNDECIDED:
@@ -183,7 +184,14 @@ def qualifier(report: Report) -> str:
         return ", WITH LOSS"
     if report.reading is not None and report.verification.status is not Verdict.OFF:
         return ", MENDED"
-    return ", NOT VERIFIED" if report.verification.status is Verdict.OFF else ""
+    if report.verification.status is Verdict.OFF:
+        return ", NOT VERIFIED"
+    return ", NOT ASKED" if not_asked(report) else ""
+
+
+def not_asked(report: Report) -> bool:
+    """Say whether nothing but rules says that a converter that guesses reads the result rightly."""
+    return report.engine is not None and report.engine.missed
 
 
 def engine_sentence(engine: EngineAsked | None, target: str, what: str = "the result") -> str:
@@ -213,7 +221,17 @@ def engine_sentence(engine: EngineAsked | None, target: str, what: str = "the re
         case Asked.INCONCLUSIVE:
             return f"{title} was asked too; its answer is part of this report."
         case _:
-            return f"{title} was not run; the rules known of it were applied."
+            return f"{title} was not run; the rules known of it were applied{_measured(engine)}."
+
+
+def _measured(engine: EngineAsked | None) -> str:
+    """Say how often rules alone were right about networks that they were not written for."""
+    if engine is None or engine.unseen is None:
+        return ""
+    were = "was" if engine.not_so == 1 else "were"
+    return (
+        f": of {engine.unseen} unseen networks that they called fixed, {engine.not_so} {were} not"
+    )
 
 
 def _deed(report: Report) -> tuple[Word, str, str]:
@@ -260,11 +278,24 @@ def _not_done(report: Report, dry_run: bool) -> Headline:
         return Headline(Word.NOT_VERIFIED, f"{trust(report)} {written}", Tone.CAREFUL)
     if needs_consent(report):
         return Headline(Word.MENDED, f"{trust(report)} {written}{MENDED_ADVICE}", Tone.CAREFUL)
+    if asks_trust(report):
+        word = _deed(report)[0] if _changed(report) else Word.OK
+        said = f"By rules no problem is left for {report.target}; {NOT_ASKED}."
+        return Headline(f"{word}, NOT ASKED", f"{said} {written}{kept}", Tone.CAREFUL)
     return Headline(
         Word.NOT_DONE,
         f"{undone(report)} {written}{kept}",
         Tone.BAD,
     )
+
+
+NOT_ASKED = "its converter guesses, and was not asked"
+
+
+def asks_trust(report: Report) -> bool:
+    """Say of a run that ended in 1, where nothing is left, whether the engine alone is missing."""
+    stuck = (Status.REFUSED, Status.FAILED)
+    return not_asked(report) and not any(o.status in stuck for o in report.outcomes)
 
 
 MENDED_ADVICE = " If it was read as it was meant, say so: --allow-mended."
@@ -298,6 +329,8 @@ def exit_meaning(report: Report, exit_code: int) -> str:
         return "it could not be shown that the file was read as is said"
     if needs_consent(report):
         return "the file has no meaning under ONNX; --allow-mended accepts how it was read"
+    if asks_trust(report):
+        return f"{NOT_ASKED}; --trust-rules takes the rules for enough"
     return "what was asked for is not done"
 
 

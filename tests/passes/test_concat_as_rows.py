@@ -47,7 +47,9 @@ def test_values(first: list[int], second: list[int], axis: int, rows: int, opset
 
 
 def test_it_repairs_for_the_engine_that_joins_along_another_axis() -> None:
-    result = graphfix.run(parse(_text([1, 1, 5], [1, 1, 5], 0)), target="tflite1.29")
+    result = graphfix.run(
+        parse(_text([1, 1, 5], [1, 1, 5], 0)), target="tflite1.29", trust_rules=True
+    )
     assert [finding.feature for finding in result.report.findings_before] == [
         "form:Concat.equal-axes"
     ]
@@ -58,7 +60,7 @@ def test_it_repairs_for_the_engine_that_joins_along_another_axis() -> None:
 def test_what_may_be_joined_along_another_axis_is_repaired_for_all_sizes() -> None:
     text = written("@y = Concat <axis = -2> (x, z)", "float[B,4,P,8] x, float[B,4,S,8] z",
                    "float[B,4,T,8]", opset=17)  # fmt: skip
-    result = graphfix.run(parse(text), target="tflite1.29")
+    result = graphfix.run(parse(text), target="tflite1.29", trust_rules=True)
     before = result.report.findings_before
     assert [(finding.feature, finding.certain) for finding in before] == [
         ("form:Concat.equal-axes", False)

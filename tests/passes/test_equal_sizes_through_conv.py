@@ -50,6 +50,6 @@ def test_tflite_is_given_it() -> None:
         "0.25, 1.5, -0.5, 0.7, 0.9}> { c = Conv (x, f) a = Reshape (c, r) t = Exp (a) "
         "e = Reshape (t, i) y = MaxPool <kernel_shape = [2,2], strides = [2,2]> (e) }"
     )
-    result = run(parse(text), "tflite1.29", verify="full")
+    result = run(parse(text), "tflite1.29", trust_rules=True, verify="full")
     assert result.exit_code == 0
     assert [node.op for node in result.model.graph.nodes][-3:] == ["Conv", "Mul", "MaxPool"]

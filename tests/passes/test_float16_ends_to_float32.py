@@ -12,7 +12,7 @@ TEXT = """<ir_version: 8, opset_import: ["" : 17]> g (float16[2, 3] x) => (float
 
 def test_by_consent() -> None:
     model = onnx.parser.parse_model(TEXT)
-    result = graphfix.run(model, target="ncnn1.0", allow_io_change=True)
+    result = graphfix.run(model, target="ncnn1.0", trust_rules=True, allow_io_change=True)
     assert (result.exit_code, result.report.findings_after) == (0, ())
     assert result.report.io_changes == (
         IoChange("x", "float16", "float32"),

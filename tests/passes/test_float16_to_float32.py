@@ -26,7 +26,11 @@ def test_moves_are_exact() -> None:
 def test_a_network_of_halves_is_one_of_floats_for_ncnn() -> None:
     text = HEAD + "(float16[1,2] x) => (float16[1,2] y) { t = Add (x, x) y = Relu (t) }"
     result = graphfix.run(
-        onnx.parser.parse_model(text), target="ncnn1.0", allow_io_change=True, verify="full"
+        onnx.parser.parse_model(text),
+        target="ncnn1.0",
+        trust_rules=True,
+        allow_io_change=True,
+        verify="full",
     )
     assert (result.exit_code, result.report.findings_after) == (0, ())
     (outcome,) = [o for o in result.report.outcomes if o.pass_id == PASS]

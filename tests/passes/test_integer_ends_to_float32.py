@@ -14,7 +14,9 @@ TEXT = """<ir_version: 8, opset_import: ["" : 17]> g (KIND[2, 3] x) => (KIND[2, 
 @pytest.mark.parametrize("kind", ["int32", "int64"])
 def test_by_consent(kind: str) -> None:
     model = onnx.parser.parse_model(TEXT.replace("KIND", kind))
-    result = graphfix.run(model, target="ncnn1.0", allow_io_change=True, allow_lossy=True)
+    result = graphfix.run(
+        model, target="ncnn1.0", trust_rules=True, allow_io_change=True, allow_lossy=True
+    )
     assert (result.exit_code, result.report.findings_after) == (0, ())
     assert result.report.io_changes == (
         IoChange("x", kind, "float32"),

@@ -167,7 +167,7 @@ def test_a_target_says_how_it_is_known_and_what_it_takes() -> None:
     assert (known["known"], known["here"], known["fallback"]) == ("sources", False, None)
     facts = files("graphfix.engines.tensorrt").joinpath("corpus.json").read_text(encoding="utf-8")
     taken = json.loads(facts)["trt8.6"]  # made from what was measured last, as the page is
-    assert known["corpus"] == taken
+    assert known["corpus"] == {"unseen": None, "not_so": 0, **taken}
     assert "trtexec" in known["install"]
     text = target_text(load_target("trt8.6"), (), ())
     assert "  known       read in its source code\n" in text

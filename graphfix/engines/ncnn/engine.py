@@ -52,6 +52,7 @@ class NCNN(Engine):
 
     family = "ncnn"
     title = "ncnn by pnnx"
+    guesses = True
     spellings = ("pnnx",)
     order = 15
     wants_sizes = True

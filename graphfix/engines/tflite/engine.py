@@ -28,6 +28,7 @@ class TFLite(Engine):
 
     family = "tflite"
     title = "TFLite by onnx2tf"
+    guesses = True
     spellings = ("onnx2tf", "litert")
     order = 14
     wants_sizes = True
