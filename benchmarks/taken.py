@@ -4,19 +4,22 @@
 
 Read are the tables of ``results/corpus-*.md`` (by the rules of a target), of
 ``results/old-runtimes.md`` (run in releases of onnxruntime) and of ``results/engines-*.md`` (run in
-other engines); `graphfix targets` shows it.
+other engines), and of ``results/unseen.tsv`` how often rules alone were wrong; `graphfix targets`
+shows it.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from benchmarks.engines.rows import FORMS
+from benchmarks.unseen.row import read
 from graphfix.engines.engine import CORPUS, engines
 from graphfix.engines.interface import Taken
 from graphfix.engines.targets import load_target
@@ -28,7 +31,12 @@ def taken() -> dict[str, Taken]:
     """Return what each target takes, by its name."""
     found = dict(_by_rules(path) for path in sorted(RESULTS.glob("corpus-*.md")))
     found |= dict(_in_engine(path) for path in sorted(RESULTS.glob("engines-*.md")))
-    return {**found, **dict(_in_runtimes(RESULTS / "old-runtimes.md"))}
+    found |= dict(_in_runtimes(RESULTS / "old-runtimes.md"))
+    rows = [row for row in read(RESULTS / "unseen.tsv") if row.code == 0]
+    for name, count in Counter(row.engine for row in rows).items():
+        not_so = sum(row.wrong for row in rows if row.engine == name)
+        found[name] = replace(found[name], unseen=count, not_so=not_so)
+    return found
 
 
 def _by_rules(path: Path) -> tuple[str, Taken]:

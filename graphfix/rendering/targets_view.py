@@ -165,7 +165,10 @@ def taken_text(target: Target) -> str:
         return ""
     before = f"{taken.before} as they are, " if taken.before is not None else ""
     by = "computed rightly in it" if taken.run else "by its rules"
-    return f"of {taken.models} models {before}{taken.after} after graphfix, {by} ({taken.source})"
+    text = f"of {taken.models} models {before}{taken.after} after graphfix, {by} ({taken.source})"
+    if taken.unseen is None:
+        return text
+    return f"{text}; of {taken.unseen} unseen networks called fixed by rules, {taken.not_so} not so"
 
 
 def targets_json(targets: Sequence[Target]) -> list[Json]:
