@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -370,17 +371,19 @@ def _of_engine(result: str, engine: tuple[str, str]) -> tuple[None, Answers]:
             (f"{i}:{key}", value) for i, feed in enumerate(feeds) for key, value in feed.items()
         ]
         given = {key: _array(value) for key, value in named}
-        np.savez("feeds.npz", **given)
         script = Path(__file__).resolve().with_name("asked.py")
-        words = [python, str(script), name, result, "feeds.npz", "answers.npz"]
-        ended = subprocess.run(words, capture_output=True, text=True, timeout=100)
-        if ended.returncode:
-            raise RuntimeError((ended.stderr.strip() or "says nothing").splitlines()[-1])
-        with np.load("answers.npz") as stored:
-            keys = [key.partition(":") for key in stored.files]
-            found: list[list[Any]] = [[] for _ in feeds]
-            for number, _, index in sorted(keys, key=lambda key: (int(key[0]), int(key[2]))):
-                found[int(number)].append(stored[f"{number}:{index}"])
+        with tempfile.TemporaryDirectory(prefix="judged-") as made:
+            feeds_file, answers = f"{made}/feeds.npz", f"{made}/answers.npz"
+            np.savez(feeds_file, **given)
+            words = [python, str(script), name, result, feeds_file, answers]
+            ended = subprocess.run(words, capture_output=True, text=True, timeout=100)
+            if ended.returncode:
+                raise RuntimeError((ended.stderr.strip() or "says nothing").splitlines()[-1])
+            with np.load(answers) as stored:
+                keys = [key.partition(":") for key in stored.files]
+                found: list[list[Any]] = [[] for _ in feeds]
+                for number, _, index in sorted(keys, key=lambda key: (int(key[0]), int(key[2]))):
+                    found[int(number)].append(stored[f"{number}:{index}"])
         return found
 
     return None, run
