@@ -7,10 +7,8 @@ import re
 from pathlib import Path
 
 import onnx
-import pytest
 
-from graphfix.cli import main
-from graphfix.testing import parse
+from tests.learning.test_learn import Machine
 
 GUIDE = Path(__file__).parents[2] / "docs" / "learn.md"
 TARGET = f"reference{'.'.join(onnx.__version__.split('.')[:2])}"
@@ -27,22 +25,20 @@ def program() -> str:
     return found[1]
 
 
-def test_what_the_evaluator_of_onnx_computes_differently_is_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("GRAPHFIX_LEARNED", str(tmp_path / "learned"))
-    Path("reference.py").write_text(program(), encoding="utf-8")
-    words = ["learn", "reference", "--program", "reference.py", "--only", "Relu,GlobalMaxPool"]
-    assert main(words) == 0
-    text = " ".join(capsys.readouterr().out.split())
+def test_what_the_evaluator_of_onnx_computes_differently_is_found(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    (tmp_path / "reference.py").write_text(program(), encoding="utf-8")
+    words = ("--program", "reference.py", "--only", "Relu,GlobalMaxPool")
+    done = machine.run("learn", "reference", *words)
+    assert done.returncode == 0, done.stderr
+    text = " ".join(done.stdout.split())
     assert f"as the target {TARGET}" in text
     assert "wrong GlobalMaxPool (rank: 3, 5" in text
     for shape, out, code in (("2, 3, 8", "2, 3, 1", 1), ("2, 3, 8, 8", "2, 3, 1, 1", 0)):
-        model = parse(POOL.format(shape=shape, out=out))
-        Path("model.onnx").write_bytes(model.SerializeToString())
-        assert main(["check", "model.onnx", "--target", TARGET, "--json"]) == code
-        found = json.loads(capsys.readouterr().out)["findings"]
+        model = machine.model("model.onnx", POOL.format(shape=shape, out=out))
+        checked = machine.run("check", model, "--target", TARGET, "--json")
+        assert checked.returncode == code, checked.stderr
+        found = json.loads(checked.stdout)["findings"]
         assert [(f["severity"], f["node"]["op"]) for f in found] == [
             ("wrong", "GlobalMaxPool")
         ] * code
