@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,7 @@ def test_a_run_asks_the_package_of_the_very_version_alone(
     (folder / "METADATA").write_text(
         f"Metadata-Version: 2.1\nName: tensorrt\nVersion: {installed}\n"
     )
-    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     assert not runs_here(load_target(target))  # what runs it is not there
     for name in ("tensorrt", "polygraphy"):
         (tmp_path / f"{name}.py").write_text("")
