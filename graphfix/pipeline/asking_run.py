@@ -10,9 +10,8 @@ itself, in this place alone, until a second place shows that it is not.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from graphfix.analysis.inference import infer_model
 from graphfix.engines.answers import EngineAnswer
@@ -24,10 +23,8 @@ from graphfix.ir.model import Model
 from graphfix.ir.views import NodeView
 from graphfix.pipeline.engine_questions import Question, Said, said_to
 from graphfix.pipeline.faults import Faults
-from graphfix.pipeline.finishing import finish
+from graphfix.pipeline.finishing import finish as finish_once
 from graphfix.pipeline.hooks import Hook
-from graphfix.pipeline.original import NOTHING, Given
-from graphfix.pipeline.reproducers.recorded_run import finish_with
 from graphfix.pipeline.results import Result
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.verifying import on_disk
@@ -39,46 +36,31 @@ _SAMPLES = 3  # as many as the comparison in the engine takes
 
 def finish_asking(
     model: Model,
+    target: Target,
     settings: Settings,
     hooks: Sequence[Hook],
-    folder: Path | None,
-    *,
-    anonymize: bool = False,
-    given: Given = NOTHING,
+    finish: Callable[[Model, Settings], Result],
 ) -> Result:
-    """Run as `finish_with` does; where the target's engine is asked and says no, once more.
+    """Run, and where the target's engine is asked and says no, run once more with what it said.
 
     Args:
         model: The model, which is edited.
+        target: Whose engine is asked.
         settings: What was asked for.
-        hooks: Notified of stages and passes.
-        folder: Where reproducers go; None writes none.
-        anonymize: Whether names and weights are replaced in them.
-        given: What is reported of the file.
-
-    Raises:
-        InvalidModel: As `finish_with`.
-        PassBug: As `finish_with`.
+        hooks: Notified of asking.
+        finish: Runs the passes over a model; raises what it raises.
     """
-    target = settings.target
-    if target is None or not settings.questions:
-        return finish_with(model, settings, hooks, folder, anonymize=anonymize, given=given)
     known = kept_answers(target)
     asking = _Asking(target, settings, known)
     came = model.path, model.sha256, model.size, model.base_dir
-
-    def run(fresh: Model) -> Result:
-        asked = asking.settings_now()
-        return finish_with(fresh, asked, hooks, folder, anonymize=anonymize, given=given)
-
-    result = run(model)
+    result = finish(model, asking.settings_now())
     if _says_no(result):
         for hook in hooks:
             hook.stage("ask")
         path, sha256, size, base_dir = came
         again = Model(result.original, path=path, sha256=sha256, size=size, base_dir=base_dir)
         if asking.about(again, result):
-            result = run(again)
+            result = finish(again, asking.settings_now())
     if known.engine:
         if result.report.verification.status is Verdict.EQUAL and not result.exit_code:
             infer_model(result.model)
@@ -151,7 +133,7 @@ class _Asking:
                 break
             (self.here if answer.place else self.known.answers).append(answer)
             useful = True
-            result = finish(model.copy(), self.settings_now("off"), (), faults=Faults())
+            result = finish_once(model.copy(), self.settings_now("off"), (), faults=Faults())
             if any(finding.blocks for finding in result.report.findings_after):
                 break
         return useful

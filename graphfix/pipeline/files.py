@@ -185,11 +185,15 @@ def finished(
 
     The arguments and errors are those of `finish_with`.
     """
-    if settings.in_engine:
-        from graphfix.pipeline.asking_run import finish_asking as finish
-    else:
-        finish = finish_with
-    return finish(model, settings, hooks, folder, anonymize=anonymize, given=given)
+
+    def finish(fresh: Model, asked: Settings) -> Result:
+        return finish_with(fresh, asked, hooks, folder, anonymize=anonymize, given=given)
+
+    if settings.target is None or not settings.in_engine or not settings.questions:
+        return finish(model, settings)
+    from graphfix.pipeline.asking_run import finish_asking
+
+    return finish_asking(model, settings.target, settings, hooks, finish)
 
 
 def check_consistent(request: RunRequest) -> None:
