@@ -1,10 +1,13 @@
-"""OpenVINO: scales by channel in QOperators, infinite scales, 16 bits, and 4 of constants."""
+"""OpenVINO: scales of QOperators, infinite ones, 16 bits, 4 of constants, and casts."""
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Sequence
 
-from graphfix.analysis.shape_only_values import of_shapes_alone
+import numpy as np
+from onnx import TensorProto
+
+from graphfix.analysis.shape_only_values import is_made_of, of_shapes_alone
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.operands import only_reader, quantizer_reported_at
 from graphfix.engines.profile import Target
@@ -12,6 +15,8 @@ from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.ir.views import NodeView, Value
 
 _TRANSPOSED, _WIDE = "ConvTranspose", 3
+_FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE)
+_BYTES = ("int8", "uint8", "int16", "uint16")
 _ASKED = "asked of 2026.4.1: facts/asked.json"
 
 
@@ -144,3 +149,63 @@ def _adds_its_bias(conv: NodeView) -> bool:
         end, biased = following, True
     following = only_reader(end.output(0))
     return biased and following is not None and following.op == "QuantizeLinear"
+
+
+@rule(
+    "Cast",
+    feature="form:Cast.quantized",
+    versions="openvino2026.4..",
+    severity=WRONG,
+    source="measured on 2026.4.1 of 8 and 16 bits, cast to float16, float32 and float64, with and "
+    "without Sub: right with Add or Div in place of either, constants alone, 4 bits, a wider rank, "
+    "and where anything else reads one of the tensors",
+)
+def cast_scaled_by_a_wider_tensor(node: NodeView, target: Target) -> Answer:
+    """OpenVINO drops axes that a quantized tensor gets where its Cast is scaled at run time."""
+    maker = node.need(0).producer
+    if maker is None or maker.op != "QuantizeLinear" or not _read_once(node.need(0)):
+        return None
+    quantized, given = node.need(0), node.output(0)
+    zero = maker.input(2)
+    kind = quantized.type_name if zero is None else zero.type_name
+    if node.attr("to") not in _FLOATS or kind not in _BYTES:
+        return None
+    operands: list[Value] = []
+    following = only_reader(given) if _read_once(given) else None
+    if following is not None and following.op == "Sub" and following.need(0) == given:
+        operands.append(following.need(1))
+        given = following.output(0)
+        following = only_reader(given) if _read_once(given) else None
+    if following is None or following.op != "Mul":
+        return None
+    operands += [operand for operand in following.inputs if operand and operand != given]
+    if all(_folds(operand) for operand in operands):
+        return None
+    return _widened(quantized, operands)
+
+
+def _folds(value: Value) -> bool:
+    return of_shapes_alone(value) and not any(is_made_of(value, op) for op in ("Shape", "Size"))
+
+
+def _read_once(value: Value | None) -> bool:
+    return value is not None and not value.is_graph_output and len(value.consumers) == 1
+
+
+def _widened(value: Value, operands: Sequence[Value]) -> bool | Unknown | None:
+    """Say whether operands of no more axes than a tensor give it longer ones."""
+    unknown = next((each for each in (value, *operands) if each.shape is None), None)
+    if unknown is not None:
+        return Unknown(f"rank of {unknown.name}")
+    own = tuple(value.shape or ())
+    if any(len(each.shape or ()) > len(own) for each in operands):
+        return None
+    doubt = False
+    for each in operands:
+        shape = tuple(each.shape or ())
+        for had, other in zip(own[len(own) - len(shape) :], shape, strict=True):
+            if had == 1 and other != 1:
+                return True
+            free = had is None or isinstance(had, str)
+            doubt |= free and other != 1 and (had is None or had != other)
+    return Unknown(f"sizes of {value.name}") if doubt else None
