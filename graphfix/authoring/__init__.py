@@ -33,6 +33,7 @@ from graphfix.authoring.declared_types import declared_in_symbols as declared_in
 from graphfix.authoring.declared_types import leave_undeclared as leave_undeclared
 from graphfix.authoring.declaring import CANONICAL as CANONICAL
 from graphfix.authoring.declaring import INTERFACE as INTERFACE
+from graphfix.authoring.declaring import LAST as LAST
 from graphfix.authoring.declaring import NAMED as NAMED
 from graphfix.authoring.declaring import PREPARE as PREPARE
 from graphfix.authoring.declaring import InferredType as InferredType

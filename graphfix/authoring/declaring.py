@@ -23,6 +23,7 @@ CANONICAL = "canonical"  # runs whenever a target is given; lowers a written mea
 INTERFACE = "interface"  # changes inputs or outputs; needs consent
 TARGETED = "targeted"  # fires only for a finding
 NAMED = "named"  # runs only when named
+LAST = "last"  # runs once whenever a target is given, after all others
 CLAIMS = frozenset({"nan", "inf"})
 
 Evaluate = Callable[
@@ -291,7 +292,8 @@ class Rewriting:
             emits: Operators that the pass may emit, written like `ops`; `PassBug` where it emits
                 another.
             accuracy: The label of its sites; `build.declare` labels one site.
-            stage: `TARGETED` (for findings), `PREPARE`, `CANONICAL`, `INTERFACE` or `NAMED`.
+            stage: `TARGETED` (for findings), `PREPARE`, `CANONICAL`, `INTERFACE`, `LAST` or
+                `NAMED`.
             since: Oldest opset of the default domain that it matches.
             until: Newest opset of the default domain that it matches.
             options: Options by name.

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from graphfix.authoring.declaring import CANONICAL, TARGETED, Pass
+from graphfix.authoring.declaring import CANONICAL, LAST, TARGETED, Pass
 from graphfix.authoring.editing import Recorded
 from graphfix.ir.model import Model
 from graphfix.ir.schemas import first_opset, form_of, newest_opset
@@ -88,6 +88,12 @@ def apply_lossy(run: Run) -> None:
     if run.sweep(lossy=True):
         run.infer()
         canonicalise(run)
+
+
+def finish(run: Run) -> None:
+    """Run the passes that come after all others, once."""
+    for declared in run.passes.staged(LAST, "graph"):
+        run.graph_pass(declared)
 
 
 def run_named(run: Run) -> None:

@@ -24,6 +24,7 @@ from graphfix.pipeline.repair_stages import (
     apply_lossy,
     canonicalise,
     convert,
+    finish,
     legalise,
     run_named,
     step_down,
@@ -176,6 +177,8 @@ def execute(run: Run) -> None:
             run.timed("opset", step_down)
             if run.settings.allow_lossy:
                 run.timed("lossy", apply_lossy)
+        if run.settings.target is not None:
+            run.timed("last", finish)
     _expect_corrections(run)
     run.timed("check", _look_after)
 

@@ -94,6 +94,7 @@ _WHEN = {
     "canonical": "on every model that a target is given for",
     "targeted": "where a finding asks for it",
     "interface": "with `--allow-io-change`, where a finding asks for it",
+    "last": "whenever there is a target, after all others",
     "named": "only when it is named with `--passes`",
 }
 

@@ -183,9 +183,10 @@ class Weights:
         elem_type: TensorProto.DataType.
         shape: Dimensions.
         aside: The file of a run that has them; it is there as long as they are.
+        digest: That of the bytes as they are stored; None until someone asks.
     """
 
-    __slots__ = ("_span", "aside", "base_dir", "elem_type", "proto", "shape")
+    __slots__ = ("_span", "aside", "base_dir", "digest", "elem_type", "proto", "shape")
 
     def __init__(
         self,
@@ -201,6 +202,7 @@ class Weights:
         self.elem_type: int = dense.data_type
         self.shape: tuple[int, ...] = tuple(proto.dims)
         self._span: tuple[Any, Any] | None = None
+        self.digest: bytes | None = None
 
     @property
     def dtype(self) -> Any:
