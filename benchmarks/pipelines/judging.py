@@ -19,6 +19,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 draws: Any = import_module("draws")
+widening: Any = import_module("widening")
 
 Answers = Callable[[Sequence[Any]], list[list[Any]]]
 Fits = Callable[[Sequence[int]], bool]
@@ -34,12 +35,15 @@ _NOISE = 4.0
 _ROUNDING, _HALF_ROUNDING = 1e-6, 2.0**-11
 # An original that onnxruntime's optimizations change by more than this is no reference: scales that
 # are infinite, for one. Nor is it one for another engine where such a rounding error of its weights
-# does: the best of candidates that are equal up to rounding, as random weights make them.
+# does: the best of candidates that are equal up to rounding, as random weights make them. The same
+# holds of float16 where the original in float32, in which the engine computes, is another.
 _MEANINGLESS = 0.5
 _QUANTIZED = ("integer", "quant", "qlinear", "bits")
 _QUANTIZERS = ("QuantizeLinear", "DequantizeLinear")
 _SCALED = ("Resize", "Upsample")  # whose scales are sizes
 _COUNT = 3
+_HALF_TYPE = 10  # of TensorProto
+_WITHOUT_HALF = ("openvino",)  # which compute it in float32
 # Of outputs that are 0 everywhere.
 _TINY = 1e-5
 
@@ -206,6 +210,7 @@ def judged(original: str, result: str, engine: tuple[str, str] | None = None) ->
         return {**answer, "reason": _short(error)}
     base = bound(operators, types)
     steps = base == _STEPS
+    is_half = _HALF_TYPE in types and engine is not None and engine[1] in _WITHOUT_HALF
     off = _session_of_rounded(described, alone=not steps) if engine else None
     given = list(_references(best, plain, sizes, fits))
     noise = furthest(
@@ -228,6 +233,9 @@ def judged(original: str, result: str, engine: tuple[str, str] | None = None) ->
             noise = list(map(max, noise, of_rounding))
         elif max(of_rounding, default=0.0) > _MEANINGLESS:
             reason = "onnxruntime computes something else with weights off by a rounding error"
+            return {**answer, "runs": False, "reason": reason}
+        elif is_half and _as_float32(described, best, given) > _MEANINGLESS:
+            reason = "onnxruntime computes something else in float32 than in float16"
             return {**answer, "runs": False, "reason": reason}
     if not result:
         return answer
@@ -342,6 +350,21 @@ def _moved(off: Any, best: Any, given: Sequence[Any]) -> Iterator[tuple[Any, Any
             yield wanted, off.run(names, feed)
         except Exception:  # a scale may be off where it must not be
             return
+
+
+def _as_float32(described: bytes, best: Any, given: Sequence[Any]) -> float:
+    """Return how far the original is from itself in float32; 0 where that does not run."""
+    names = [one.name for one in best.get_outputs()]
+    worst: list[float] = []
+    try:
+        wide = draws.session_of(widening.widened(described))
+        for feed, wanted, _ in given:
+            found = flat(wide.run(names, widening.fed(feed)))
+            pairs = zip(flat(wanted), found, strict=True)
+            worst += [apart(a, b.astype(a.dtype)) for a, b in pairs]
+    except Exception:  # of onnxruntime's own classes: some kernels have one type alone
+        return 0.0
+    return max((each for each in worst if np.isfinite(each)), default=0.0)
 
 
 def _means(session: Any, sizes: Sequence[int]) -> bool:

@@ -24,6 +24,7 @@ from benchmarks.pipelines.measured import (
     reason_class,
     row_line,
 )
+from benchmarks.pipelines.widening import fed, widened
 
 HEAD = '<ir_version: 8, opset_import: ["" : 17]> g '
 SIZES = (2, 6, 4, 32, 5)
@@ -197,6 +198,38 @@ def test_the_best_of_what_is_equal_up_to_rounding_is_no_reference_for_another_en
         assert answer["runs"] is runs
         assert ("off by a rounding error" in answer["reason"]) is not runs
         assert judging.judged(path, path)["status"] == "equal"  # of the same kernels it is one
+
+
+def test_what_float16_decides_is_no_reference_for_an_engine_of_float32(tmp_path: Path) -> None:
+    text = (
+        "(float[n] x) => (float[n] y) <float16 k = {%s}, float16 least = {8192}, int64[1] o = {0}> "
+        "{ h = Cast <to = 10> (x) a = Add (h, k) u = Unsqueeze (a, o) s = Squeeze (u, o) "
+        "b = Sub (s, k) d = Sub (b, h) c = Abs (d) e = Greater (c, least) y = Cast <to = 1> (e) }"
+    )
+    big, small = 25600, 0  # the bits of 1024, which float16 has in ones, and of 0
+    for bits, runs in ((big, False), (small, True)):
+        path = saved(tmp_path / "a.onnx", text % bits)
+        answer = judging.judged(path, path, (sys.executable, "openvino"))
+        assert answer["runs"] is runs
+        assert ("in float32 than in float16" in answer["reason"]) is not runs
+        assert judging.judged(path, path, (sys.executable, "onnxruntime"))["status"] == "equal"
+
+
+def test_float16_becomes_float32_in_subgraphs_too(tmp_path: Path) -> None:
+    text = (
+        "(float16[2] x, bool c) => (float16[2] y) <float16[2] w = {15360, 16384}> "
+        "{ y = If (c) <then_branch = t () => (float16[2] a) { h = Constant <value = float16[2] "
+        "{15360, 0}> () a = Add (x, h) }, else_branch = e () => (float16[2] b) "
+        "{ f = Cast <to = 1> (w) b = Cast <to = 10> (f) }> }"
+    )
+    given = {"x": np.array([2049, 1], np.float32), "c": np.array(True)}
+    described = widened(parser.parse_model(HEAD + text).SerializeToString())
+    (tmp_path / "a.onnx").write_bytes(described)
+    wide = session_of(str(tmp_path / "a.onnx"))
+    assert wide.run(None, given)[0].tolist() == [2050, 1]  # float16 has no 2049
+    assert wide.run(None, {**given, "c": np.array(False)})[0].tolist() == [1, 2]
+    narrow = fed({"x": np.ones(1, np.float16), "c": given["c"]})
+    assert [narrow["x"].dtype, narrow["c"].dtype] == [np.float32, np.bool_]
 
 
 def test_weights_that_are_sizes_are_not_rounded(tmp_path: Path) -> None:
