@@ -227,7 +227,10 @@ class Engine:
         return value.is_constant
 
     def computes_early(self, node: NodeView) -> bool:
-        """Say whether it computes a node when it reads the model, so that no rule judges it."""
+        """Say whether it computes a node when it reads the model, so that no rule judges it.
+
+        Or whether it takes it with others for one operator of its own, and computes that rightly.
+        """
         return False
 
     def opset_of(self, node: NodeView) -> int:

@@ -1,10 +1,11 @@
 """Exchange the operands of sums that an engine joins with others and then computes differently.
 
 What it does: Writes the second operand first: the product with the rotated halves of rotary
-    positions, or the mask of attention.
+    positions, the mask of attention, or the 1 of x / (|x| + 1).
 Why engines need it: pnnx joins x * c + rotated * s to one RotaryEmbed, which reads after its
     tables where there are several heads, and attention that is written out to one SDPA, which takes
-    the mask of the first batch for all. It does neither where the operands are in another order.
+    the mask of the first batch for all, and a softsign that is written out to one F.softsign, which
+    ncnn has no layer for. It does none of that where the operands are in another order.
 Before: y = Add (p, q)               # p = x * c, q = Concat (-x[n/2:], x[:n/2]) * s
 After: y = Add (q, p)
 When it refuses: The second operand is neither a constant next to a tensor nor a product of joined
@@ -16,7 +17,13 @@ References: https://onnx.ai/onnx/operators/onnx__Add.html
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 
-@rewrite("Add", removes="form:Add.rotation form:Add.mask", emits="Add", since=7, claims="nan inf")
+@rewrite(
+    "Add",
+    removes="form:Add.rotation form:Add.mask form:Add.softsign",
+    emits="Add",
+    since=7,
+    claims="nan inf",
+)
 def add_operands_exchanged(node: NodeView, build: Builder) -> Value:
     """Exchange the operands, see the module."""
     first, second = node.need(0), node.need(1)

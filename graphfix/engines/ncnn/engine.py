@@ -61,10 +61,14 @@ class NCNN(Engine):
     blaming = (_RUN, _LACKED)
 
     def computes_early(self, node: NodeView) -> bool:
-        """Say whether pnnx computes a node: its fold_constants runs what depends on no input."""
-        from graphfix.analysis.constants_with_shapes import are_known_with_sizes
+        """Say whether pnnx computes a node, or takes it with others for a shrink.
 
-        return are_known_with_sizes(node)
+        Its fold_constants runs what depends on no input.
+        """
+        from graphfix.analysis.constants_with_shapes import are_known_with_sizes
+        from graphfix.engines.ncnn.shrinking import is_shrunk
+
+        return are_known_with_sizes(node) or is_shrunk(node)
 
     def next_step(self, written: Written, target: Target) -> NextStep:
         """Return the line that converts the file with pnnx, and how to run it.

@@ -75,6 +75,8 @@ def _followed(maker: NodeView, value: Value, size: int) -> list[Value]:
         return [x] if x.dim(0) == size else []
     if maker.op == "Transpose":
         return [maker.need(0)] if list(maker.attr("perm", ()))[:1] == [0] else []
+    if maker.op == "MatMul" and _is_of_rows(maker):
+        return [maker.need(0)]
     if maker.op not in KEEPING:
         return []
     return [
@@ -85,6 +87,12 @@ def _followed(maker: NodeView, value: Value, size: int) -> list[Value]:
         and operand.rank == value.rank
         and operand.dim(0) == size
     ]
+
+
+def _is_of_rows(product: NodeView) -> bool:
+    """Say whether a MatMul takes each row of a tensor to a row, by constant weights."""
+    x, weights = product.need(0), product.need(1)
+    return (x.rank or 0) > _MATRIX and weights.rank == _MATRIX and known_with_sizes(weights)
 
 
 def axes_of(node: NodeView) -> Sequence[int]:
