@@ -6,6 +6,7 @@ Of drafted nodes together more is known: values computed of shapes tell sizes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,23 @@ def type_of(tensor: Tensor) -> TypeProto | None:
     if not tensor.elem_type:
         return None
     return make_info(tensor).type
+
+
+def _read_type(tensor: Tensor) -> TypeProto | None:
+    """Return the same as `type_of`, to be read only: many tensors are of one type."""
+    if tensor.opaque is not None or not tensor.elem_type:
+        return tensor.opaque
+    return _plain_type(tensor.elem_type, tensor.shape)
+
+
+@lru_cache(maxsize=1024)
+def _plain_type(elem_type: int, shape: Shape | None) -> TypeProto:
+    return make_info(Variable("", elem_type, shape)).type
+
+
+@lru_cache(maxsize=256)
+def _imports(opsets: tuple[tuple[str, int], ...]) -> list[onnx.OperatorSetIdProto]:
+    return [onnx.helper.make_opsetid(domain, version) for domain, version in opsets]
 
 
 def type_text(proto: TypeProto | None) -> str:
@@ -119,7 +137,7 @@ def infer_node(
     for tensor in node.inputs:
         if not tensor.name:
             continue
-        known = type_of(tensor)
+        known = _read_type(tensor)
         if known is None:
             return ""
         types[tensor.name] = known
@@ -128,7 +146,7 @@ def infer_node(
             constant = _small(values(tensor))
         if constant is not None:
             data[tensor.name] = constant
-    imports = [onnx.helper.make_opsetid(d, v) for d, v in node.graph.opsets.items()]
+    imports = _imports(tuple(node.graph.opsets.items()))
     proto = read_by_inference(export_node(node))
     try:
         inferred = onnx.shape_inference.infer_node_outputs(

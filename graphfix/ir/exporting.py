@@ -18,7 +18,7 @@ from onnx import (
 from graphfix.errors import PassBug
 from graphfix.ir.graph import Constant, Function, Graph, Node, Variable
 from graphfix.ir.protos import normal_domain
-from graphfix.ir.schemas import AttributeRef
+from graphfix.ir.schemas import AttributeRef, form_of
 
 
 def write_graph(graph: Graph, target: GraphProto) -> bool:
@@ -114,17 +114,11 @@ def export_node(node: Node) -> NodeProto:
     proto = node.proto
     if proto is not None and not node.notes and _is_untouched(node, proto):
         return proto
+    if proto is None:
+        return _new_proto(node)
     fresh = NodeProto()
-    if proto is not None:
-        fresh.CopyFrom(proto)
-    elif node.inherit is not None:
-        fresh.doc_string = node.inherit.doc_string
-        fresh.metadata_props.extend(node.inherit.metadata_props)
-    if node.notes:
-        known = {entry.key: entry for entry in fresh.metadata_props}
-        for key, value in node.notes.items():
-            entry = known.get(key) or fresh.metadata_props.add(key=key)
-            entry.value = value
+    fresh.CopyFrom(proto)
+    _write_notes(node, fresh)
     fresh.op_type = node.op
     if normal_domain(fresh.domain) != node.domain:
         fresh.domain = node.domain
@@ -138,9 +132,36 @@ def export_node(node: Node) -> NodeProto:
             del field[:]
             field.extend(names)
     _write_attributes(node, fresh)
-    if proto is not None and fresh == proto:
-        return proto
+    return proto if fresh == proto else fresh
+
+
+def _new_proto(node: Node) -> NodeProto:
+    """Return the proto of a node that no file has; nothing of it is there to be compared with."""
+    fresh = NodeProto(
+        op_type=node.op,
+        input=[tensor.name for tensor in node.inputs],
+        output=[tensor.name for tensor in node.outputs],
+    )
+    if node.inherit is not None:
+        fresh.doc_string = node.inherit.doc_string
+        fresh.metadata_props.extend(node.inherit.metadata_props)
+    _write_notes(node, fresh)
+    if node.domain:
+        fresh.domain = node.domain
+    if node.name:
+        fresh.name = node.name
+    if node.overload:
+        fresh.overload = node.overload
+    fresh.attribute.extend(encode_attribute(node, name, node.attrs[name]) for name in node.attrs)
     return fresh
+
+
+def _write_notes(node: Node, fresh: NodeProto) -> None:
+    if node.notes:
+        known = {entry.key: entry for entry in fresh.metadata_props}
+        for key, value in node.notes.items():
+            entry = known.get(key) or fresh.metadata_props.add(key=key)
+            entry.value = value
 
 
 def _is_untouched(node: Node, proto: NodeProto) -> bool:
@@ -205,16 +226,9 @@ def encode_attribute(node: Node, name: str, value: Any) -> AttributeProto:
 
 
 def _schema_type(node: Node, name: str) -> int:
-    version = node.graph.opsets.get(node.domain, 1)
-    try:
-        schema = onnx.defs.get_schema(node.op, version, node.domain)
-    except onnx.defs.SchemaError:
-        return AttributeProto.INTS
-    attribute = schema.attributes.get(name)
-    if attribute is None:  # a step of the opset is under way, and the form is that of the other one
-        return AttributeProto.INTS
-    # At run time the type is an enumeration of C++, whatever the stub says.
-    return int(cast("Any", attribute.type).value)
+    form = form_of(node.op, node.graph.opsets.get(node.domain, 1), node.domain)
+    # A step of the opset may be under way: then the form is that of the other one.
+    return AttributeProto.INTS if form is None else form.kinds.get(name, AttributeProto.INTS)
 
 
 def _write_initializers(graph: Graph, target: GraphProto) -> bool:
