@@ -2,7 +2,7 @@
 
     python -m benchmarks.lines [REVISION] [-o benchmarks/results/lines.md]
 
-The product is `graphfix` and `passes`, the tests are `tests`; both stand next to their budgets and
+The product is `graphfix` and `passes`, the tests are `tests`; both are next to their budgets and
 next to an earlier commit. `lines.toml` says of the packages that hold the most what they are for.
 """
 
