@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from graphfix.errors import EngineFailed
 from graphfix.proving.values.kinds import Feed, Value
 
 if TYPE_CHECKING:
@@ -55,4 +56,10 @@ class _Taking:
         self._turns = turns
 
     def run(self, feed: Feed) -> dict[str, Value]:
-        return self._turns.take(self._opener).run(feed)
+        try:
+            return self._turns.take(self._opener).run(feed)
+        except EngineFailed as error:
+            # Whoever keeps the error would keep the frames in which it was raised, and with them
+            # the engine and its weights, while another one is loaded.
+            error.__context__ = None
+            raise error.with_traceback(None) from None

@@ -19,6 +19,7 @@ from onnx.external_data_helper import (
     write_external_data_tensors,
 )
 
+from graphfix.errors import EngineFailed
 from graphfix.proving.models import compare_files, run_model
 from graphfix.proving.runners import evaluators
 from graphfix.proving.runners.evaluators import Evaluators
@@ -268,6 +269,34 @@ def test_one_engine_is_loaded_at_a_time() -> None:
     one.run({"x": None})
     two.run({"x": None})
     assert said == ["one", "two", "one", "two"]
+
+
+class Failing(Loud):
+    """An engine that fails, as onnxruntime does: another exception is what it was raised for."""
+
+    def run(self, feed: Feed) -> dict[str, Value]:
+        try:
+            raise ValueError(self.name)
+        except ValueError as error:
+            raise EngineFailed(f"{error} is no size") from None
+
+
+def test_an_error_that_is_kept_keeps_no_engine() -> None:
+    loaded: weakref.WeakSet[Loud] = weakref.WeakSet()
+
+    def opener(kind: type[Loud]) -> Loud:
+        engine = kind(kind.__name__, [])
+        loaded.add(engine)
+        return engine
+
+    turns = Turns(0)
+    failing = turns.open(lambda: opener(Failing))
+    other = turns.open(lambda: opener(Loud))
+    with pytest.raises(EngineFailed, match="Failing is no size") as kept:
+        failing.run({"x": None})
+    other.run({"x": None})
+    assert [engine.name for engine in loaded] == ["Loud"]
+    assert kept.value.__context__ is None
 
 
 def test_values_past_the_limit_are_kept_in_files(tmp_path: Path) -> None:
