@@ -34,7 +34,7 @@ def known_sizes(model: onnx.ModelProto) -> dict[str, list[int | str] | None]:
     """Return what is known of the shape of each tensor; shape inference fills gaps."""
     # It refuses some valid models; declared shapes remain.
     with contextlib.suppress(*REFUSALS):
-        model = infer_shapes(without_weights(model))
+        model = infer_shapes(_with_quantizers_read(without_weights(model)))
     graph = model.graph
     result: dict[str, list[int | str] | None] = {
         info.name: declared_sizes(info.type)
@@ -49,6 +49,34 @@ def known_sizes(model: onnx.ModelProto) -> dict[str, list[int | str] | None]:
     return result
 
 
+def _with_quantizers_read(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Show inference onnxruntime's own quantizers, which it does not know, as casts.
+
+    Args:
+        model: A copy, which is changed.
+    """
+    nodes = [n for n in model.graph.node if n.domain == _CONTRIB and n.op_type in _QUANTIZERS]
+    if not nodes:
+        return model
+    types = {tensor.name: tensor.data_type for tensor in model.graph.initializer}
+    for info in (*model.graph.input, *model.graph.value_info, *model.graph.output):
+        types.setdefault(info.name, info.type.tensor_type.elem_type)
+    for node in nodes:
+        place, other = _QUANTIZERS[node.op_type]
+        named = types.get(node.input[place]) if len(node.input) > place else None
+        kind = named or types.get(node.output[0]) or other
+        del node.attribute[:], node.input[1:]
+        node.domain, node.op_type = "", "Cast"
+        node.attribute.append(onnx.helper.make_attribute("to", kind))
+    return model
+
+
+_CONTRIB = "com.microsoft"
+# The input whose type the result has, and the type that it has where there is none.
+_QUANTIZERS = {
+    "DequantizeLinear": (1, onnx.TensorProto.FLOAT),
+    "QuantizeLinear": (2, onnx.TensorProto.UINT8),
+}
 _PRODUCTS = frozenset({"Gemm", "MatMul", "MatMulInteger"})
 # The input with the filters, by operator; ConvTranspose has its input channels on another axis.
 _FILTERS = {"Conv": 1, "ConvInteger": 1, "ConvTranspose": 1, "QLinearConv": 3}

@@ -52,6 +52,26 @@ CASES: list[tuple[str, dict[str, int]]] = [
 ]
 
 
+QUANTIZED = (
+    '<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]> g (float[N, C, W] x, '
+    "int16[8, 3, 1] w) => (float[] y) <float k = {0.5}, int16 z = {0}> "
+    "{ q = com.microsoft.QuantizeLinear (x, k, z) d = com.microsoft.DequantizeLinear (q, k, z) "
+    "v = com.microsoft.DequantizeLinear (w, k, z) y = Conv (d, v) }"
+)
+
+
+def test_quantizers_of_onnxruntime_keep_sizes() -> None:
+    model = parser.parse_model(QUANTIZED)
+    before = model.SerializeToString()
+    shapes = known_sizes(model)
+    assert contracted_sizes(model.graph, shapes) == {"C": 3}
+    assert [shapes[name] for name in "qdv"] == [["N", "C", "W"], ["N", "C", "W"], [8, 3, 1]]
+    assert model.SerializeToString() == before
+    declared = model.graph.value_info.add(name="q")
+    declared.type.tensor_type.elem_type = 5  # int16, as the zero point
+    assert contracted_sizes(model.graph, known_sizes(model)) == {"C": 3}
+
+
 @pytest.mark.parametrize(("text", "expected"), CASES)
 def test_sizes(text: str, expected: dict[str, int]) -> None:
     model = parser.parse_model(HEAD + text)
