@@ -37,8 +37,9 @@ _LINES = (
 )
 # "The input 0 of NonZero('y') need to be constant!"
 _NAMED = re.compile(r"\b(?P<op>[A-Z]\w+)\('(?P<name>[^']*)'\)")
-# What gives constants is read before anything is computed.
-_READ_FIRST = frozenset({"Constant", "ConstantOfShape"})
+# What gives constants is read before anything is computed, and so is what onnxruntime 1.17, which
+# computes them, has no kernels for in some types.
+_READ_FIRST = frozenset({"Constant", "ConstantOfShape", "Trilu"})
 
 
 class RKNN(Engine):

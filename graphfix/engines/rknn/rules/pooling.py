@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from graphfix.analysis.constants_with_shapes import known_with_sizes
+from graphfix.engines.pool_windows import window_sticks_out
 from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
-from graphfix.engines.rule import REJECT, Answer, rule
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.ir.views import NodeView
+
+_VOLUME = 3  # spatial dimensions
 
 
 @rule(
@@ -26,3 +29,26 @@ def pads_as_wide_as_windows(node: NodeView, target: Target) -> Answer:
     if len(pads) != 2 * len(windows):
         return False
     return any(pad >= window for pad, window in zip(pads, windows * 2, strict=True))
+
+
+@rule(
+    "AveragePool",
+    feature="shape:AveragePool.pads",
+    severity=WRONG,
+    source=f"{TOOLKIT}: with padding that counts it ends with SIGABRT; with automatic padding or"
+    " dilations it does not build; full windows of any size and stride are equal",
+)
+def volumes_beyond_their_end(node: NodeView, target: Target) -> Answer:
+    """RKNN computes AveragePool of three spatial dimensions wrongly where windows are not full."""
+    x = node.input(0)
+    windows = node.attr("kernel_shape", ())
+    if x is None or len(windows) != _VOLUME or known_with_sizes(x):
+        return False
+    if node.attr("auto_pad", "NOTSET") in ("SAME_LOWER", "SAME_UPPER"):
+        return Yes(severity=REJECT)
+    if any(int(step) != 1 for step in node.attr("dilations", ())):
+        return Yes(feature="attr:AveragePool.dilations", severity=REJECT)
+    if any(node.attr("pads", ())):
+        return Yes(severity=REJECT) if node.attr("count_include_pad", 0) else True
+    beyond = bool(node.attr("ceil_mode", 0)) and window_sticks_out(node)
+    return beyond and Yes(feature="attr:AveragePool.ceil_mode=1")
