@@ -11,7 +11,37 @@ from tests.engines.cases import No, Unknown, Yes, assert_no, assert_unknown, ass
 R = "rknn2.3"
 X = "(float[2,3] x) => (float[2,3] y) "
 
+VOLUME = (
+    "(float[1,2,6,5,4] x) => (float[A,B,C,D,E] y) {{ z = Neg (x) y = AveragePool <kernel_shape ="
+    " [{}], strides = [2, 2, 2]{}> (z) }}"
+)
+TRILU = (
+    "(float[2,2] x) => (float[2,2] y) <{t}[2,2] c = {{1, 1, 1, 1}}> {{ t = Trilu (c)"
+    " d = Cast <to = 1> (t) y = Mul (x, d) }}"
+)
 YES = [
+    Yes(
+        VOLUME.format("3, 3, 2", ", pads = [0, 1, 0, 0, 1, 0]"),
+        "volumes-beyond-their-end",
+        "shape:AveragePool.pads",
+        "wrong",
+        target=R,
+    ),
+    Yes(
+        VOLUME.format("3, 3, 2", ", pads = [0, 1, 0, 0, 1, 0], count_include_pad = 1"),
+        "volumes-beyond-their-end",
+        "shape:AveragePool.pads",
+        "reject",
+        target=R,
+    ),
+    Yes(
+        VOLUME.format("2, 2, 2", ", ceil_mode = 1"),
+        "volumes-beyond-their-end",
+        "attr:AveragePool.ceil_mode=1",
+        "wrong",
+        target=R,
+    ),
+    Yes(TRILU.format(t="bool"), "stated-types", "dtype:Trilu.bool", "reject", target=R),
     Yes("(float[1,2,9,9] x) => (float[A,B,C,D] y) "
         "{ y = MaxPool <kernel_shape = [3, 3], pads = [1, 1, 2, 3], strides = [2, 2]> (x) }",
         "pads-as-wide-as-windows", "shape:MaxPool.pads", "reject", "smaller than kernel", R),
@@ -50,6 +80,9 @@ YES = [
 ]  # fmt: skip
 
 NO = [
+    No(VOLUME.format("2, 3, 2", ""), "volumes-beyond-their-end", target=R),
+    No(VOLUME.format("2, 3, 2", ", ceil_mode = 1"), "volumes-beyond-their-end", target=R),
+    No(TRILU.format(t="float"), "stated-types", target=R),
     No("(float[1,2,9,9] x) => (float[A,B,C,D] y) "
        "{ y = MaxPool <kernel_shape = [3, 3], pads = [1, 1, 2, 2], strides = [2, 2]> (x) }",
        "pads-as-wide-as-windows", R),
