@@ -19,6 +19,7 @@ from graphfix.engines.rule_rows import Row, read_rows
 from graphfix.errors import PassBug
 
 ROWS = "rules.toml"
+KNOWN_WRONG = "known_wrong.toml"  # rows of what releases are known to compute wrongly
 
 
 @cache
@@ -85,15 +86,15 @@ def _in_modules(name: str) -> Iterator[Rule]:
 
 
 def rows_of(engine: Engine) -> tuple[Row, ...]:
-    """Return the rules of one family that are rows of its ``rules.toml``, with their probes."""
+    """Return the rules of one family that are rows, with their probes."""
     return () if engine.folder is None else _rows_in(engine.folder)
 
 
 @cache
 def _rows_in(folder: Path) -> tuple[Row, ...]:
     """Return the rows of a folder, which are one and the same for families that share it."""
-    path = folder / ROWS
-    return read_rows(path) if path.is_file() else ()
+    files = [folder / name for name in (ROWS, KNOWN_WRONG)]
+    return tuple(row for path in files if path.is_file() for row in read_rows(path))
 
 
 def _of_engines(known: Rule, alike: Sequence[Engine]) -> Rule:

@@ -19,6 +19,10 @@ was asked for, ``{mode}`` for the attribute of that name.
 Where no true or false is asked for, a text says what is looked for: ``cubic, bicubic``, ``5``,
 ``2..4``, ``..4``, ``<0``, each with ``not`` in front of all of it; of sizes also ``open``. There is
 nothing further, on purpose: a rule that needs more is a function.
+
+``possible`` is what no source says of the condition: the engine computes something else of some of
+these nodes, and a yes is then that it may. ``computes`` and ``seen`` are of the rows of
+``known_wrong.toml``: what comes instead, and the releases in which it was seen here.
 """
 
 from __future__ import annotations
@@ -67,7 +71,8 @@ _USUAL = ("versions", "severity", "source")
 _PROBES = ("fires", "silent", "unsure")
 _WORDS = ("operator", "opset", "attribute", "input", "output")
 _UNKNOWN = {"reported": None, "no": False, "yes": True}
-_KEYS = frozenset({*_TEXTS, *_PROBES, *_WORDS, "unknown", "missing"})
+_OF_WRONG = ("computes", "seen")
+_KEYS = frozenset({*_TEXTS, *_PROBES, *_WORDS, *_OF_WRONG, "unknown", "missing", "possible"})
 
 
 class Row(Struct, frozen=True):
@@ -78,12 +83,18 @@ class Row(Struct, frozen=True):
         fires: Models, as text of ONNX, of which it says yes at one node.
         silent: Models of which it says nothing.
         unsure: Models of which it says that it cannot know.
+        computes: What the engine computes instead; empty where no one says.
+        seen: The releases in which that was seen here.
+        possible: Whether a yes is no more than a possibility.
     """
 
     rule: Rule
     fires: tuple[str, ...]
     silent: tuple[str, ...]
     unsure: tuple[str, ...]
+    computes: str = ""
+    seen: tuple[str, ...] = ()
+    possible: bool = False
 
 
 def parts_of_probe(probe: str) -> tuple[str, int]:
@@ -172,7 +183,10 @@ class _Reader(Struct, frozen=True):
             source=texts["source"],
             whole=False,
         )
-        return Row(rule, *(self._probes(key) for key in _PROBES))
+        fires, silent, unsure = (self._probes(key) for key in _PROBES)
+        possible = bool(self._text("possible"))
+        computes, seen = self._text("computes"), self._probes("seen")
+        return Row(rule, fires, silent, unsure, computes, seen, possible)
 
     def _check(self, texts: Mapping[str, str]) -> Callable[[NodeView, Target], Answer]:
         unknown = self._text("unknown") or "reported"
@@ -186,6 +200,7 @@ class _Reader(Struct, frozen=True):
             conditions=tuple(self._conditions()),
             unknown=_UNKNOWN[unknown],
             missing=self._text("missing"),
+            possible=self._text("possible"),
             shows=texts["shows"],
             says=texts["says"],
             text=texts["text"] if typed else "",
@@ -271,6 +286,7 @@ class _Check(Struct, frozen=True, eq=False):
         conditions: What all has to hold.
         unknown: What counts where one cannot be known; None for the answer that it is not.
         missing: What is said to be missing then; empty for what the condition names.
+        possible: What is missing even where all holds; empty where a yes is certain.
         shows: The feature of a yes where it is another one than the rule's.
         says: The sentence of a yes where it is another one.
         text: The engine's text, where it names an element type.
@@ -280,6 +296,7 @@ class _Check(Struct, frozen=True, eq=False):
     conditions: tuple[_Condition, ...]
     unknown: bool | None
     missing: str
+    possible: str
     shows: str
     says: str
     text: str
@@ -298,6 +315,8 @@ class _Check(Struct, frozen=True, eq=False):
             if self.unknown is False:
                 return None
             return Unknown(self.missing) if self.missing else open_one
+        if self.possible:
+            return Unknown(self.possible)
         if self.plain:
             return Yes(feature=self.shows, message=self.says) if self.shows or self.says else True
         found["target"] = target.title

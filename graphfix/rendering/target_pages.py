@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from graphfix.engines.engine import Engine, engine_of, engines
+from graphfix.engines.known_wrong import KnownWrong, known_wrong
 from graphfix.engines.profile import OperatorSupport, Target
 from graphfix.engines.targets import load_target, releases_of, target_names
 from graphfix.engines.versions import dotted
@@ -89,6 +90,12 @@ def _lines(target: Target) -> Iterator[str]:
     if target.notes:
         yield from ("", "## Notes", "")
         yield from (f"- {note}" for note in target.notes)
+    known = known_wrong(target)
+    if known:
+        yield from ("", "## Taken, and computed wrongly", "")
+        yield from ("| rule | operators | versions | what comes instead | source | seen here |",)
+        yield "|---|---|---|---|---|---|"
+        yield from map(_wrong_row, known)
     yield from ("", "## Operators", "")
     yield from ("| operator | element types | restrictions | since |", "|---|---|---|---|")
     supported = {op: support for op, support in target.ops.items() if support.supported}
@@ -98,6 +105,19 @@ def _lines(target: Target) -> Iterator[str]:
     if target.plugins:
         yield from ("", "## Plugins", "")
         yield ", ".join(sorted(target.plugins))
+
+
+def _wrong_row(known: KnownWrong) -> str:
+    seen = ", ".join(known.seen) or ("yes" if known.run else "no")
+    cells = (
+        known.rule.id,
+        ", ".join(known.operators) or "any",
+        known.rule.versions,
+        f"{'may be: ' if known.possible else ''}{known.computes}",
+        known.rule.source,
+        seen,
+    )
+    return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
 
 
 def _row(op: str, support: OperatorSupport) -> str:

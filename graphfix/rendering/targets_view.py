@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import asdict
 
 from graphfix.engines.engine import engine_of
+from graphfix.engines.known_wrong import KnownWrong, known_wrong
 from graphfix.rendering.as_json import Json
 from graphfix.rendering.short_lines import Listed, fitted, one_line
 from graphfix.rendering.style import PLAIN, Style, join, labelled, printable, table, wrap
@@ -127,6 +128,7 @@ def target_text(
         ("known", known_text(target)),
         ("engine", _engine(target)),
         ("corpus", taken_text(target)),
+        ("wrong", wrong_text(target)),
     ):
         if whole:
             lines += labelled(label, printable(text), indent=2, width=12)
@@ -143,6 +145,11 @@ def target_text(
         for title in dict.fromkeys(release.title for release in releases):
             held = [f"{r.version} ({r.holds})" for r in releases if r.title == title]
             lines += labelled(title, ", ".join(held), indent=2, width=15)
+    known = known_wrong(target)
+    if known:
+        lines += ["", style.paint("Taken, and computed wrongly", "bold")]
+        for each in known:
+            lines += wrap(printable(wrong_line(each)), "    ", "  - ")
     if notes or target.notes:
         lines += ["", style.paint("Notes", "bold")]
         for note in (*notes, *target.notes):
@@ -207,7 +214,39 @@ def target_json(target: Target, releases: Sequence[Release], notes: Sequence[str
             }
             for r in releases
         ],
+        "known_wrong": [_wrong_json(each) for each in known_wrong(target)],
         "notes": [*notes, *target.notes],
+    }
+
+
+def wrong_text(target: Target) -> str:
+    """Return how many forms a target is known to compute wrongly; empty for none."""
+    known = known_wrong(target)
+    run = sum(each.run for each in known)
+    return f"{len(known)} forms are known, {run} of them seen here; -v lists them" if known else ""
+
+
+def wrong_line(known: KnownWrong) -> str:
+    """Return what is known of one form: operators, what comes instead, where that was read."""
+    may = "may be: " if known.possible else ""
+    seen = f"; seen here in {', '.join(known.seen)}" if known.seen else ""
+    operators = ", ".join(known.operators) or "any operator"
+    return (
+        f"{known.rule.id} ({operators}; {known.rule.versions}): {may}{known.computes}"
+        f" [{known.rule.source}{seen}]"
+    )
+
+
+def _wrong_json(known: KnownWrong) -> Json:
+    return {
+        "rule": known.rule.id,
+        "operators": list(known.operators),
+        "versions": known.rule.versions,
+        "computes": known.computes,
+        "possible": known.possible,
+        "source": known.rule.source,
+        "seen": known.run,
+        "seen_in": list(known.seen),
     }
 
 

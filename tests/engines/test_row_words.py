@@ -11,8 +11,8 @@ import pytest
 
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.engine import Engine
+from graphfix.engines.known_rules import KNOWN_WRONG, rows_of
 from graphfix.engines.known_rules import ROWS as FILE
-from graphfix.engines.known_rules import rows_of
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import Rule, answer_of
 from graphfix.engines.rule_rows import SHARED, rows_of_table
@@ -85,7 +85,10 @@ ENGINES = [engine for engine in first_of_each_folder() if rows_of(engine)]
 @pytest.mark.parametrize("engine", ENGINES, ids=[engine.name for engine in ENGINES])
 def test_no_word_could_be_another(engine: Engine) -> None:
     assert engine.folder is not None
-    table, _ = read_toml(engine.folder / FILE)
+    table: Table = {}
+    for name in (FILE, KNOWN_WRONG):
+        if (engine.folder / name).is_file():
+            table |= read_toml(engine.folder / name)[0]
     unseen: list[str] = []
     for row in rows_of(engine):
         models = [inferred(probe) for probe in (*row.fires, *row.silent, *row.unsure)]

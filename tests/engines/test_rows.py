@@ -72,14 +72,15 @@ def test_a_row_says_what_its_probes_show(row: Row) -> None:
             found = found_by(rule, model, target)
             assert len(found) == 1, f"{rule.id} says {len(found)} things of {text}"
             finding = found[0]
-            assert finding.certain
+            assert finding.certain is not row.possible
             assert "{" not in finding.feature + finding.message + finding.engine_text
         assert [found_by(rule, model, target) for model in silent] == [[] for _ in silent]
         for model in unsure:
             (finding,) = found_by(rule, model, target)
             assert not finding.certain
             assert finding.missing
-    reported_in_a_check(rule, fires[0], held[-1])
+    if not row.possible:
+        reported_in_a_check(rule, fires[0], held[-1])
 
 
 def reported_in_a_check(rule: Rule, model: Model, target: Target) -> None:
