@@ -14,7 +14,7 @@ import json
 import pkgutil
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
@@ -323,19 +323,18 @@ class Engine:
 
     def is_here(self) -> bool:
         """Say whether this machine has the engine, in whichever version, so that `open` works."""
-        from graphfix.engines.hosting.places import python_of
-
-        if self.program is None:
-            return False
-        return any(python_of(name, self.requirements) for name in self.names())
+        return self.program is not None and any(map(self.python_for, self.names()))
 
     def has(self, target: Target) -> bool:
         """Say whether `open` works for a target; a `Runner` says which version it is then."""
+        found = self.is_here() if self.program is None else self.python_for(target.name)
+        return bool(found)
+
+    def python_for(self, target: str) -> Path | None:
+        """Return the Python that has the engine of a target; None where none has."""
         from graphfix.engines.hosting.places import python_of
 
-        if self.program is None:
-            return self.is_here()
-        return python_of(target.name, self.requirements) is not None
+        return python_of(target, self.requirements)
 
     def host(
         self,
@@ -357,19 +356,17 @@ class Engine:
             EngineFailed: The machine does not have the engine, or it does not start.
         """
         from graphfix.engines.hosting.host import Host
-        from graphfix.engines.hosting.places import python_of
 
-        python = python_of(target, self.requirements)
+        python = self.python_for(target)
         if self.program is None or python is None:
             raise EngineFailed(f"this machine has no {self.title} for {target}")
-        held = not self.on_device
         return Host(
             python,
             self.program,
             self.title,
             seconds=seconds,
             memory=memory,
-            held=held,
+            held=not self.on_device,
             capability=capability,
         )
 
@@ -385,8 +382,10 @@ class Engine:
             EngineFailed: The machine does not have the engine, or it refuses the model.
         """
         from graphfix.engines.hosting.runner import HostedRunner
+        from graphfix.engines.hosting.standing import host_from
 
-        host = self.host(meant.name, capability=meant.capability)
+        start = partial(self.host, meant.name, capability=meant.capability)
+        host = host_from(meant.standing, self.title, start)
         parts = len(meant.version)
         return HostedRunner(host, model, path, parts=parts, static=meant.static_shapes)
 

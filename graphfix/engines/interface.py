@@ -112,6 +112,8 @@ class Meant(Struct, frozen=True):
         name: The name of the target.
         static_shapes: Whether it wants to know all sizes when it loads a model.
         capability: What it is to build for, such as ``sm89``; empty for what it chooses.
+        standing: The folder of a process of it that was started before, see
+            `graphfix.engines.hosting.standing`; empty for none.
     """
 
     version: tuple[int, ...]
@@ -119,6 +121,7 @@ class Meant(Struct, frozen=True):
     name: str = ""
     static_shapes: bool = False
     capability: str = ""
+    standing: str = ""
 
 
 class Taken(Struct, frozen=True):

@@ -20,7 +20,6 @@ from graphfix.ir.storage.user_folders import user_data
 
 if TYPE_CHECKING:
     from graphfix.engines.hosting.host import Host
-    from graphfix.engines.profile import Target
 
 FOLDER = "GRAPHFIX_LEARNED"
 SAID = "learned.json"
@@ -68,9 +67,9 @@ class LearnedEngine(Engine):
         """Say whether the program can be started."""
         return self.program is not None and Path(self._said.python).is_file()
 
-    def has(self, target: Target) -> bool:
-        """Say whether the program can be started; it says itself which version it is."""
-        return self.is_here()
+    def python_for(self, target: str) -> Path | None:
+        """Return the Python that runs the program; None where it is gone."""
+        return Path(self._said.python) if self.is_here() else None
 
     def host(
         self,

@@ -32,15 +32,17 @@ class _Index(Struct, frozen=True):
     homes: Mapping[str, Engine]
 
 
-def meant_by(target: Target, capability: str = "") -> Meant:
+def meant_by(target: Target, capability: str = "", standing: str = "") -> Meant:
     """Return the engine version that a target means, for whoever runs a model in it.
 
     Args:
         target: The target.
         capability: What it is to build for; empty for what it builds for by itself.
+        standing: Where a process of it is that was started before; empty for none.
     """
     aliases = dict(target.dtype_aliases)
-    return Meant(target.version, aliases, target.name, target.static_shapes, capability)
+    static = target.static_shapes
+    return Meant(target.version, aliases, target.name, static, capability, standing)
 
 
 def load_target(name: str | Target | Path) -> Target:

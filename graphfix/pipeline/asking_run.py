@@ -151,7 +151,7 @@ class _Asking:
             question = Question(
                 path.absolute(),
                 self.target.family,
-                meant_by(self.target, settings.capability),
+                meant_by(self.target, settings.capability, settings.standing),
                 settings.seed,
                 settings.shapes,
                 most=settings.questions - self.questions,

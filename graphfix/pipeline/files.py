@@ -189,11 +189,15 @@ def finished(
     def finish(fresh: Model, asked: Settings) -> Result:
         return finish_with(fresh, asked, hooks, folder, anonymize=anonymize, given=given)
 
-    if settings.target is None or not settings.in_engine or not settings.questions:
+    if settings.target is None or not settings.in_engine:
         return finish(model, settings)
     from graphfix.pipeline.asking_run import finish_asking
+    from graphfix.pipeline.early_engine import started_early
 
-    return finish_asking(model, settings.target, settings, hooks, finish)
+    with started_early(model, settings) as ready:
+        if not ready.questions:
+            return finish(model, ready)
+        return finish_asking(model, settings.target, ready, hooks, finish)
 
 
 def check_consistent(request: RunRequest) -> None:

@@ -56,6 +56,7 @@ class Settings:
         left_out: Passes that may not be used; they still know the types of their operators.
         installed: Whether the target is the onnxruntime installed here, which is asked itself.
         questions: How often the engine may be given a model to find what it says no to.
+        standing: Where a process of the engine is that was started before; empty for none.
     """
 
     target: Target | None
@@ -83,6 +84,7 @@ class Settings:
     left_out: tuple[Pass, ...] = ()
     installed: bool = False
     questions: int = QUESTIONS
+    standing: str = ""
 
     @cached_property
     def knowing(self) -> Catalogue:

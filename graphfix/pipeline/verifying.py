@@ -12,6 +12,7 @@ from pathlib import Path
 from msgspec.structs import replace
 from onnx import ModelProto
 
+from graphfix.engines.targets import meant_by
 from graphfix.errors import UsageError
 from graphfix.ir.model import Model
 from graphfix.ir.storage.reading import HEAD, is_text, walk_tensors
@@ -100,7 +101,8 @@ def verify_in_engine(
         timeout=_ENGINE_SECONDS if settings.verify == "engine" else _SECONDS,
     )
     with _on_disk_both(before, after, prepared) as (old, new):
-        return compare_in_engine(old, new, options, target, settings.capability)
+        meant = meant_by(target, settings.capability, settings.standing)
+        return compare_in_engine(old, new, options, target.family, meant)
 
 
 def comparison_options(before: Original, settings: Settings, *, lossy: bool) -> ComparisonOptions:

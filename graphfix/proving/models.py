@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 
 from graphfix.engines.engine import engine_of
-from graphfix.engines.profile import Target
-from graphfix.engines.targets import meant_by
+from graphfix.engines.interface import Meant
 from graphfix.errors import EngineFailed
 from graphfix.proving.layers.comparison import Comparison
 from graphfix.proving.runners.evaluators import OpKey, listed
@@ -60,7 +59,7 @@ def compare_files(
 
 
 def compare_in_engine(
-    before: Path, after: Path, options: ComparisonOptions, target: Target, capability: str = ""
+    before: Path, after: Path, options: ComparisonOptions, family: str, meant: Meant
 ) -> InEngine:
     """Run the second model in the target's own engine on this machine; compare it with the first.
 
@@ -72,16 +71,15 @@ def compare_in_engine(
         before: The first model, which onnxruntime or the reference evaluator runs.
         after: The second.
         options: How to compare.
-        target: The engine version that is meant.
-        capability: What it is to build for; empty for what it builds for by itself.
+        family: The engine.
+        meant: The version of it.
 
     Raises:
         UsageError: The options do not fit the models.
         InvalidModel: A file is missing or not a model.
     """
-    meant = meant_by(target, capability)
-    request = replace(_request((before, after), options), family=target.family, meant=meant)
-    held = not engine_of(target.family).has_limits_of_its_own
+    request = replace(_request((before, after), options), family=family, meant=meant)
+    held = not engine_of(family).has_limits_of_its_own
     answer = _asked("compare_in_engine", request, InEngine, held=held)
     return InEngine(_inconclusive(answer)) if isinstance(answer, EngineFailed) else answer
 

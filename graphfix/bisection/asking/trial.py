@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -11,6 +12,7 @@ import numpy as np
 from onnx import ModelProto, NodeProto
 
 from graphfix.engines.engine import Engine, engine_of
+from graphfix.engines.hosting.warm import KeptWarm
 from graphfix.errors import EngineFailed, GraphfixError, NoDevice
 from graphfix.pipeline.engine_questions import Question, Said
 from graphfix.pipeline.verifying import on_disk
@@ -35,6 +37,14 @@ def answer(folder: Path, question: Question, limits: Limits) -> Said:
 
     A model that onnxruntime does not run is not judged by what an engine does when it runs it.
     """
+    engine = engine_of(question.family)
+    with contextlib.closing(KeptWarm(engine, question.meant)) as warm:
+        return _answered(folder, question, limits, engine, warm)
+
+
+def _answered(
+    folder: Path, question: Question, limits: Limits, engine: Engine, warm: KeptWarm
+) -> Said:
     loaded = loading.load([question.model], Evaluators({}), limits.memory, folder, at_once=True)
     if isinstance(loaded, str):
         return Said(unasked=loaded)
@@ -48,15 +58,14 @@ def answer(folder: Path, question: Question, limits: Limits) -> Said:
             last = samples.last_error
         except EngineFailed as error:
             drawn, last = None, error
-        engine = engine_of(question.family)
         if drawn is not None and samples is not None:
             further = (samples.next(each) for each in range(1, question.samples))
             feeds = (each[0] for each in further if each is not None)
-            return _Trial(engine, question, original, drawn[0]).on_all(feeds)
+            return _Trial(engine, question, original, drawn[0], warm).on_all(feeds)
         reason = last.message if last is not None else "no input was found"
         try:
             feed = samples.last_feed if samples is not None else None
-            trial = _Trial(engine, question, original, feed or maker.draw(0), runs=False)
+            trial = _Trial(engine, question, original, feed or maker.draw(0), warm, runs=False)
             said = trial.whole()
         except EngineFailed as error:
             return Said(unasked=error.message)
@@ -77,6 +86,7 @@ class _Trial:
     question: Question
     original: RunnableModel
     feed: Feed
+    warm: KeptWarm
     runs: bool = True
     name: str = field(default="", init=False)
     questions: int = field(default=0, init=False)
@@ -163,7 +173,7 @@ class _Trial:
             path = stack.enter_context(on_disk(proto, self.original.folder))
             given = {i.name: feed[i.name] for i in proto.graph.input if i.name in feed}
             try:
-                runner = self.engine.open(proto, path, self.question.meant)
+                runner = self.engine.open(proto, path, self.warm.meant())
                 stack.callback(getattr(runner, "close", _nothing))
                 self.name = self.name or runner.name
                 if not self.runs:

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Self, TypeAlias, cast
 
@@ -26,7 +26,7 @@ Shapes: TypeAlias = Mapping[str, Sequence[int]]
 
 SERVE = Path(__file__).with_name("serve.py")
 CAPABILITY = "GRAPHFIX_COMPUTE_CAPABILITY"
-_STARTING = 120.0  # of an engine whose files are read from a disk for the first time
+STARTING = 120.0  # of an engine whose files are read from a disk for the first time
 _LAST = 400
 _OF_OTHERS = 2  # what `numpy.dtype.isbuiltin` is for bfloat16 and such
 
@@ -106,7 +106,7 @@ class Host:
         stdout = self._process.stdout
         assert stdout is not None
         threading.Thread(target=_pass_on, args=(stdout, self._answers), daemon=True).start()
-        answer = self._answer(_STARTING)
+        answer = self._answer(STARTING)
         if "broken" in answer:
             self.close()
             raise NoEngine(f"it cannot be imported: {answer['broken']}", where=name)
@@ -148,8 +148,7 @@ class Host:
             Refused: The engine does not take it.
             EngineFailed: The process died, or took too long.
         """
-        given = {name: [int(size) for size in sizes] for name, sizes in shapes.items()}
-        self._asked({"load": str(path.absolute()), "shapes": given})
+        self._asked(loading(path, shapes))
 
     def run(self, feed: Mapping[str, Any]) -> dict[str, Array] | list[Array]:
         """Run the model that was loaded last.
@@ -164,24 +163,7 @@ class Host:
             Refused: The engine does not run it, or an input is nothing that it can be given.
             EngineFailed: The process died, or took too long.
         """
-        given, out = Path(self._folder.name, "in.npz"), Path(self._folder.name, "out.npz")
-        np.savez(given, *[self._given(name, value) for name, value in feed.items()])
-        answer = self._asked({"run": str(given), "names": list(feed), "out": str(out)})
-        try:
-            with np.load(out, allow_pickle=False) as archive:
-                arrays = [archive[f"arr_{number}"] for number in range(len(archive.files))]
-        except ValueError as error:  # a type that numpy writes and does not read: float8
-            raise Refused(f"its outputs cannot be read: {error}", where=self.name) from None
-        names = answer["names"]
-        return arrays if names is None else dict(zip(names, arrays, strict=True))
-
-    def _given(self, name: str, value: Any) -> Array:
-        if not isinstance(value, np.ndarray):
-            raise Refused(f"input {name} is not a tensor", where=self.name)
-        array = cast("Array", value)
-        if array.dtype.isbuiltin == _OF_OTHERS:
-            raise Refused(f"input {name} is {array.dtype.name}, which numpy lacks", where=self.name)
-        return array.astype(str) if array.dtype.kind == "O" else array
+        return running(Path(self._folder.name), feed, self._asked, self.name)
 
     def close(self) -> None:
         """End the process; nothing happens where it has ended."""
@@ -208,13 +190,7 @@ class Host:
             stdin.flush()
         except (OSError, ValueError):
             raise self._death() from None
-        answer = self._answer(self._seconds)
-        for kind in ("refused", "failed"):
-            if kind in answer:
-                refused = Refused(answer[kind], where=self.name)
-                refused.stage = answer.get("stage", "")
-                raise refused
-        return answer
+        return answered(self._answer(self._seconds), self.name)
 
     def _answer(self, seconds: float) -> dict[str, Any]:
         try:
@@ -235,6 +211,61 @@ class Host:
             return Crashed(f"it ended with code {code}{reported}", where=self.name)
         least = f", with {gibibytes(self._memory)} at most" if self._memory else ""
         return Crashed(f"it crashed ({_signal(-code)}{least}){reported}", where=self.name)
+
+
+def loading(path: Path, shapes: Shapes) -> dict[str, Any]:
+    """Return the request to load a model."""
+    given = {name: [int(size) for size in sizes] for name, sizes in shapes.items()}
+    return {"load": str(path.absolute()), "shapes": given}
+
+
+def running(
+    folder: Path,
+    feed: Mapping[str, Any],
+    asked: Callable[[Mapping[str, Any]], dict[str, Any]],
+    name: str,
+) -> dict[str, Array] | list[Array]:
+    """Run the model that an engine has loaded; see `Host.run`.
+
+    Args:
+        folder: Where arrays are put.
+        feed: The inputs by name.
+        asked: Gives a request to the engine.
+        name: The engine, for people.
+    """
+    given, out = folder / "in.npz", folder / "out.npz"
+    np.savez(given, *[_given(each, value, name) for each, value in feed.items()])
+    answer = asked({"run": str(given), "names": list(feed), "out": str(out)})
+    try:
+        with np.load(out, allow_pickle=False) as archive:
+            arrays = [archive[f"arr_{number}"] for number in range(len(archive.files))]
+    except ValueError as error:  # a type that numpy writes and does not read: float8
+        raise Refused(f"its outputs cannot be read: {error}", where=name) from None
+    names = answer["names"]
+    return arrays if names is None else dict(zip(names, arrays, strict=True))
+
+
+def _given(name: str, value: Any, engine: str) -> Array:
+    if not isinstance(value, np.ndarray):
+        raise Refused(f"input {name} is not a tensor", where=engine)
+    array = cast("Array", value)
+    if array.dtype.isbuiltin == _OF_OTHERS:
+        raise Refused(f"input {name} is {array.dtype.name}, which numpy lacks", where=engine)
+    return array.astype(str) if array.dtype.kind == "O" else array
+
+
+def answered(answer: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return an answer of an engine.
+
+    Raises:
+        Refused: It is a refusal.
+    """
+    for kind in ("refused", "failed"):
+        if kind in answer:
+            refused = Refused(answer[kind], where=name)
+            refused.stage = answer.get("stage", "")
+            raise refused
+    return answer
 
 
 def _pass_on(stream: IO[str], lines: queue.Queue[str]) -> None:

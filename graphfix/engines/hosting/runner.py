@@ -16,6 +16,8 @@ from graphfix.ir.storage.weights import dtype_of
 if TYPE_CHECKING:
     from onnx import ModelProto
 
+    from graphfix.engines.hosting.standing import BorrowedHost
+
 DEVICE = "device"  # the stage at which an engine that took a model has nothing to run it on
 _VERSION = re.compile(r"\d+(?:\.\d+)*")
 
@@ -29,7 +31,7 @@ class HostedRunner:
     """
 
     def __init__(
-        self, host: Host, model: ModelProto, path: Path, *, parts: int, static: bool
+        self, host: Host | BorrowedHost, model: ModelProto, path: Path, *, parts: int, static: bool
     ) -> None:
         """Remember the model.
 
@@ -83,8 +85,13 @@ class HostedRunner:
                 raise NoDevice(refused.message, where=self.name) from None
             raise
 
+    @property
+    def is_first(self) -> bool:
+        """Whether no other asker had the process before."""
+        return getattr(self._host, "first", True)
+
     def close(self) -> None:
-        """End the process."""
+        """End the process, or let the next asker have it."""
         self._host.close()
 
     def load(self, shapes: dict[str, list[int]]) -> None:
