@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import median
 
 from benchmarks.unseen.row import Row
 
@@ -17,8 +16,9 @@ without it.
 {table}
 "Not so": called fixed (exit code 0, with the consent to types of inputs that it asks for), and
 refused or computed differently by the engine. `check` agrees where it ends with 0 and the engine
-computes the same from the network as it is, or neither. Times are of whole commands, medians of
-ratios.
+computes the same from the network as it is, or neither. What asking takes is in
+[asking_times.md](asking_times.md): here the command is forked from an interpreter that has
+imported everything, which no user has.
 """
 _COLUMNS = (
     "engine",
@@ -31,7 +31,6 @@ _COLUMNS = (
     "fixed when asked",
     "not so",
     "equal after",
-    "time, asked / rules",
     "questions",
 )
 
@@ -54,7 +53,6 @@ def page(rows: Sequence[Row]) -> str:
 
 
 def _counted(rows: Sequence[Row]) -> Sequence[str]:
-    ratios = [row.asked_seconds / row.seconds for row in rows]
     agrees = sum((row.check == 0) == (row.before == "equal") for row in rows)
     return (
         rows[0].engine,
@@ -67,7 +65,6 @@ def _counted(rows: Sequence[Row]) -> Sequence[str]:
         str(sum(row.asked_code == 0 for row in rows)),
         str(sum(row.asked_wrong for row in rows)),
         _share(sum(row.asked_after == "equal" for row in rows), len(rows)),
-        f"{median(ratios):.1f}",
         str(sum(row.questions for row in rows)),
     )
 

@@ -93,6 +93,8 @@ def verify_in_engine(
         lossy: Whether a lossy site was applied by consent.
         prepared: What to run for the model as it came, where order and imports had to be mended.
     """
+    from graphfix.pipeline.kept_verdicts import keep_verdict, kept_verdict
+
     target = settings.target
     assert target is not None, "check_engine has been asked"
     options = replace(
@@ -100,9 +102,32 @@ def verify_in_engine(
         samples=_ENGINE_SAMPLES,
         timeout=_ENGINE_SECONDS if settings.verify == "engine" else _SECONDS,
     )
+    meant = meant_by(target, settings.capability, settings.standing)
     with _on_disk_both(before, after, prepared) as (old, new):
-        meant = meant_by(target, settings.capability, settings.standing)
-        return compare_in_engine(old, new, options, target.family, meant)
+        place = _place_of_verdict(before, new, prepared, settings, lossy=lossy)
+        said = kept_verdict(place)
+        if said is None:
+            said = compare_in_engine(old, new, options, target.family, meant)
+            keep_verdict(place, said)
+        return said
+
+
+def _place_of_verdict(
+    before: Original,
+    result: Path,
+    prepared: ModelProto | None,
+    settings: Settings,
+    *,
+    lossy: bool,
+) -> Path | None:
+    """Return where what an engine says of a result is kept; None where that is not for long."""
+    from graphfix.pipeline.kept_verdicts import place_for
+
+    if before.evaluators or any(is_external(t) for t in walk_tensors(before.proto)):
+        return None
+    ready = b"" if prepared is None else prepared.SerializeToString()
+    parts = result.read_bytes(), ready, str(lossy).encode()
+    return place_for(before.facts.sha256, settings, *parts)
 
 
 def comparison_options(before: Original, settings: Settings, *, lossy: bool) -> ComparisonOptions:

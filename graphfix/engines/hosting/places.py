@@ -53,6 +53,21 @@ def python_of(target: str, requirements: Mapping[str, Sequence[str]]) -> Path | 
     return Path(sys.executable) if _is_here(requirements.get(target, ())) else None
 
 
+def packages_of(python: Path) -> tuple[str, ...]:
+    """Return the packages of a Python with their versions, ``acme-1.2``; none where none are found.
+
+    Args:
+        python: This one, or that of an environment.
+    """
+    if python == Path(sys.executable):
+        folders = [Path(entry) for entry in sys.path if entry]
+    else:
+        home = python.parent.parent
+        folders = [*home.glob("lib/python*/site-packages"), home / "Lib" / "site-packages"]
+    found = {each.stem for folder in folders for each in folder.glob("*.dist-info")}
+    return tuple(sorted(found))
+
+
 def _is_here(lines: Sequence[str]) -> bool:
     """Say whether this Python has what pins a version among the lines, up to patch releases."""
     pinned = [match for line in lines if (match := _PINNED.match(line))]
