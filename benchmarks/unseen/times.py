@@ -24,6 +24,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from statistics import median
+from typing import Any, cast
 
 from msgspec import convert
 
@@ -97,7 +98,8 @@ def _run(path: Path, target: str, folder: Path, more: Mapping[str, str]) -> tupl
         check=False,
     )
     seconds = round(time.monotonic() - began, 2)
-    return seconds, int((json.loads(done.stdout).get("engine") or {}).get("questions", 0))
+    said = cast("dict[str, Any]", json.loads(done.stdout).get("engine") or {})
+    return seconds, int(said.get("questions", 0))
 
 
 def page(rows: Sequence[Times]) -> str:

@@ -24,10 +24,22 @@ from graphfix.cli.shared import CONTEXT, output_options, verbose_option
     is_flag=True,
     help="Show what the engine of NAME said no to when --verify engine asked it.",
 )
+@click.option(
+    "--export-learned",
+    "export",
+    is_flag=True,
+    help="Print that as rules that can be contributed: rows of a rules.toml.",
+)
 @verbose_option
 @output_options
 def targets(
-    *, as_json: bool, name: str | None, wanted: str | None, learned: bool, verbose: bool
+    *,
+    as_json: bool,
+    name: str | None,
+    wanted: str | None,
+    learned: bool,
+    export: bool,
+    verbose: bool,
 ) -> int:
     """List the targets by family; with NAME show what that one accepts.
 
@@ -42,6 +54,8 @@ def targets(
     """
     if wanted is not None:
         return _install(wanted, name, as_json=as_json)
+    if export:
+        return _export_learned(name, as_json=as_json)
     if learned:
         return _show_learned(name, as_json=as_json)
     from graphfix.cli.console import emit, emit_json, style_for
@@ -88,6 +102,26 @@ def _show_learned(name: str | None, *, as_json: bool) -> int:
         emit_json({"schema": SCHEMA, **answers_json(target, said)})
     else:
         emit(answers_text(target, said, place_of(target)))
+    return 0
+
+
+def _export_learned(name: str | None, *, as_json: bool) -> int:
+    from graphfix.cli.console import emit, emit_json
+    from graphfix.engines.answer_rows import exported, rows_text
+    from graphfix.engines.kept_answers import kept_answers
+    from graphfix.engines.targets import load_target
+    from graphfix.errors import UsageError
+    from graphfix.rendering.as_json import SCHEMA
+
+    if name is None:
+        raise UsageError("needs the name of a target", where="--export-learned")
+    target = load_target(name)
+    found = exported(target, kept_answers(target).answers)
+    if as_json:
+        left = [{"form": form, "reason": reason} for form, reason in found.left]
+        emit_json({"schema": SCHEMA, "name": target.name, "rows": found.rows, "left": left})
+    else:
+        emit(rows_text(target, found))
     return 0
 
 

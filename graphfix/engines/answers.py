@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +19,8 @@ class EngineAnswer:
             empty for every node of the form.
         refusal: Its words; empty where it takes the node.
         difference: How what it computes differs; empty where it refuses.
+        example: A model of one such node, as the text of a probe of a rule; empty where that is not
+            to be written. It sets no two answers apart.
     """
 
     engine: str
@@ -29,3 +31,4 @@ class EngineAnswer:
     place: tuple[str, ...] = ()
     refusal: str = ""
     difference: str = ""
+    example: str = field(default="", compare=False)

@@ -67,20 +67,19 @@ def _input(value: Value | None) -> str:
     text = f"{value.type_name} rank {rank}"
     if not value.is_constant:
         return text if value.static_shape is not None else f"{text} open"
-    numbers = _few_numbers(value)
-    return f"{text} constant" if numbers is None else f"{text} = {numbers}"
+    numbers = few_numbers(value)
+    return f"{text} constant" if numbers is None else f"{text} = {numbers.tolist()}"
 
 
-def _few_numbers(value: Value) -> str | None:
+def few_numbers(value: Value) -> Array | None:
+    """Return the numbers of a constant that belong to the form; None where they are weights."""
     sizes = value.static_shape
     if sizes is None or prod(sizes) > _FEW:
         return None
     if len(sizes) > 1 and value.type_name in _FLOATS:
         return None
     array = value.array()
-    if array is None or array.size > _FEW:
-        return None
-    return str(array.tolist())
+    return None if array is None or array.size > _FEW else array
 
 
 def _sizes(value: Value | None) -> str:

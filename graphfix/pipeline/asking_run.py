@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from graphfix.analysis.inference import infer_model
+from graphfix.engines.answer_examples import example_of
 from graphfix.engines.answers import EngineAnswer
 from graphfix.engines.kept_answers import KeptAnswers, keep_answers, kept_answers
 from graphfix.engines.node_forms import form_text, is_of, sizes_text
@@ -183,6 +184,7 @@ def answer_to(model: Model, said: Said, known: KeptAnswers) -> EngineAnswer | No
         form_text(at_fault),
         refusal=said.refusal,
         difference="" if said.refusal else said.difference,
+        example=example_of(at_fault),
     )
     before = frozenset(said.taken)
     taken = [v for v in views if not before.isdisjoint(v.ref().outputs) and is_of(answer, v)]

@@ -10,6 +10,7 @@ import pytest
 
 from graphfix.engines.hosting.places import packages_of
 from graphfix.engines.kept_answers import FOLDER
+from graphfix.engines.profile import Target
 from graphfix.engines.targets import load_target
 from graphfix.pipeline import kept_verdicts
 from graphfix.pipeline.kept_verdicts import keep_verdict, kept_verdict, place_for, was_right
@@ -28,10 +29,14 @@ EQUAL = InEngine(
 )
 
 
+def of_acme(target: Target) -> str:
+    return f"acme-1.2 {target.name}"
+
+
 @pytest.fixture
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     monkeypatch.setenv(FOLDER, str(tmp_path / "answers"))
-    monkeypatch.setattr(kept_verdicts, "_packages", lambda target: f"acme-1.2 {target.name}")
+    monkeypatch.setattr(kept_verdicts, "_packages", of_acme)
     return RunOptions(target="openvino2026.4").settings()
 
 
