@@ -29,6 +29,8 @@ from typing import Any, cast
 from msgspec import convert
 
 from benchmarks import RESULTS
+from graphfix.engines.targets import load_target
+from graphfix.pipeline.settings import runs_here
 
 _ROOT = Path(__file__).resolve().parents[2]
 _LONGEST = 600.0
@@ -130,6 +132,9 @@ def main() -> int:
     parser.add_argument("--rows", type=Path, default=RESULTS / "asking_times.tsv")
     parser.add_argument("-o", "--output", type=Path, default=RESULTS / "asking_times.md")
     given = parser.parse_args()
+    for name in given.engine:
+        if not runs_here(load_target(name)):
+            parser.error(f"this machine has no engine for {name}")
     rows: list[Times] = []
     if given.rows.is_file():
         with given.rows.open(encoding="utf-8", newline="") as stream:
