@@ -24,7 +24,7 @@ _OLDER = 3
 def interview(
     record: Record, limits: Limits, say: Callable[[str], None], only: Collection[str] = ()
 ) -> None:
-    """Ask all questions.
+    """Ask all questions, those first that are about operators that networks have.
 
     Args:
         record: Takes the answers.
@@ -36,8 +36,17 @@ def interview(
         BudgetSpent: There is no time for more.
         NoEngine: The engine does not start.
     """
-    lowest, highest = limits.opsets
     known = [entry for entry in entries() if not only or entry.op in only]
+    for usual in (True, False):
+        asked = [entry for entry in known if entry.usual is usual]
+        if asked:
+            _about(record, limits, say, asked)
+
+
+def _about(
+    record: Record, limits: Limits, say: Callable[[str], None], known: Sequence[Entry]
+) -> None:
+    lowest, highest = limits.opsets
     say(f"asking about {len(known)} operators")
     bases = {entry.op: _first(record, entry, lowest, highest) for entry in known}
     taken = [(entry, base) for entry in known if (base := bases[entry.op]) is not None]
@@ -68,7 +77,7 @@ def _first(record: Record, entry: Entry, lowest: int, highest: int) -> Factors |
 
 def _taken(record: Record, entry: Entry, opset: int, patience: int) -> Factors | None:
     refused = 0
-    for factors in _plain(entry, opset):
+    for factors in plainly(entry, opset):
         row = record.about(entry, factors)
         if row is None:
             continue
@@ -80,7 +89,7 @@ def _taken(record: Record, entry: Entry, opset: int, patience: int) -> Factors |
     return None
 
 
-def _plain(entry: Entry, opset: int) -> Iterator[Factors]:
+def plainly(entry: Entry, opset: int) -> Iterator[Factors]:
     """Walk questions, those first that differ in what an engine most often minds."""
     types = _FIRST_TYPES if entry.varied == "T" else ("float",)
     # No type is tried at more than three places before the next one is.

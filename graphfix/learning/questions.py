@@ -52,6 +52,7 @@ class Entry:
         attributes: What is put for @, the plainest first.
         opset: The opset that the texts are of.
         varied: Which of the types T and U has all types; the other one is an index type.
+        usual: Whether a network of the open corpus has the operator.
     """
 
     op: str
@@ -59,6 +60,7 @@ class Entry:
     attributes: tuple[str, ...] = ("",)
     opset: int = _OPSET
     varied: str = "T"
+    usual: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +116,16 @@ def entries() -> tuple[Entry, ...]:
     """Return what is asked about each operator, those first that most networks have."""
     raw = Path(__file__).with_name("questions.toml").read_text(encoding="utf-8")
     table = tomllib.loads(raw)
+    order = list(dict.fromkeys(table["order"].split()))
     found: dict[str, Entry] = {}
     for row in table["question"]:
         for op in row["ops"].split():
             texts = tuple(re.sub(r"\bOP\b", op, text) for text in row["texts"])
             more = {"varied": row.get("varied", "T"), "opset": row.get("opset", _OPSET)}
-            found[op] = Entry(op, texts, tuple(row.get("with", ("",))), **more)
-    order = [op for op in table["order"].split() if op in found]
-    return tuple(found[op] for op in dict.fromkeys([*order, *found]))
+            attributes = tuple(row.get("with", ("",)))
+            found[op] = Entry(op, texts, attributes, usual=op in order, **more)
+    known = [op for op in order if op in found]
+    return tuple(found[op] for op in dict.fromkeys([*known, *found]))
 
 
 def name_of(op: str, factors: Factors) -> str:
