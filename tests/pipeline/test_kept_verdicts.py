@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -84,12 +83,15 @@ def test_other_packages_are_another_engine(
 ) -> None:
     before = place_for("a" * 64, settings, b"result")
 
-    def newer(_: Any) -> str:
+    def newer(_: Target) -> str:
         return "acme-1.3"
+
+    def unknown(_: Target) -> str:
+        return ""
 
     monkeypatch.setattr(kept_verdicts, "_packages", newer)
     assert place_for("a" * 64, settings, b"result") != before
-    monkeypatch.setattr(kept_verdicts, "_packages", lambda _: "")  # type: ignore[misc]
+    monkeypatch.setattr(kept_verdicts, "_packages", unknown)
     assert place_for("a" * 64, settings, b"result") is None
 
 

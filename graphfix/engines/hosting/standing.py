@@ -37,7 +37,7 @@ from graphfix.worker.limits import Limits
 from graphfix.worker.service import Crashed, OutOfTime
 
 T = TypeVar("T")
-CAN_STAND = hasattr(os, "mkfifo")
+HAS_PIPES = hasattr(os, "mkfifo")
 _REQUESTS, _REPLIES, _LENT, _READY, _NUMBER = "requests", "replies", "lent", "ready", "number"
 _BLOCK = 1 << 16
 

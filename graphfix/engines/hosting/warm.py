@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from graphfix.engines.engine import Engine
-from graphfix.engines.hosting.standing import CAN_STAND, StandingEngine, can_be_borrowed
+from graphfix.engines.hosting.standing import HAS_PIPES, StandingEngine, can_be_borrowed
 from graphfix.engines.interface import Meant
 
 
@@ -19,7 +19,7 @@ def standing(engine: Engine, target: str, capability: str = "") -> StandingEngin
         target: The name of the profile.
         capability: What it is to build for; empty for what it chooses.
     """
-    python = engine.python_for(target) if CAN_STAND else None
+    python = engine.python_for(target) if HAS_PIPES else None
     if python is None or engine.program is None:
         return None
     try:
