@@ -6,15 +6,14 @@ import re
 
 import numpy as np
 import onnx
-from onnx import AttributeProto, GraphProto, TensorProto, ValueInfoProto, helper, numpy_helper
+from onnx import AttributeProto, GraphProto, TensorProto, numpy_helper
 
+from graphfix.engines.node_alone import graph_of
 from graphfix.engines.node_forms import few_numbers
-from graphfix.ir.exporting import export_node
-from graphfix.ir.views import NodeView, Value
+from graphfix.ir.views import Array, NodeView, Value
 
 _MOST = 1024  # numbers of a constant
 _DOMAINS = ("", "com.microsoft")  # of which probes have operators
-_NESTED = (AttributeProto.GRAPH, AttributeProto.GRAPHS, AttributeProto.TENSOR)
 _FLOATS = frozenset({"float16", "float32", "float64", "bool"})
 _INTEGERS = frozenset(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
 _WRITTEN = _FLOATS | _INTEGERS
@@ -26,62 +25,23 @@ def example_of(node: NodeView) -> str:
     Weights are ones, small constants as they are. Empty where the text of ONNX has no such model:
     of subgraphs, tensors in attributes, values of no known rank and operators of other domains.
     """
-    proto = export_node(node.node)
-    if node.domain not in _DOMAINS or any(a.type in _NESTED for a in proto.attribute):
+    operands = (*node.inputs, *node.outputs)
+    if node.domain not in _DOMAINS or any(v and v.type_name not in _WRITTEN for v in operands):
         return ""
-    graph, names = GraphProto(name="g"), dict[str, str]()
-    for place, name in enumerate(proto.input):
-        if not name:
-            continue
-        if name not in names:
-            names[name] = f"i{place}"
-            value = node.input(place)
-            if value is None or not _put(value, names[name], graph):
-                return ""
-        proto.input[place] = names[name]
-    for place, name in enumerate(proto.output):
-        if not name:
-            continue
-        proto.output[place] = f"o{place}"
-        value = node.output(place)
-        info = None if value is None else _info(value, f"o{place}")
-        if info is None:
-            return ""
-        graph.output.append(info)
-    proto.ClearField("name")
-    graph.node.append(proto)
-    text = f"{node.opset} {_text(graph)}"
+    graph = graph_of(node, _numbers)
+    if graph is None or any(a.type == AttributeProto.TENSOR for a in graph.node[0].attribute):
+        return ""
+    written = onnx.printer.to_text(graph)
+    text = f"{node.opset} {' '.join(written.split()).removeprefix('g ')}"
     return text if _is_read(text, graph) else ""
 
 
-def _put(value: Value, name: str, graph: GraphProto) -> bool:
-    """Put an input of the node into the graph; return whether it can be written."""
-    info = _info(value, name)
-    if info is None:
-        return False
-    if not value.is_constant:
-        graph.input.append(info)
-        return True
+def _numbers(value: Value) -> Array | None:
     shape, dtype = value.static_shape, value.dtype
     if shape is None or dtype is None or np.prod(shape) > _MOST:
-        return False
-    known = few_numbers(value)
-    array = np.ones(shape, dtype) if known is None else known
-    graph.initializer.append(numpy_helper.from_array(array, name))
-    return True
-
-
-def _info(value: Value, name: str) -> ValueInfoProto | None:
-    shape = value.shape
-    if shape is None or value.type_name not in _WRITTEN:
         return None
-    sizes = [size if isinstance(size, int) else f"N{axis}" for axis, size in enumerate(shape)]
-    return helper.make_tensor_value_info(name, value.elem_type, sizes)
-
-
-def _text(graph: GraphProto) -> str:
-    written = onnx.printer.to_text(graph)
-    return " ".join(written.split()).removeprefix("g ")
+    known = few_numbers(value)
+    return np.ones(shape, dtype) if known is None else known
 
 
 def _is_read(text: str, graph: GraphProto) -> bool:

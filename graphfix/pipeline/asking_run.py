@@ -2,8 +2,9 @@
 
 What the engine refuses or computes differently is narrowed to a node. The form of that node
 becomes an answer of the target, so that a rule finds it like any other problem: each rewrite of the
-operator is a candidate, and what one writes is judged by the same answers. The model as it came is
-then repaired again. What the engine says of the node by itself holds for every node of that form;
+operator is a candidate, and what one writes is judged by the same answers. A node that fails by
+itself is repaired by itself first, until the engine takes that; then the model as it came is
+repaired again. What the engine says of the node by itself holds for every node of that form;
 where other nodes of it were taken, for those of the same sizes; and where the node is taken by
 itself, in this place alone, until a second place shows that it is not.
 """
@@ -17,6 +18,7 @@ from graphfix.analysis.inference import infer_model
 from graphfix.engines.answer_examples import example_of
 from graphfix.engines.answers import EngineAnswer
 from graphfix.engines.kept_answers import KeptAnswers, keep_answers, kept_answers
+from graphfix.engines.node_alone import model_of
 from graphfix.engines.node_forms import form_text, is_of, sizes_text
 from graphfix.engines.profile import Target
 from graphfix.engines.targets import meant_by
@@ -124,7 +126,6 @@ class _Asking:
         result, useful = first, False
         while self.questions < self.settings.questions:
             said = self._asked(result.model)
-            self.questions += said.questions
             if said.engine and said.engine != self.known.engine:
                 # What another version said is nothing that this one was asked.
                 useful = useful or bool(self.known.answers)
@@ -134,10 +135,34 @@ class _Asking:
                 break
             (self.here if answer.place else self.known.answers).append(answer)
             useful = True
+            if not answer.place:
+                self._settle(result.model, said.blamed)
             result = finish_once(model.copy(), self.settings_now("off"), (), faults=Faults())
             if any(finding.blocks for finding in result.report.findings_after):
                 break
         return useful
+
+    def _settle(self, model: Model, outputs: Sequence[str]) -> None:
+        """Repair a node that is refused by itself, and ask about that, before its model is.
+
+        A rewrite that the engine refuses as well is found among a few nodes, not among all: such
+        a one costs two questions or three, and one that it takes a single one.
+
+        Args:
+            model: The model that has it, types inferred.
+            outputs: Of the node.
+        """
+        node = next((n for n in model.graph.nodes if outputs[0] in NodeView(n).ref().outputs), None)
+        proto = None if node is None else model_of(NodeView(node))
+        while proto is not None and self.questions < self.settings.questions:
+            settings = replace(self.settings_now("off"), shapes={}, only=(), excepted=())
+            result = finish_once(Model(proto), settings, (), faults=Faults())
+            if any(finding.blocks for finding in result.report.findings_after):
+                return
+            answer = answer_to(result.model, self._asked(result.model, alone=True), self.known)
+            if answer is None or answer.place or answer in self.known.answers:
+                return
+            self.known.answers.append(answer)
 
     def _wider(self, answer: EngineAnswer | None) -> EngineAnswer | None:
         """Return an answer that is of one place as one of its form, where it is the second such."""
@@ -146,7 +171,14 @@ class _Asking:
         places = {each.place for each in self.here if each.form == answer.form}
         return replace(answer, place=()) if places - {answer.place} else answer
 
-    def _asked(self, model: Model) -> Said:
+    def _asked(self, model: Model, *, alone: bool = False) -> Said:
+        """Ask about a model, and count how often the engine was given one.
+
+        Args:
+            model: The model.
+            alone: Whether it is a node that was cut out, which is run once: whether values differ
+                is asked in its place as well.
+        """
         settings = self.settings
         with on_disk(model.to_proto(), model.base_dir) as path:
             question = Question(
@@ -154,12 +186,14 @@ class _Asking:
                 self.target.family,
                 meant_by(self.target, settings.capability, settings.standing),
                 settings.seed,
-                settings.shapes,
+                {} if alone else settings.shapes,
                 most=settings.questions - self.questions,
                 alone=True,
-                samples=_SAMPLES,
+                samples=1 if alone else _SAMPLES,
             )
-            return said_to(question, _SECONDS)
+            said = said_to(question, _SECONDS)
+        self.questions += said.questions
+        return said
 
 
 def answer_to(model: Model, said: Said, known: KeptAnswers) -> EngineAnswer | None:
