@@ -8,6 +8,7 @@ import os
 import re
 import sys
 import traceback
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,6 +21,7 @@ REQUEST = "request.json"
 ANSWER = "answer.json"
 STDERR = "stderr.txt"
 WORK = "work.txt"
+IMPORTED = "imported.txt"
 
 # onnxruntime's text (sequential_executor.cc); the first node is that of the main graph.
 _RUNNING = re.compile(r"while running (\w+) node\. Name:'([^']*)'")
@@ -27,6 +29,7 @@ _RUNNING = re.compile(r"while running (\w+) node\. Name:'([^']*)'")
 T = TypeVar("T")
 _KINDS: dict[str, type[GraphfixError]] = {"usage": UsageError, "invalid": InvalidModel}
 _FAULT = "fault"
+_PREPARED = ("onnx.", "graphfix.")  # what a template may import for its children
 _SHORT_OF_MEMORY = "ran out of memory"
 
 
@@ -100,9 +103,12 @@ class Host(Struct, frozen=True):
         if self.folder:
             with contextlib.suppress(OSError):  # gone since
                 os.chdir(self.folder)
-        if dict(os.environ) != self.environment:
-            os.environ.clear()
-            os.environ.update(self.environment)
+        known = dict(os.environ)
+        for name in known.keys() - self.environment.keys():
+            del os.environ[name]
+        os.environ.update(
+            {name: value for name, value in self.environment.items() if known.get(name) != value}
+        )
         sys.path[:] = self.path
 
 
@@ -169,6 +175,29 @@ def write_fault(folder: Path, error: Exception) -> None:
         return
     reported = _Error(_FAULT, f"{type(error).__name__}: {error}", trace=trace)
     (folder / ANSWER).write_text(packed(_Answer(error=reported)), encoding="utf-8")
+
+
+def write_imported(folder: Path, modules: Iterable[str]) -> None:
+    """Say which modules of ONNX and of ours a child had to import, without those of one operator.
+
+    The folder may be gone: then no one waits for the answer.
+    """
+    names = [
+        name
+        for name in modules
+        if name.startswith(_PREPARED) and not name.startswith("onnx.reference.ops.")
+    ]
+    if names:
+        with contextlib.suppress(OSError):
+            (folder / IMPORTED).write_text("\n".join(sorted(names)), encoding="utf-8")
+
+
+def read_imported(folder: Path) -> list[str]:
+    """Return the modules that a child had to import."""
+    with contextlib.suppress(OSError, ValueError):
+        names = (folder / IMPORTED).read_text(encoding="utf-8").splitlines()
+        return [name for name in names if name.startswith(_PREPARED)]
+    return []
 
 
 def write_work(folder: Path, seconds: float) -> None:

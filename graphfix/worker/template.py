@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
@@ -28,7 +28,14 @@ from msgspec import Struct
 
 from graphfix.worker.child import request_type, serve, task_of
 from graphfix.worker.limits import single_threaded
-from graphfix.worker.messages import STDERR, Message, prepare_type, write_work
+from graphfix.worker.messages import (
+    STDERR,
+    Message,
+    prepare_type,
+    read_imported,
+    write_imported,
+    write_work,
+)
 from graphfix.worker.parent_death import die_with_parent
 
 # How often it looks whether its parent still lives, should the end of the socket not tell.
@@ -78,6 +85,7 @@ class Template:
         self._control = control
         self._parent = parent
         self._children: dict[int, _Child] = {}
+        self._lacking: set[str] = set()  # what children had to import
         self._selector = selectors.PollSelector()
         self._woken, self._waker = os.pipe()
 
@@ -128,7 +136,8 @@ class Template:
             payload += part
         reported = json.loads(payload)
         channel, *lines = [socket.socket(fileno=number) for number in descriptors]
-        prepare(reported["task"])
+        prepare(reported["task"], self._lacking)
+        self._lacking.clear()
         sys.stderr.flush()
         try:
             with warnings.catch_warnings():
@@ -165,6 +174,7 @@ class Template:
             with contextlib.suppress(KeyError):
                 self._selector.unregister(child.channel)
             code = os.waitstatus_to_exitcode(status)
+            self._lacking.update(read_imported(child.folder))
             if code in _CRASHES:  # it came to no note of its work
                 with contextlib.suppress(OSError):
                     write_work(child.folder, used.ru_utime + used.ru_stime)
@@ -185,9 +195,11 @@ class Template:
             with contextlib.suppress(OSError):
                 os.setpgid(0, 0)  # what an engine starts is killed with it
             die_with_parent(template)
+            known = frozenset(sys.modules)
             for each in _asked_on(lines[0]) if lines else (folder,):
                 _log_to(each)
                 serve(each)
+                write_imported(each, sys.modules.keys() - known)
             code = 0
         except BaseException:
             import traceback
@@ -214,8 +226,8 @@ def _asked_on(line: socket.socket) -> Iterator[Path]:
             file.write(DONE)
 
 
-def prepare(task: str) -> None:
-    """Import what all children need, and what this task needs.
+def prepare(task: str, lacking: Iterable[str] = ()) -> None:
+    """Import what all children need, what this task needs, and what earlier children lacked.
 
     A task that cannot be imported fails in its child, where someone hears of it.
     """
@@ -227,6 +239,9 @@ def prepare(task: str) -> None:
         with contextlib.suppress(Exception):
             for kind in (Message, request_type(task_of(task))):
                 prepare_type(kind)
+        for module in lacking:
+            with contextlib.suppress(Exception):
+                import_module(module)
     if len(sys.modules) != known:
         gc.freeze()  # so that the collector of a child does not touch, and copy, these pages
 

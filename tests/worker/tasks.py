@@ -47,6 +47,13 @@ def adjacent(_: Path, request: Answer, __: Limits) -> Answer:
     return {"said": importlib.import_module(request["module"]).SAID}
 
 
+def imported(_: Path, request: Answer, __: Limits) -> Answer:
+    """Say whether a module was there, and import it."""
+    there = request["module"] in sys.modules
+    importlib.import_module(request["module"])
+    return {"there": there}
+
+
 def loud(_: Path, __: Answer, ___: Limits) -> Answer:
     """Print where no one is to see it."""
     print("loud on stdout")
