@@ -15,7 +15,7 @@ from onnx import ModelProto
 from graphfix.engines.targets import meant_by
 from graphfix.errors import UsageError
 from graphfix.ir.model import Model
-from graphfix.ir.storage.reading import HEAD, is_text, walk_tensors
+from graphfix.ir.storage.reading import HEAD, is_text, walk_nodes, walk_tensors
 from graphfix.ir.storage.saving import PROTO_LIMIT, data_file, inline_bytes, outline
 from graphfix.ir.storage.weights import is_external
 from graphfix.pipeline.original import Original
@@ -123,7 +123,8 @@ def _place_of_verdict(
     """Return where what an engine says of a result is kept; None where that is not for long."""
     from graphfix.pipeline.kept_verdicts import place_for
 
-    if before.evaluators or any(is_external(t) for t in walk_tensors(before.proto)):
+    made_up = any((n.domain, n.op_type) in before.evaluators for n in walk_nodes(before.proto))
+    if made_up or any(is_external(t) for t in walk_tensors(before.proto)):
         return None
     ready = b"" if prepared is None else prepared.SerializeToString()
     parts = result.read_bytes(), ready, str(lossy).encode()

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
 from graphfix.engines.hosting.places import packages_of
 from graphfix.engines.kept_answers import FOLDER
 from graphfix.engines.profile import Target
 from graphfix.engines.targets import load_target
-from graphfix.pipeline import kept_verdicts
+from graphfix.pipeline import kept_verdicts, verifying
 from graphfix.pipeline.kept_verdicts import keep_verdict, kept_verdict, place_for, was_right
+from graphfix.pipeline.model_files import as_model
+from graphfix.pipeline.original import Original
 from graphfix.pipeline.settings import RunOptions, Settings
+from graphfix.pipeline.verifying import verify_in_engine
 from graphfix.proving.whole.options import InEngine
 from graphfix.report import OutputDifference, Verdict, Verification
+from graphfix.testing import parse
 
 EQUAL = InEngine(
     Verification(
@@ -101,6 +107,44 @@ def test_too_many_are_halved(settings: Settings, monkeypatch: pytest.MonkeyPatch
     for place in places:
         keep_verdict(place, EQUAL)
     assert sum(kept_verdict(place) is not None for place in places) == 4
+
+
+RELU = """<ir_version: 8, opset_import: ["": 13, "acme": 1]>
+g (float[2] x) => (float[2] y) { y = Relu (x) }"""
+
+
+@pytest.mark.parametrize(
+    ("text", "inputs", "asked"),
+    [(RELU, False, 1), (RELU.replace("Relu", "acme.Own"), False, 2), (RELU, True, 2)],
+)
+def test_the_same_run_asks_once(
+    settings: Settings,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    text: str,
+    inputs: bool,
+    asked: int,
+) -> None:
+    questions: list[Path] = []
+
+    def compared(old: Path, new: Path, *_: Any) -> InEngine:
+        assert (old.is_file(), new.is_file()) == (True, True)
+        questions.append(new)
+        return EQUAL
+
+    monkeypatch.setattr(verifying, "compare_in_engine", compared)
+    if inputs:
+        settings = replace(settings, inputs=tmp_path / "inputs.npz")
+    path = tmp_path / "model.onnx"
+    path.write_bytes(parse(text).SerializeToString())
+    for _ in range(2):
+        model = as_model(path)
+        before = Original.of(model, tuple(settings.available))
+        own = {("acme", "Own"): "graphfix.passes.contrib.glow_to_onnx:added"}
+        before = msgspec.structs.replace(before, evaluators={**before.evaluators, **own})
+        said = verify_in_engine(before, model, settings, lossy=False)
+        assert said.verification.status is Verdict.EQUAL
+    assert len(questions) == asked
 
 
 def test_the_packages_of_a_python_are_listed(tmp_path: Path) -> None:
