@@ -77,9 +77,14 @@ _QUANTIZERS = {
     "DequantizeLinear": (1, onnx.TensorProto.FLOAT),
     "QuantizeLinear": (2, onnx.TensorProto.UINT8),
 }
-_PRODUCTS = frozenset({"Gemm", "MatMul", "MatMulInteger"})
+_PACKED = "MatMulNBits"  # says in an attribute how much it sums over
+_FUSED = frozenset(
+    {"DynamicQuantizeMatMul", "FusedConv", "FusedGemm", "FusedMatMul", "MatMulIntegerToFloat"}
+)
+_PRODUCTS = frozenset({"Gemm", "MatMul", "MatMulInteger"}) | _FUSED - {"FusedConv"}
 # The input with the filters, by operator; ConvTranspose has its input channels on another axis.
-_FILTERS = {"Conv": 1, "ConvInteger": 1, "ConvTranspose": 1, "QLinearConv": 3}
+_FILTERS = {"Conv": 1, "ConvInteger": 1, "ConvTranspose": 1, "FusedConv": 1, "QLinearConv": 3}
+_BATCHES_LAST = ("transBatchA", "transBatchB")  # of FusedMatMul
 # Operators with one number per channel in their second input.
 _PER_CHANNEL = frozenset({"BatchNormalization", "InstanceNormalization"})
 
@@ -101,7 +106,8 @@ def contracted_sizes(graph: onnx.GraphProto, shapes: Shapes) -> dict[str, int]:
     """
     found: dict[str, set[int]] = {}
     for node in graph.node:
-        if node.domain not in ("", "ai.onnx"):
+        fused = node.domain == _CONTRIB and node.op_type in (_PACKED, *_FUSED)
+        if not fused and node.domain not in ("", "ai.onnx"):
             continue
         for one, other in _agreeing(node, shapes):
             if isinstance(one, str) and isinstance(other, int):
@@ -113,8 +119,12 @@ def _agreeing(node: onnx.NodeProto, shapes: Shapes) -> list[tuple[int | str, int
     """Return the two sizes or names that have to be equal, both ways; nothing for most nodes."""
     one: int | str | None = None
     other: int | str | None = None
+    if any(_number(node, name) for name in _BATCHES_LAST):
+        return []
     if node.op_type in _PRODUCTS:
         one, other = _summed(node, 0, shapes), _summed(node, 1, shapes)
+    elif node.op_type == _PACKED:
+        one, other = _dim(node, 0, -1, shapes), _number(node, "K")
     elif node.op_type in _FILTERS:
         one, other = _dim(node, 0, 1, shapes), _channels(node, shapes)
     elif node.op_type in _PER_CHANNEL:
@@ -129,8 +139,12 @@ def _channels(node: onnx.NodeProto, shapes: Shapes) -> int | None:
         channels = _dim(node, place, 0, shapes)
         return channels if isinstance(channels, int) else None
     per_group = _dim(node, place, 1, shapes)
-    group = next((a.i for a in node.attribute if a.name == "group"), 1)
-    return per_group * group if isinstance(per_group, int) else None
+    return per_group * (_number(node, "group") or 1) if isinstance(per_group, int) else None
+
+
+def _number(node: onnx.NodeProto, name: str) -> int | None:
+    """Return an integer that is an attribute."""
+    return next((a.i for a in node.attribute if a.name == name), None)
 
 
 def _dim(node: onnx.NodeProto, place: int, axis: int, shapes: Shapes) -> int | str | None:
@@ -147,6 +161,5 @@ def _summed(node: onnx.NodeProto, place: int, shapes: Shapes) -> int | str | Non
     shape = shapes.get(node.input[place]) if len(node.input) > place else None
     if not shape or (len(shape) < 2 and node.op_type == "Gemm"):
         return None
-    key = "transB" if place else "transA"
-    turned = any(each.name == key and each.i for each in node.attribute)
+    turned = bool(_number(node, "transB" if place else "transA"))
     return _dim(node, place, -2 if bool(place) != turned and len(shape) > 1 else -1, shapes)

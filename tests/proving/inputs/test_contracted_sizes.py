@@ -60,6 +60,53 @@ QUANTIZED = (
 )
 
 
+FUSED: list[tuple[str, dict[str, int]]] = [
+    ("(float[N, C, W] x, float[8, 3, 1] w) => (float[] y) { y = %s.FusedConv (x, w) }", {"C": 3}),
+    (
+        "(float[N, C, W] x, float[8, 3, 1] w) => (float[] y) "
+        "{ y = %s.FusedConv <group = 2> (x, w) }",
+        {"C": 6},
+    ),
+    (
+        "(float[N, K] x, float[7, 5] w) => (float[] y) { y = %s.FusedMatMul <transB = 1> (x, w) }",
+        {"K": 5},
+    ),
+    (
+        "(float[K, N] x, float[5, 7] w) => (float[] y) { y = %s.FusedGemm <transA = 1> (x, w) }",
+        {"K": 5},
+    ),
+    (
+        "(float[N, K] x, uint8[4, 1, 8] w, float[4] s) => (float[] y) { y = %s.MatMulNBits "
+        "<K = 16, N = 4, bits = 4, block_size = 16> (x, w, s) }",
+        {"K": 16},
+    ),
+    (
+        "(float[N, K] x, uint8[5, 7] w, float s) => (float[] y) "
+        "{ y = %s.DynamicQuantizeMatMul (x, w, s) }",
+        {"K": 5},
+    ),
+    # Its batches may be the last axes but one, its channels the last axis.
+    (
+        "(float[B, K, N] x, float[5, 7] w) => (float[] y) "
+        "{ y = %s.FusedMatMul <transBatchA = 1> (x, w) }",
+        {},
+    ),
+    (
+        "(uint8[N, W, C] x, float s, uint8 z, uint8[8, 3, 1] w) => (uint8[] y) "
+        "{ y = %s.QLinearConv <channels_last = 1> (x, s, z, w, s, z, s, z) }",
+        {},
+    ),
+    ("(float[N, C, W] x, float[8, 3, 1] w) => (float[] y) { y = other.FusedConv (x, w) }", {}),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), FUSED)
+def test_fused_operators_of_onnxruntime(text: str, expected: dict[str, int]) -> None:
+    head = HEAD.replace("17]", '17, "com.microsoft" : 1, "other" : 1]')
+    model = parser.parse_model(head + text.replace("%s", "com.microsoft"))
+    assert contracted_sizes(model.graph, known_sizes(model)) == expected
+
+
 def test_quantizers_of_onnxruntime_keep_sizes() -> None:
     model = parser.parse_model(QUANTIZED)
     before = model.SerializeToString()
