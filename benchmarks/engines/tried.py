@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -115,12 +115,11 @@ def drawn_for(path: Path) -> tuple[dict[str, Any], dict[str, Any]] | None:
     """Return inputs that onnxruntime runs a model on, and what it computes.
 
     Where inputs that differ by a millionth give other results than engines may, sums in another
-    order would, too: others are drawn.
+    order would, too: others are drawn, and the first without its zeros where all of them do.
     """
     try:
         maker = FeedMaker(onnx.ModelProto.FromString(path.read_bytes()))
-        for attempt in _ATTEMPTS:
-            feed = maker.draw(0, attempt)
+        for feed in _feeds(maker):
             try:
                 outputs, shaken = run_model(path, [feed, _shaken(feed)], timeout=SECONDS)
             except GraphfixError:
@@ -140,15 +139,42 @@ def _arrays(values: Mapping[str, Any]) -> list[str]:
 
 
 def _shaken(feed: Mapping[str, Any]) -> dict[str, Any]:
-    """Return inputs whose floats are larger or smaller by a millionth."""
+    """Return inputs whose floats are larger or smaller by a millionth, 0 by one of the largest.
+
+    At a 0 that nothing moved, a network that divides by it has an infinity or none by its sign
+    alone, and an engine that does not keep infinities inside is no worse for it.
+    """
     numbers = np.random.default_rng(0)
     shaken = dict(feed)
     for name in _arrays(feed):
         array = feed[name]
         if array.dtype.kind == "f":
             signs = numbers.choice((-_MILLIONTH, _MILLIONTH), array.shape)
-            shaken[name] = (array * (1 + signs)).astype(array.dtype)
+            sizes = np.abs(array)
+            largest = np.max(sizes, initial=0, where=np.isfinite(sizes))
+            moved = array + signs * np.where(array == 0, largest, array)
+            shaken[name] = moved.astype(array.dtype)
     return shaken
+
+
+def _feeds(maker: FeedMaker) -> Iterator[dict[str, Any]]:
+    """Yield what is drawn, and the first without its zeros."""
+    for attempt in _ATTEMPTS:
+        yield maker.draw(0, attempt)
+    yield _without_zeros(maker.draw(0, _ATTEMPTS[0]))
+
+
+def _without_zeros(feed: Mapping[str, Any]) -> dict[str, Any]:
+    """Return inputs whose zeros among floats are other values, each of its own."""
+    numbers = np.random.default_rng(0)
+    others = dict(feed)
+    for name in _arrays(feed):
+        array = feed[name]
+        if array.dtype.kind == "f":
+            largest = np.max(np.abs(array), initial=0, where=np.isfinite(array))
+            drawn = numbers.uniform(-largest, largest, array.shape)
+            others[name] = np.where(array == 0, drawn, array).astype(array.dtype)
+    return others
 
 
 def _simplify(path: Path, out: Path) -> int:
