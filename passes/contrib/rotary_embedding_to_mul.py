@@ -12,7 +12,8 @@ After:
     y = Concat (Sub (Mul (a, c), Mul (b, s)), Add (Mul (b, c), Mul (a, s)))
 When it refuses: The rank, dtype or a size is unknown or does not fit.
 Accuracy: Exact up to rounding; float16 is computed in float32. A scale is not looked at, as in
-    onnxruntime: its kernels for CPUs and for CUDA read the attribute and do not use it.
+    onnxruntime: its kernels for CPUs and for CUDA read the attribute and do not use it. Packed
+    batches let a sequence be longer than the cache; the positions say what is looked up.
 References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.RotaryEmbedding;
     onnxruntime/contrib_ops/cpu/bert/rotary_embedding.cc, rotary_embedding_helper.h;
     onnxruntime/contrib_ops/cuda/bert/rotary_embedding.cc
@@ -73,6 +74,8 @@ def _form(node: NodeView, x: Value) -> _Form:
 )
 def rotary_embedding_to_mul(node: NodeView, build: Builder) -> Value:
     """Turn the pairs, see the module."""
+    # The one is not used by kernels, the other lifts a limit of the sequence's length.
+    node.waive(("scale", "is_packed_batching"))
     x = node.need(0)
     rank = need_rank_of(x, 3, 4)
     form = _form(node, x)
