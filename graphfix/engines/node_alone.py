@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from onnx import AttributeProto, GraphProto, ModelProto, ValueInfoProto, helper, numpy_helper
+from onnx import (
+    AttributeProto,
+    GraphProto,
+    ModelProto,
+    NodeProto,
+    ValueInfoProto,
+    helper,
+    numpy_helper,
+)
 
 from graphfix.ir.exporting import export_node
 from graphfix.ir.views import Array, NodeView, Value
@@ -38,7 +46,8 @@ def graph_of(node: NodeView, numbers: Callable[[Value], Array | None]) -> GraphP
         None where a value has no known type and rank, or the node has subgraphs, which may read
         what is around it.
     """
-    proto = export_node(node.node)
+    proto = NodeProto()
+    proto.CopyFrom(export_node(node.node))  # which may be that of the file
     if any(attribute.type in _NESTED for attribute in proto.attribute):
         return None
     graph, names = GraphProto(name="g"), dict[str, str]()

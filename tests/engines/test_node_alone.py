@@ -25,6 +25,10 @@ g (float[1, 2, 6, N] x, bool c) => (float[1, 4, H, W] y, float[1, 4, H, W] z)
 }""".replace("s2", "s")
 
 
+SMALL = """<ir_version: 8, opset_import: ["": 13]>
+g (float[2, 3] x) => (float[2, 3] y) { [first] a = Relu (x) [second] y = Add (a, x) }"""
+
+
 def named() -> dict[str, NodeView]:
     proto = parse(MODEL.replace("<float[4, 2, 3, 3] w, ", "<"))
     weights = np.arange(72, dtype=np.float32).reshape(4, 2, 3, 3)
@@ -53,6 +57,15 @@ def test_it_has_the_form_the_sizes_and_the_constants_of_the_node() -> None:
     weights, bias = (numpy_helper.to_array(each) for each in proto.graph.initializer)
     assert weights.sum() == np.arange(72).sum()
     assert bias.tolist() == [1, -2, 3, 4]
+
+
+def test_the_model_that_it_is_cut_out_of_stays_as_it_is() -> None:
+    model = as_model(parse(SMALL))
+    infer_model(model)
+    before = model.proto.SerializeToString(), model.to_proto().SerializeToString()
+    for node in model.graph.nodes:
+        assert model_of(NodeView(node)) is not None
+    assert (model.proto.SerializeToString(), model.to_proto().SerializeToString()) == before
 
 
 def test_what_reads_what_is_around_it_is_not_cut_out() -> None:
