@@ -38,12 +38,13 @@ class Catalogue(tuple[Pass, ...]):
 
     def without(self, pass_ids: set[str]) -> Catalogue:
         """Return the passes that have other ids; as it is where all have."""
-        kept = Catalogue(p for p in self if p.id not in pass_ids)
-        return self if len(kept) == len(self) else kept
+        if self.by_id.keys().isdisjoint(pass_ids):
+            return self
+        return Catalogue(p for p in self if p.id not in pass_ids)
 
     def staged(self, stage: str, kind: str) -> tuple[Pass, ...]:
         """Return the passes of a stage and kind."""
-        return tuple(p for p in self if p.stage == stage and p.kind == kind)
+        return self._staged.get((stage, kind), ())
 
     def rewrites_of(self, op: str) -> Sequence[Pass]:
         """Return the passes that may match an operator; those of last resort are last."""
@@ -69,6 +70,19 @@ class Catalogue(tuple[Pass, ...]):
     def by_id(self) -> Mapping[str, Pass]:
         """The passes by their ids."""
         return {declared.id: declared for declared in self}
+
+    @cached_property
+    def menders(self) -> Sequence[Pass]:
+        """The rewrites that act at nodes that a file may not have, whichever engine reads it."""
+        rewrites = (declared for declared in self if declared.kind == "rewrite")
+        return [p for p in rewrites if any(known.startswith("model:") for known in p.removes)]
+
+    @cached_property
+    def _staged(self) -> Mapping[tuple[str, str], tuple[Pass, ...]]:
+        found: dict[tuple[str, str], list[Pass]] = {}
+        for declared in self:
+            found.setdefault((declared.stage, declared.kind), []).append(declared)
+        return {key: tuple(passes) for key, passes in found.items()}
 
     @cached_property
     def _removing(self) -> dict[str, Sequence[Pass]]:
@@ -225,6 +239,8 @@ def all_passes(pass_files: Sequence[Path] = ()) -> Catalogue:
     Raises:
         UsageError: A pass file cannot be used, or its pass has the name of another.
     """
+    if not pass_files:
+        return shipped_passes()
     passes = list(shipped_passes())
     known = {declared.id: declared for declared in passes}
     for path in pass_files:
@@ -233,7 +249,7 @@ def all_passes(pass_files: Sequence[Path] = ()) -> Catalogue:
                 raise UsageError(f"declares {declared.id}, which is there already", where=str(path))
             known[declared.id] = declared
             passes.append(declared)
-    return Catalogue(passes) if pass_files else shipped_passes()
+    return Catalogue(passes)
 
 
 def get_pass(name: str, passes: Sequence[Pass] | None = None, *, where: str = "pass") -> Pass:

@@ -15,6 +15,7 @@ from time import perf_counter
 from msgspec import structs
 
 from graphfix.authoring.declaring import PREPARE
+from graphfix.authoring.registry import Catalogue
 from graphfix.engines.checking import check_model, features_of, file_findings
 from graphfix.errors import PassBug
 from graphfix.ir.model import Model
@@ -162,9 +163,8 @@ def _leaving_out(
 def _inlined_findings(
     model: Model, settings: Settings, hooks: Sequence[Hook]
 ) -> tuple[Finding, ...]:
-    inliners = tuple(
-        p for p in settings.available if p.kind == "graph" and p.removes_feature(FUNCTION)
-    )
+    removers = Catalogue.of(settings.available).removing(FUNCTION)
+    inliners = tuple(p for p in removers if p.kind == "graph")
     assert settings.target is not None
     run = Run(model, replace(settings, target=None, named=inliners, verify="off"), hooks)
     execute(run)

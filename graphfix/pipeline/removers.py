@@ -208,8 +208,10 @@ def note_unconsented(
     opsets = opsets_of(legaliser.workspace.model)
     stages = (INTERFACE,) if settings.named is not None else (INTERFACE, TARGETED)
     for declared in settings.available:
+        if declared.stage not in stages or declared.kind != "graph":
+            continue
         reason = consent_wanting(declared, settings)
-        if not reason or declared.stage not in stages or declared.kind != "graph":
+        if not reason:
             continue
         for finding in findings:
             if (finding.blocks or declared.stage == INTERFACE) and can_remove(

@@ -205,7 +205,7 @@ def _lower_ir(run: Run) -> None:
 
 def _may_step(run: Run) -> bool:
     """Say whether the opset may move: not where the user skips it or its result was wrong."""
-    return not run.budget.exhausted and any(p.id == OPSET for p in run.passes)
+    return not run.budget.exhausted and OPSET in run.passes.by_id
 
 
 def _moved(run: Run, wanted: int) -> list[Recorded]:

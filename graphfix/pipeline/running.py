@@ -6,6 +6,7 @@ Its first stages are here: what the checker complains of, and what inputs and ou
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from graphfix.analysis.inference import form_at, type_of
 from graphfix.authoring.declaring import INTERFACE, PREPARE, Pass
@@ -75,12 +76,12 @@ def prepare(run: Run) -> None:
 
 def mend(run: Run) -> None:
     """Run the rewrites of nodes that the file may not have at its opset."""
-    _mend_with(run, [declared for declared in run.passes if _mends_nodes(declared)])
+    _mend_with(run, run.passes.menders)
 
 
 def mend_operators(run: Run) -> None:
     """Run those for operators that are no longer there, whatever the opset is to be."""
-    passes = [p for p in run.passes if _mends_nodes(p) and p.stage != PREPARE]
+    passes = [p for p in run.passes.menders if p.stage != PREPARE]
     _mend_with(run, passes)
 
 
@@ -105,12 +106,6 @@ def change_interface(run: Run) -> int:
     return changed
 
 
-def _mends_nodes(declared: Pass) -> bool:
-    """Say whether a rewrite acts at nodes that a file may not have, whichever engine reads it."""
-    mended = any(removed.startswith("model:") for removed in declared.removes)
-    return declared.kind == "rewrite" and mended
-
-
 def _turn(declared: Pass) -> int:
     """Say when a pass has its turn: what needs no reading, readings, outputs."""
     of_outputs = declared.removes_feature(_DECLARED)
@@ -119,10 +114,17 @@ def _turn(declared: Pass) -> int:
 
 def _is_tolerated(declared: Pass, target: Target | None) -> bool:
     """Say whether all that a pass mends of a file is only noted for a target."""
-    rules = [rule for rule in file_rules().values() if declared.removes_feature(rule.feature)]
+    rules = _mended_rules(declared)
     if target is None or not rules:
         return False
-    return all(rule.id in engine_of(target.family).tolerates for rule in rules)
+    return all(rule in engine_of(target.family).tolerates for rule in rules)
+
+
+@lru_cache(maxsize=1024)
+def _mended_rules(declared: Pass) -> tuple[str, ...]:
+    """Return the ids of the rules about the file alone of which a pass removes what they find."""
+    rules = file_rules().values()
+    return tuple(rule.id for rule in rules if declared.removes_feature(rule.feature))
 
 
 def _wanted(declared: Pass, target: Target | None) -> Callable[[NodeView], bool]:
