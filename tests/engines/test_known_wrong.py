@@ -14,7 +14,7 @@ from graphfix.ir.storage.toml_files import read_toml
 from graphfix.rendering.target_pages import page
 from graphfix.rendering.targets_view import target_json, target_text
 
-THREAD = re.compile(r"issue|pull request|release notes", re.IGNORECASE)
+THREAD = re.compile(r"issue|pull request|release notes|measured", re.IGNORECASE)
 
 
 def listed(target: str) -> list[str]:
