@@ -371,7 +371,8 @@ def graph_pass(
     text has to be met, by one of its words. A word is an operator, of any domain, or ``type:uint8``
     for what a node gives, ``attribute:NAME`` (``*`` at its end stands for any ending),
     ``input:unset`` for a node whose last input is an empty name, ``ir:3`` for an IR version up to
-    that one, or ``file:text``.
+    that one, ``weights:alike`` for two initializers of 64 bytes and more of one type and shape, or
+    ``file:text``.
     """
 
     def declare(function: Callable[..., Any]) -> Pass:

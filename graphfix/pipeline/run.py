@@ -46,6 +46,7 @@ from graphfix.validity.examination import examine, types_said
 
 # How many nodes a model may become: this many times what it has, and some more if it is small.
 GROWTH, SMALL_GROWTH = 3, 10_000
+_WEIGHTS = 64  # bytes: what is smaller is a number or a shape
 
 
 @dataclass(slots=True, eq=False)
@@ -333,6 +334,14 @@ def _shows(model: Model, ops: Collection[str], word: str) -> bool:
         start = name.removesuffix("*")
         names = {own for node in model.nodes() for own in node.attrs}
         return name in names or (start != name and any(own.startswith(start) for own in names))
+    if word == "weights:alike":
+        kinds = [
+            (one.elem_type, one.weights.shape)
+            for graph in model.graphs()
+            for one in graph.initializers
+            if one.weights.nbytes >= _WEIGHTS
+        ]
+        return len(set(kinds)) < len(kinds)
     if word == "input:unset":
         return any(node.inputs and not node.inputs[-1].name for node in model.nodes())
     if kind == "ir":

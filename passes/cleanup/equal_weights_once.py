@@ -37,7 +37,11 @@ from graphfix.authoring import (
 from graphfix.ir.storage.equal_weights import equal_sets
 
 
-@graph_pass(stage=LAST, options={"least": Option(int, 64, "smaller weights stay, in bytes")})
+@graph_pass(
+    stage=LAST,
+    options={"least": Option(int, 64, "smaller weights stay, in bytes")},
+    looks_at=["weights:alike"],
+)
 def equal_weights_once(editor: Editor) -> None:
     """Look at all scopes of the main graph together; functions have no initializers."""
     least = int(editor.option("least"))
