@@ -69,7 +69,8 @@ def graph_of(node: NodeView, numbers: Callable[[Value], Array | None]) -> GraphP
         if info is None:
             return None
         graph.output.append(info)
-    proto.ClearField("name")
+    for field in ("name", "doc_string", "metadata_props"):  # exporters write their stack there
+        proto.ClearField(field)
     graph.node.append(proto)
     return graph
 

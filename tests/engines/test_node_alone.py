@@ -6,6 +6,7 @@ import numpy as np
 from onnx import checker, numpy_helper
 
 from graphfix.analysis.inference import infer_model
+from graphfix.engines.answer_examples import example_of
 from graphfix.engines.node_alone import model_of
 from graphfix.engines.node_forms import form_text, sizes_text
 from graphfix.ir.views import NodeView
@@ -66,6 +67,16 @@ def test_the_model_that_it_is_cut_out_of_stays_as_it_is() -> None:
     for node in model.graph.nodes:
         assert model_of(NodeView(node)) is not None
     assert (model.proto.SerializeToString(), model.to_proto().SerializeToString()) == before
+
+
+def test_what_exporters_write_next_to_a_node_is_left_out() -> None:
+    proto = parse(SMALL)
+    proto.graph.node[0].doc_string = "File model.py, line 7"
+    proto.graph.node[0].metadata_props.add(key="namespace", value="Net/relu")
+    model = as_model(proto)
+    infer_model(model)
+    said = example_of(NodeView(model.graph.nodes[0]))
+    assert said == "13 (float[2,3] i0) => (float[2,3] o0) { o0 = Relu (i0) }"
 
 
 def test_what_reads_what_is_around_it_is_not_cut_out() -> None:
