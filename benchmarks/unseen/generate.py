@@ -1,6 +1,6 @@
 """Write random networks as PyTorch's exporters do, to be run by a Python that has PyTorch.
 
-    PYTHONPATH=. PYTHON -m benchmarks.unseen.generate FOLDER --seeds 0 200
+    PYTHONPATH=. PYTHON -m benchmarks.unseen.generate FOLDER --seeds 0 200 [--opset N]
 
 Half of them by the TorchScript exporter with an opset of 11 to 18, half by torch.export with 18; a
 third with a free batch. What the exporter refuses is left out, and counted.
@@ -22,11 +22,19 @@ from benchmarks.unseen.modules import network_of
 torch: Any = import_module("torch")
 
 
-def write(folder: Path, seed: int) -> str:
-    """Write the network of a seed; return why there is none, empty where there is."""
+def write(folder: Path, seed: int, wanted: int = 0) -> str:
+    """Write the network of a seed; return why there is none, empty where there is.
+
+    Args:
+        folder: Where to.
+        seed: The seed.
+        wanted: Write it by TorchScript at this opset; 0 leaves both to the seed.
+    """
     numbers = random.Random(~seed)
     by_dynamo, free = numbers.random() < 0.5, numbers.random() < 0.33
     opset = 18 if by_dynamo else numbers.choice((11, 13, 14, 16, 17, 18))
+    if wanted:
+        by_dynamo, opset = False, wanted
     name = f"random{seed}__{'dynamo' if by_dynamo else 'ts'}__op{opset}.onnx"
     path = folder / name
     if path.exists():
@@ -63,10 +71,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--seeds", type=int, nargs=2, default=(0, 200), metavar=("FIRST", "END"))
+    parser.add_argument("--opset", type=int, default=0, help="by TorchScript, at this opset")
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
     for seed in range(*given.seeds):
-        said = write(given.folder, seed)
+        said = write(given.folder, seed, given.opset)
         if said:
             print(f"{seed}: not exported: {said}")
 
