@@ -71,6 +71,9 @@ def graph_of(node: NodeView, numbers: Callable[[Value], Array | None]) -> GraphP
         graph.output.append(info)
     for field in ("name", "doc_string", "metadata_props"):  # exporters write their stack there
         proto.ClearField(field)
+    proto.domain = proto.domain  # as the parser of ONNX has it, where it is left out
+    if not proto.overload:
+        proto.ClearField("overload")
     graph.node.append(proto)
     return graph
 

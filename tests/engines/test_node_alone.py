@@ -71,6 +71,8 @@ def test_the_model_that_it_is_cut_out_of_stays_as_it_is() -> None:
 
 def test_what_exporters_write_next_to_a_node_is_left_out() -> None:
     proto = parse(SMALL)
+    proto.graph.node[0].ClearField("domain")
+    proto.graph.node[0].overload = ""
     proto.graph.node[0].doc_string = "File model.py, line 7"
     proto.graph.node[0].metadata_props.add(key="namespace", value="Net/relu")
     model = as_model(proto)
