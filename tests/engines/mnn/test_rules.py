@@ -194,6 +194,21 @@ UNKNOWN = [
     ),
 ]
 NO = [
+    *(  # asked of MNN 3.6: it computes these when it reads the model
+        No(
+            f"(float[1,3,4,4] x) => (float[1,3,4,4] y) <float[3] k = {{1, 2, 3}}> {{ {scale} "
+            "y = BatchNormalization (x, s, k, k, k) }",
+            "computed-parameters",
+            M,
+        )
+        for scale in (
+            "s = Identity (k)",
+            "s = Add (k, k)",
+            "n = Constant <value = int64[1] {3}> () s = ConstantOfShape <value = float[1] {2}> (n)",
+            "w = Shape (x) i = Constant <value = int64[1] {1}> () n = Gather (w, i) "
+            "s = ConstantOfShape <value = float[1] {2}> (n)",
+        )
+    ),
     No(
         "(float[2,3,4] x) => (float[2,3,4] y) <float[3] k = {1, 2, 3}>"
         "{ y = BatchNormalization (x, k, k, k, k) }",

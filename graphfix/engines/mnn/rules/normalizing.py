@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.engines.mnn.rules.wheel import WHEEL
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, Answer, Yes, rule
@@ -15,13 +16,14 @@ _PARAMETERS = ("scale", "B", "mean", "var")
     feature="const:BatchNormalization.*",
     severity=REJECT,
     text="SIGSEGV",
-    source=f"{WHEEL}: each of the four alone, and all of them",
+    source=f"{WHEEL}: each of the four alone, and all of them; what follows from constants and from"
+    " fixed sizes is taken",
 )
 def computed_parameters(node: NodeView, target: Target) -> Answer:
     """MNN crashes when a parameter of BatchNormalization is not constant."""
     for place, name in enumerate(_PARAMETERS, 1):
         value = node.input(place)
-        if value is not None and not value.is_constant:
+        if value is not None and not known_with_sizes(value):
             return Yes(
                 feature=f"const:BatchNormalization.{name}",
                 message=f"MNN crashes: {name} of BatchNormalization is not constant",

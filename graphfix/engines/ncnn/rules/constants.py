@@ -14,7 +14,7 @@ import numpy as np
 from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.engines.ncnn.rules import FACTS
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import REJECT, Answer, Yes, rule
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.ir.views import NodeView, Value
 
 _JOINING = ("Concat", "Einsum", "MatMul")
@@ -54,19 +54,38 @@ def one_number_for_a_tensor(node: NodeView, target: Target) -> Answer:
     feature="const:Gemm.bias",
     severity=REJECT,
     text="layer F.linear not exists or registered; layer torch.mm not exists or registered",
-    source=f"{FACTS}: with alpha, beta and transpositions, biases of a number for each column are"
-    " equal; none is taken that is computed, or broadcast otherwise",
+    source=f"{FACTS}: what has an alpha or beta, or a computed matrix that is not transposed, is"
+    " written as a product and a sum, and takes every bias; of others, which become F.linear, a"
+    " number for each column, with a constant matrix",
 )
 def bias_of_another_shape(node: NodeView, target: Target) -> Answer:
     """pnnx requires a constant bias with one value per column, and no scalar operand."""
-    y, bias = node.output(0), node.input(2)
+    y, bias, matrix = node.output(0), node.input(2), node.input(1)
     if any(is_one_element(value) for value in node.inputs[:1]):
         return Yes(feature="form:Gemm.one-number")
-    if bias is None:
+    if bias is None or matrix is None or _is_scaled(node, "alpha") or _is_scaled(node, "beta"):
         return False
+    if not known_with_sizes(matrix):
+        return bool(node.attr("transB", 0))
     columns = None if y is None else y.dim(1)
     fits = bias.rank == 1 and (columns is None or bias.dim(0) == columns)
     return not (fits and known_with_sizes(bias))
+
+
+@rule(
+    "Gemm",
+    feature="form:Gemm.scaled",
+    severity=WRONG,
+    source=f"{FACTS}: with and without transpositions, constant and computed; with a bias, and beta"
+    " without one, it is equal",
+)
+def scaled_without_a_bias(node: NodeView, target: Target) -> Answer:
+    """pnnx ignores alpha and transpositions of a Gemm without a bias whose alpha is not 1."""
+    return node.input(2) is None and _is_scaled(node, "alpha")
+
+
+def _is_scaled(node: NodeView, factor: str) -> bool:
+    return bool(node.attr(factor, 1.0) != 1.0)
 
 
 @rule(
