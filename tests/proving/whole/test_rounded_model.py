@@ -29,6 +29,15 @@ def test_the_first_tensor_past_the_range_is_reported() -> None:
     assert set(found.outputs) == {"y"}
 
 
+def test_an_output_smaller_than_float16_holds_may_be_zero() -> None:
+    small = "(float[N,3] x) => (float[N,3] y) <float[1] c = {1e-30}> { a = Tanh (x) "
+    assert _found(small + "y = Mul (a, c) }") == Rounding()
+    found = _found(small + "b = Mul (a, c) y = Div (b, b) }")
+    assert set(found.outputs) == {"y"}
+    found = _found(small.replace("1e-30", "1e-6") + "y = Mul (a, c) }")
+    assert set(found.outputs) == {"y"}
+
+
 def test_subgraphs_are_rounded_too() -> None:
     found = _found(
         "(float[2] x, bool c) => (float[2] y) { y = If (c) <"
