@@ -31,7 +31,7 @@ from graphfix.authoring import Builder, NodeView, Option, Refuse, Value, pairwis
 
 @rewrite(
     "CumSum",
-    removes="op:CumSum const:CumSum.* dtype:CumSum.* attr:CumSum.* shape:CumSum.*",
+    removes="op:CumSum const:CumSum.* dtype:CumSum.* attr:CumSum.* shape:CumSum.* form:CumSum.*",
     emits=(pairwise.EMITS_OF_ANY_SIZE, "ReduceSum Unsqueeze"),
     since=11,
     options={"max_size": Option(int, 1024, "Longer axes are refused.")},

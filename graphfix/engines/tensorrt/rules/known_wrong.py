@@ -5,9 +5,11 @@ The reports are of TensorRT; of TensorRT for RTX there is none, so that it is le
 
 from __future__ import annotations
 
+from graphfix.analysis.memo import kept
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import WRONG, Answer, rule
+from graphfix.ir.graph import Graph
 from graphfix.ir.views import NodeView
 
 _REPORTED = "trt"
@@ -15,7 +17,7 @@ _REPORTED = "trt"
 
 @rule(
     "CumSum",
-    feature="op:CumSum",
+    feature="form:CumSum.ways",
     versions="trt10.8..",
     severity=WRONG,
     source="onnx/onnx-tensorrt issue 1034 (10.8, where its layer is new, to 10.11: the sums of two"
@@ -25,19 +27,17 @@ def cumsum_next_to_another(node: NodeView, target: Target) -> Answer:
     """TensorRT runs CumSum along different axes or in different directions along one of them."""
     if target.family != _REPORTED:
         return None
-    own = _way(node)
-    others = (
-        NodeView(each)
-        for graph in node.graph.root.walk()
-        for each in graph.nodes
-        if each.op == "CumSum" and each is not node.node
-    )
-    ways = [_way(other) for other in others]
-    if not ways:
+    count, ways = _ways(node.graph.root)
+    if count <= 1:
         return None
-    if own is None or None in ways:
-        return Unknown("the axes of all CumSum")
-    return any(way != own for way in ways)
+    return Unknown("the axes of all CumSum") if None in ways else len(ways) > 1
+
+
+@kept
+def _ways(graph: Graph) -> tuple[int, frozenset[tuple[int, bool] | None]]:
+    """Return how many CumSum there are, and their axes and directions."""
+    nodes = [NodeView(node) for each in graph.walk() for node in each.nodes if node.op == "CumSum"]
+    return len(nodes), frozenset(map(_way, nodes))
 
 
 def _way(node: NodeView) -> tuple[int, bool] | None:

@@ -15,7 +15,7 @@ def test_sums_of_different_axes_or_ways_from_10_8_on() -> None:
         for target in ("trt10.8", "trt10.13", "trt11.4"):
             found = [f for f in check(model_of(graph), target) if f.rule == RULE]
             assert [(f.feature, f.severity, f.certain) for f in found] == [
-                ("op:CumSum", "wrong", True)
+                ("form:CumSum.ways", "wrong", True)
             ] * 2
             assert "1034" in found[0].source
         assert_no(No(graph, RULE, "trt10.7"))
