@@ -21,6 +21,8 @@ from graphfix.ir.storage.weights import dtype_of
 from graphfix.learning.verdicts import Asker, difference
 from graphfix.proving.inputs.maker import FeedMaker
 from graphfix.proving.models import run_model
+from graphfix.proving.values.kinds import Array
+from graphfix.proving.verdict.numbers import magnitude_of
 
 _ATTEMPTS = (0, 3, 9, 16, 22)
 SECONDS = 120.0
@@ -150,9 +152,7 @@ def _shaken(feed: Mapping[str, Any]) -> dict[str, Any]:
         array = feed[name]
         if array.dtype.kind == "f":
             signs = numbers.choice((-_MILLIONTH, _MILLIONTH), array.shape)
-            sizes = np.abs(array)
-            largest = np.max(sizes, initial=0, where=np.isfinite(sizes))
-            moved = array + signs * np.where(array == 0, largest, array)
+            moved = array + signs * np.where(array == 0, magnitude_of(array), array)
             shaken[name] = moved.astype(array.dtype)
     return shaken
 
@@ -169,10 +169,9 @@ def _without_zeros(feed: Mapping[str, Any]) -> dict[str, Any]:
     numbers = np.random.default_rng(0)
     others = dict(feed)
     for name in _arrays(feed):
-        array = feed[name]
+        array: Array = feed[name]
         if array.dtype.kind == "f":
-            largest = np.max(np.abs(array), initial=0, where=np.isfinite(array))
-            drawn = numbers.uniform(-largest, largest, array.shape)
+            drawn = magnitude_of(array) * numbers.uniform(-1, 1, array.shape)
             others[name] = np.where(array == 0, drawn, array).astype(array.dtype)
     return others
 

@@ -17,7 +17,7 @@ def _drawn(tmp_path: Path, nodes: str) -> tuple[np.ndarray, np.ndarray]:
         f"g (float[2, 5] x) => (float[2, 5] y) <float zero = {{0}}> {{ {nodes} }}"
     )
     path = tmp_path / "m.onnx"
-    onnx.save(model, path)
+    path.write_bytes(model.SerializeToString())
     drawn = drawn_for(path)
     assert drawn is not None
     return drawn[0]["x"], drawn[1]["y"]

@@ -47,7 +47,7 @@ def test_it_has_the_form_the_sizes_and_the_constants_of_the_node() -> None:
         node = named()[op]
         proto = model_of(node)
         assert proto is not None
-        checker.check_model(proto, full_check=True)
+        checker.check_model(proto, full_check=True)  # pyright: ignore[reportUnknownMemberType]
         model = as_model(proto)
         infer_model(model)
         alone = NodeView(model.graph.nodes[-1])
