@@ -19,7 +19,8 @@ from pathlib import Path
 from msgspec.structs import asdict, replace
 
 from benchmarks.engines.rows import FORMS
-from benchmarks.unseen.row import read
+from benchmarks.unseen.row import Row
+from benchmarks.unseen.tables import read
 from graphfix.engines.engine import CORPUS, engines
 from graphfix.engines.interface import Taken
 from graphfix.engines.targets import load_target
@@ -32,7 +33,7 @@ def taken() -> dict[str, Taken]:
     found = dict(_by_rules(path) for path in sorted(RESULTS.glob("corpus-*.md")))
     found |= dict(_in_engine(path) for path in sorted(RESULTS.glob("engines-*.md")))
     found |= dict(_in_runtimes(RESULTS / "old-runtimes.md"))
-    rows = [row for row in read(RESULTS / "unseen.tsv") if row.code == 0]
+    rows = [row for row in read(RESULTS / "unseen.tsv", Row) if row.code == 0]
     for name, count in Counter(row.engine for row in rows).items():
         not_so = sum(row.wrong for row in rows if row.engine == name)
         found[name] = replace(found[name], unseen=count, not_so=not_so)

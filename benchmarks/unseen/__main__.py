@@ -36,7 +36,8 @@ from benchmarks.engines.tried import (
     drawn_for,
 )
 from benchmarks.unseen.page import page
-from benchmarks.unseen.row import Row, read, shortened, write
+from benchmarks.unseen.row import Row, shortened
+from benchmarks.unseen.tables import read, write
 
 _ANSWERS = "GRAPHFIX_ANSWERS"
 _TRUST = "--trust-rules"
@@ -107,7 +108,7 @@ def main() -> int:
     parser.add_argument("--rows", type=Path, default=RESULTS / "unseen.tsv")
     parser.add_argument("-o", "--output", type=Path, default=RESULTS / "unseen.md")
     given = parser.parse_args()
-    rows = read(given.rows)
+    rows = read(given.rows, Row)
     askers = {name: Asker(name, seconds=SECONDS, memory=MEMORY) for name in given.engine}
     began, graphfix = time.monotonic(), graphfix_main()
     with tempfile.TemporaryDirectory(prefix="unseen-answers-") as answers:
@@ -122,9 +123,10 @@ def main() -> int:
                 for name in left if tried is not None else ():
                     assert tried is not None
                     rows.append(measured(tried, askers[name], name, graphfix, Path(answers)))
-                    write(given.rows, rows)
+                    rows.sort(key=lambda row: (row.engine, row.file))
+                    write(given.rows, Row, rows)
     if rows:
-        given.output.write_text(page(read(given.rows)), encoding="utf-8")
+        given.output.write_text(page(rows), encoding="utf-8")
     return code_with(code for row in rows for code in (row.code, row.asked_code, row.check))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from benchmarks.unseen.row import Row
+from benchmarks.unseen.tables import line
 
 _HEAD = """# Networks that no rule was written for
 
@@ -38,17 +39,17 @@ _COLUMNS = (
 def page(rows: Sequence[Row]) -> str:
     """Return the page of all rows."""
     engines = list(dict.fromkeys(row.engine for row in rows))
-    lines = [_line(_COLUMNS), _line(["---"] * len(_COLUMNS))]
-    lines += [_line(_counted([r for r in rows if r.engine == engine])) for engine in engines]
+    lines = [line(_COLUMNS), line(["---"] * len(_COLUMNS))]
+    lines += [line(_counted([r for r in rows if r.engine == engine])) for engine in engines]
     text = _HEAD.format(engines=" ".join(engines), table="".join(lines))
     failing = [row for row in rows if row.wrong or row.asked_wrong]
     if not failing:
         return text
     head = ("engine", "network", "by rules", "when asked", "the engine's words")
-    lines = [_line(head), _line(["---"] * len(head))]
+    lines = [line(head), line(["---"] * len(head))]
     for row in failing:
         by_rules, asked = f"{row.code}, {row.after}", f"{row.asked_code}, {row.asked_after}"
-        lines.append(_line((row.engine, row.file, by_rules, asked, row.words.replace("|", "/"))))
+        lines.append(line((row.engine, row.file, by_rules, asked, row.words.replace("|", "/"))))
     return f"{text}\n## Called fixed, and not so\n\n{''.join(lines)}"
 
 
@@ -71,7 +72,3 @@ def _counted(rows: Sequence[Row]) -> Sequence[str]:
 
 def _share(count: int, of: int) -> str:
     return f"{count} ({100 * count / of:.0f}%)"
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |\n"

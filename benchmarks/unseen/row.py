@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable
-from dataclasses import astuple, dataclass, fields
-from pathlib import Path
-
-from msgspec import convert
+from dataclasses import dataclass
 
 _WORDS = 120
 
@@ -55,26 +50,6 @@ class Row:
     def asked_wrong(self) -> bool:
         """Whether it is called fixed with the engine asked, and is not."""
         return self.asked_code == 0 and self.asked_after != "equal"
-
-
-_NAMES = [field.name for field in fields(Row)]
-
-
-def read(path: Path) -> list[Row]:
-    """Return the rows of a table; none where there is no table yet."""
-    if not path.is_file():
-        return []
-    with path.open(encoding="utf-8", newline="") as stream:
-        lines = list(csv.DictReader(stream, delimiter="\t"))
-    return convert(lines, list[Row], strict=False)
-
-
-def write(path: Path, rows: Iterable[Row]) -> None:
-    """Write a table, in order of engines and files."""
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        table = csv.writer(stream, delimiter="\t", lineterminator="\n")
-        table.writerow(_NAMES)
-        table.writerows(astuple(row) for row in sorted(rows, key=lambda r: (r.engine, r.file)))
 
 
 def shortened(words: str) -> str:

@@ -11,24 +11,17 @@ or opsets, or two networks of one generator.
 from __future__ import annotations
 
 import argparse
-import csv
-import json
-import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
-from typing import Any, cast
-
-from msgspec import convert
 
 from benchmarks import RESULTS
+from benchmarks.unseen.command import Ran, repaired
+from benchmarks.unseen.tables import line, read, write
 from graphfix.engines.targets import load_target
 from graphfix.pipeline.settings import runs_here
 
-_ROOT = Path(__file__).resolve().parents[2]
 _HEAD = """# Questions about a second model of the same kind
 
 `python -m benchmarks.unseen.second FIRST SECOND --engine T`: how often the engine was given a
@@ -67,25 +60,15 @@ class Pair:
 _NAMES = [field.name for field in fields(Pair)]
 
 
-def _asked(path: Path, target: str, answers: Path) -> tuple[int, int]:
-    """Return how often the engine was asked, and the exit code."""
-    words = ["run", str(path.absolute()), "--target", target, "--force", "--json"]
-    words += ["--allow-io-change", "-o", str(answers / "out.onnx")]
-    done = subprocess.run(
-        [sys.executable, "-m", "graphfix", *words],
-        env={**os.environ, "PYTHONPATH": str(_ROOT), "GRAPHFIX_ANSWERS": str(answers)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        check=False,
-    )
-    said = cast("dict[str, Any]", json.loads(done.stdout).get("engine") or {})
-    return int(said.get("questions", 0)), done.returncode
+def _asked(path: Path, target: str, answers: Path) -> Ran:
+    variables = {"GRAPHFIX_ANSWERS": str(answers)}
+    return repaired(path, target, answers / "out.onnx", ["--allow-io-change"], variables)
 
 
 def page(rows: Sequence[Pair]) -> str:
     """Return the page of all rows."""
-    lines = [_line(_NAMES), _line(["---"] * len(_NAMES))]
-    lines += [_line([str(cell) for cell in astuple(row)]) for row in rows]
+    lines = [line(_NAMES), line(["---"] * len(_NAMES))]
+    lines += [line([str(cell) for cell in astuple(row)]) for row in rows]
     first, after, alone = (
         sum(getattr(row, name) for row in rows) for name in ("questions", "after", "alone")
     )
@@ -95,10 +78,6 @@ def page(rows: Sequence[Pair]) -> str:
         f" {alone} with nothing known."
     )
     return _HEAD.format(table="".join(lines), said=said)
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |\n"
 
 
 def main() -> int:
@@ -114,22 +93,19 @@ def main() -> int:
     if not runs_here(load_target(target)):
         parser.error(f"this machine has no engine for {target}")
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
-        questions, code = _asked(given.first, target, Path(one))
-        after, code_after = _asked(given.second, target, Path(one))
-        alone, code_alone = _asked(given.second, target, Path(other))
-    codes = f"{code} {code_after} {code_alone}"
-    rows: list[Pair] = []
-    if given.rows.is_file():
-        with given.rows.open(encoding="utf-8", newline="") as stream:
-            rows = convert(list(csv.DictReader(stream, delimiter="\t")), list[Pair], strict=False)
+        asked = [
+            _asked(given.first, target, Path(one)),
+            _asked(given.second, target, Path(one)),
+            _asked(given.second, target, Path(other)),
+        ]
+    questions, after, alone = (ran.questions for ran in asked)
+    codes = " ".join(str(ran.code) for ran in asked)
+    rows = read(given.rows, Pair)
     names = (target, given.first.name, given.second.name)
     rows = [row for row in rows if (row.engine, row.first, row.second) != names]
     rows.append(Pair(*names, questions, after, alone, codes))
     rows.sort(key=lambda row: (row.engine, row.first, row.second))
-    with given.rows.open("w", encoding="utf-8", newline="") as stream:
-        table = csv.writer(stream, delimiter="\t", lineterminator="\n")
-        table.writerow(_NAMES)
-        table.writerows(astuple(row) for row in rows)
+    write(given.rows, Pair, rows)
     given.output.write_text(page(rows), encoding="utf-8")
     return 0
 

@@ -13,26 +13,19 @@ A further run continues after the rows of ``results/asking_times.tsv``.
 from __future__ import annotations
 
 import argparse
-import csv
-import json
-import os
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any, cast
-
-from msgspec import convert
 
 from benchmarks import RESULTS
+from benchmarks.unseen.command import Ran, repaired
+from benchmarks.unseen.tables import line, read, write
 from graphfix.engines.targets import load_target
 from graphfix.pipeline.settings import runs_here
 
-_ROOT = Path(__file__).resolve().parents[2]
 _LONGEST = 600.0
 _HEAD = """# How long a run takes that asks
 
@@ -67,9 +60,6 @@ class Times:
     further: int
 
 
-_NAMES = [field.name for field in fields(Times)]
-
-
 def timed(path: Path, target: str, folder: Path) -> Times:
     """Run a network three times.
 
@@ -81,46 +71,29 @@ def timed(path: Path, target: str, folder: Path) -> Times:
     none = folder / "none"
     none.mkdir()
     answers = {"GRAPHFIX_ANSWERS": str(folder / "answers")}
-    rules, _ = _run(path, target, folder, {**answers, "GRAPHFIX_ENGINES": str(none)})
-    asked, questions = _run(path, target, folder, answers)
-    again, further = _run(path, target, folder, answers)
-    return Times(target, path.name, rules, asked, again, questions, further)
+    rules = _run(path, target, folder, {**answers, "GRAPHFIX_ENGINES": str(none)})
+    asked, again = (_run(path, target, folder, answers) for _ in range(2))
+    seconds = rules.seconds, asked.seconds, again.seconds
+    return Times(target, path.name, *seconds, asked.questions, again.questions)
 
 
-def _run(path: Path, target: str, folder: Path, more: Mapping[str, str]) -> tuple[float, int]:
-    words = ["run", str(path.absolute()), "--target", target, "--force", "--json", "--trust-rules"]
-    words += ["-o", str(folder / "out.onnx")]
-    began = time.monotonic()
-    done = subprocess.run(
-        [sys.executable, "-m", "graphfix", *words],
-        env={**os.environ, "PYTHONPATH": str(_ROOT), **more},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        timeout=_LONGEST,
-        check=False,
-    )
-    seconds = round(time.monotonic() - began, 2)
-    said = cast("dict[str, Any]", json.loads(done.stdout).get("engine") or {})
-    return seconds, int(said.get("questions", 0))
+def _run(path: Path, target: str, folder: Path, variables: Mapping[str, str]) -> Ran:
+    return repaired(path, target, folder / "out.onnx", ["--trust-rules"], variables, _LONGEST)
 
 
 def page(rows: Sequence[Times]) -> str:
     """Return the page of all rows."""
     engines = sorted({row.engine for row in rows})
     columns = ("engine", "networks", "by rules, s", "asked / rules", "again / rules", "questions")
-    lines = [_line((*columns, "again")), _line(["---"] * 7)]
+    lines = [line((*columns, "again")), line(["---"] * 7)]
     for engine in engines:
         own = [row for row in rows if row.engine == engine]
         cells = [engine, str(len(own)), f"{median(row.rules for row in own):.1f}"]
         cells += [f"{median(row.asked / row.rules for row in own):.1f}"]
         cells += [f"{median(row.again / row.rules for row in own):.1f}"]
         cells += [str(sum(row.questions for row in own)), str(sum(row.further for row in own))]
-        lines.append(_line(cells))
+        lines.append(line(cells))
     return _HEAD.format(engines=" ".join(engines), table="".join(lines))
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |\n"
 
 
 def main() -> int:
@@ -135,10 +108,7 @@ def main() -> int:
     for name in given.engine:
         if not runs_here(load_target(name)):
             parser.error(f"this machine has no engine for {name}")
-    rows: list[Times] = []
-    if given.rows.is_file():
-        with given.rows.open(encoding="utf-8", newline="") as stream:
-            rows = convert(list(csv.DictReader(stream, delimiter="\t")), list[Times], strict=False)
+    rows = read(given.rows, Times)
     began = time.monotonic()
     for path in sorted(given.folder.glob("*.onnx")):
         for target in given.engine:
@@ -149,10 +119,7 @@ def main() -> int:
             with tempfile.TemporaryDirectory(prefix="times-") as folder:
                 rows.append(timed(path, target, Path(folder)))
     rows.sort(key=lambda row: (row.engine, row.file))
-    with given.rows.open("w", encoding="utf-8", newline="") as stream:
-        table = csv.writer(stream, delimiter="\t", lineterminator="\n")
-        table.writerow(_NAMES)
-        table.writerows(astuple(row) for row in rows)
+    write(given.rows, Times, rows)
     if rows:
         given.output.write_text(page(rows), encoding="utf-8")
     return 0

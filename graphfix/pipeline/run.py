@@ -22,7 +22,7 @@ from graphfix.engines.checking import (
 )
 from graphfix.ir.model import Model
 from graphfix.ir.protos import called
-from graphfix.ir.storage.weights import type_name
+from graphfix.ir.storage.weights import LEAST_SHARED, type_name
 from graphfix.ir.views import NodeView
 from graphfix.pipeline.faults import Specimen
 from graphfix.pipeline.hooks import Hook, node_reported, progress_reported
@@ -46,7 +46,6 @@ from graphfix.validity.examination import examine, types_said
 
 # How many nodes a model may become: this many times what it has, and some more if it is small.
 GROWTH, SMALL_GROWTH = 3, 10_000
-_WEIGHTS = 64  # bytes: what is smaller is a number or a shape
 
 
 @dataclass(slots=True, eq=False)
@@ -339,7 +338,7 @@ def _shows(model: Model, ops: Collection[str], word: str) -> bool:
             (one.elem_type, one.weights.shape)
             for graph in model.graphs()
             for one in graph.initializers
-            if one.weights.nbytes >= _WEIGHTS
+            if one.weights.nbytes >= LEAST_SHARED
         ]
         return len(set(kinds)) < len(kinds)
     if word == "input:unset":

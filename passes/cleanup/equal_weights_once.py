@@ -35,11 +35,12 @@ from graphfix.authoring import (
     graph_pass,
 )
 from graphfix.ir.storage.equal_weights import equal_sets
+from graphfix.ir.storage.weights import LEAST_SHARED
 
 
 @graph_pass(
     stage=LAST,
-    options={"least": Option(int, 64, "smaller weights stay, in bytes")},
+    options={"least": Option(int, LEAST_SHARED, "smaller weights stay, in bytes")},
     looks_at=["weights:alike"],
 )
 def equal_weights_once(editor: Editor) -> None:

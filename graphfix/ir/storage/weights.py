@@ -15,6 +15,7 @@ from graphfix.errors import InvalidModel
 from graphfix.ir.storage.aside import Aside
 
 MAX_DENSE = 1 << 30
+LEAST_SHARED = 64  # bytes: what is smaller is a number or a shape, and stays where it is read
 _EXTERNAL = TensorProto.EXTERNAL
 
 
