@@ -32,17 +32,22 @@ def check(
     op_types: OpTypes = None,
     passes: Sequence[Pass] | None = None,
     treat_as: Sequence[str] = (),
+    no_fallback: bool = False,
 ) -> tuple[Finding, ...]:
     """Return everything that blocks it of a model on a target.
 
-    `treat_as` as for `run`.
+    `treat_as` and `no_fallback` as for `run`.
 
     Raises:
         InvalidModel: The model cannot be read.
         UsageError: The target is not known, a shape does not fit its input, or a type its output.
     """
     options = RunOptions(
-        target=target, shapes=shapes or {}, assume_ops=assume_ops, op_types=op_types
+        target=target,
+        shapes=shapes or {},
+        assume_ops=assume_ops,
+        op_types=op_types,
+        no_fallback=no_fallback,
     )
     fresh, _ = treated(as_model(model), treat_as)
     return findings_of(fresh, _with_passes(options, passes))
@@ -94,6 +99,7 @@ def run(
     allow_mended: bool = False,
     allow_io_change: bool = False,
     trust_rules: bool = False,
+    no_fallback: bool = False,
     partial: bool = False,
     verify: str = "auto",
     compute_capability: str = "",
@@ -126,6 +132,7 @@ def run(
         allow_io_change: Consent to changes of inputs and outputs.
         trust_rules: Exit code 0 for an engine whose converter guesses (ncnn, TFLite) although it
             was not asked.
+        no_fallback: Refuse, and repair, what the target leaves to the engine after it (the CPU).
         partial: Apply big decompositions although findings are left.
         verify: ``auto`` (each site and the whole model, and what the target's own engine computes
             where this machine has it), ``sites``, ``full`` (the whole model alone), ``engine``
@@ -166,6 +173,7 @@ def run(
         allow_mended=allow_mended,
         allow_io_change=allow_io_change,
         trust_rules=trust_rules,
+        no_fallback=no_fallback,
         partial=partial,
         verify=verify,
         compute_capability=compute_capability,

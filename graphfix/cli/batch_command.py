@@ -19,7 +19,7 @@ from graphfix.cli.parameters import (
     shapes,
 )
 from graphfix.cli.settings_file import SettingsCommand, settings_option, settings_used
-from graphfix.cli.shared import CONTEXT, FILE, output_options
+from graphfix.cli.shared import CONTEXT, FILE, fallback_option, output_options
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -107,6 +107,7 @@ def _names(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...])
     "--trust-rules/--no-trust-rules",
     help="Take rules for enough where the engine, whose converter guesses, is not asked.",
 )
+@fallback_option
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),
@@ -230,6 +231,7 @@ def _options(
     allow_mended: bool,
     allow_io_change: bool,
     trust_rules: bool,
+    no_fallback: bool,
     timeout: float | None,
     max_memory: str | None,
 ) -> tuple[str, ...]:
@@ -246,6 +248,7 @@ def _options(
             words += [f"--{name}", str(value)]
     words += ["--allow-lossy"] * allow_lossy + ["--allow-io-change"] * allow_io_change
     words += ["--allow-mended"] * allow_mended + ["--trust-rules"] * trust_rules
+    words += ["--no-fallback"] * no_fallback
     return tuple(words)
 
 

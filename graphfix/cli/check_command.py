@@ -23,6 +23,7 @@ from graphfix.cli.shared import (
     assume_option,
     capability_option,
     detail_options,
+    fallback_option,
     output_options,
     pass_file_option,
     shape_option,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 @shape_option
 @assume_option
 @treat_option
+@fallback_option
 @pass_file_option
 @click.option(
     "--explain",

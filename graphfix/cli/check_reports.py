@@ -22,8 +22,9 @@ def command_of(path: Path | str, request: CheckRequest, result: CheckResult) -> 
     """Return the command that repairs a model for the target of a check."""
     own = str(request.target or "")  # a file of the user has to be named as it was
     target = own if own.endswith(".toml") else result.target.name
+    off = ["--no-fallback"] if request.no_fallback else []
     out = ["-o", "OUT.onnx"] if str(path) == str(STANDARD) else []
-    return shell_line(["graphfix", "run", str(path), "--target", target, *out])
+    return shell_line(["graphfix", "run", str(path), "--target", target, *off, *out])
 
 
 def views_of(path: str, command: str, proto: ModelProto, result: CheckResult) -> Views:

@@ -19,8 +19,8 @@ _GROUPS = {
         "--where-from --netron --no-open --learned --export-learned"
     ),
     "What is allowed": (
-        "--allow-lossy --allow-mended --allow-io-change --allow-invalid --trust-rules --partial "
-        "--strict"
+        "--allow-lossy --allow-mended --allow-io-change --allow-invalid --trust-rules "
+        "--no-fallback --partial --strict"
     ),
     "Operators that ONNX does not know": "--assume-op --op-type --op-alias",
     "How it is verified": (

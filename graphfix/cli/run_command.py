@@ -20,6 +20,7 @@ from graphfix.cli.shared import (
     Detail,
     capability_option,
     detail_options,
+    fallback_option,
     model_argument,
     output_options,
     pass_file_option,
@@ -88,6 +89,7 @@ if TYPE_CHECKING:
     "--trust-rules/--no-trust-rules",
     help="Take rules for enough where the engine, whose converter guesses, is not asked.",
 )
+@fallback_option
 @capability_option
 @sample_options
 @treat_option

@@ -160,6 +160,7 @@ _KEYS: Mapping[str, tuple[Callable[[object, Path], object], str]] = {
     "allow-mended": (_flag, "true or false"),
     "allow-io-change": (_flag, "true or false"),
     "trust-rules": (_flag, "true or false"),
+    "no-fallback": (_flag, "true or false"),
     "assume-op": (_names, "a list of operators"),
     "op-type": (_pairs_or_file, "a table of operator to types, or the path of a file"),
     "op-alias": (_pairs, "a table of operator to operator"),

@@ -198,6 +198,12 @@ capability_option = click.option(
 )
 
 
+fallback_option = click.option(
+    "--no-fallback/--fallback",
+    help="Take what the engine would leave to the CPU for refused: it is repaired, or a problem.",
+)
+
+
 def selection_options(function: Function) -> Function:
     """Add ``--target`` and everything else that says which passes act on a model, and how far."""
     for add in (

@@ -41,6 +41,7 @@ class Settings:
         allow_mended: Whether the readings of mended sites are.
         allow_io_change: Whether inputs and outputs may change.
         trust_rules: Whether rules alone are enough for an engine whose converter guesses.
+        no_fallback: Whether the target has no engine after it, whatever its profile says.
         partial: Whether big decompositions are applied although findings are left.
         unfinished: Rewrites that may leave nothing to the graph passes of last resort, which did
             not finish it in an earlier run.
@@ -70,6 +71,7 @@ class Settings:
     allow_mended: bool = False
     allow_io_change: bool = False
     trust_rules: bool = False
+    no_fallback: bool = False
     partial: bool = False
     unfinished: frozenset[str] = frozenset()
     verify: str = "auto"
@@ -194,6 +196,7 @@ class RunOptions:
         allow_io_change: Consent to changes of inputs and outputs.
         trust_rules: Take rules alone for enough where the target's converter guesses, and its
             engine is not asked.
+        no_fallback: What the target leaves to the engine after it is refused, and repaired as such.
         partial: Apply big decompositions although findings are left.
         verify: ``auto``, ``sites``, ``full``, ``engine`` or ``off``.
         compute_capability: What the target's engine is to build for, such as ``sm89``; empty for
@@ -223,6 +226,7 @@ class RunOptions:
     allow_mended: bool = False
     allow_io_change: bool = False
     trust_rules: bool = False
+    no_fallback: bool = False
     partial: bool = False
     verify: str = "auto"
     compute_capability: str = ""
@@ -243,6 +247,8 @@ class RunOptions:
         """
         self._check()
         target = load_target(self.target) if self.target is not None else None
+        if target is not None and self.no_fallback:
+            target = replace(target, fallback="")
         if self.verify == "engine":
             check_engine(target)
         if self.compute_capability:
@@ -269,6 +275,7 @@ class RunOptions:
             allow_mended=self.allow_mended,
             allow_io_change=self.allow_io_change,
             trust_rules=self.trust_rules,
+            no_fallback=self.no_fallback,
             partial=self.partial,
             verify=self.verify,
             capability=self.compute_capability,

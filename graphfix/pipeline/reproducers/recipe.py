@@ -14,7 +14,8 @@ from graphfix.pipeline.settings import RunOptions, Settings
 # What a file says of a run, in its order.
 _WRITTEN = (
     *("passes", "skip", "options", "target", "opset", "assume_ops", "op_types", "shapes"),
-    *("allow_lossy", "allow_mended", "allow_io_change", "partial", "verify", "seed", "stages"),
+    *("allow_lossy", "allow_mended", "allow_io_change", "no_fallback", "partial", "verify", "seed"),
+    "stages",
 )
 
 
@@ -48,6 +49,7 @@ class Recipe(RunOptions):
             allow_lossy=settings.allow_lossy,
             allow_mended=settings.allow_mended,
             allow_io_change=settings.allow_io_change,
+            no_fallback=settings.no_fallback,
             partial=settings.partial,
             verify=settings.verify,
             seed=settings.seed,
@@ -61,7 +63,7 @@ class Recipe(RunOptions):
         Raises:
             ValueError: It says less, or more.
         """
-        written = {"op_types": {}, **written}  # which the first folders lack
+        written = {"op_types": {}, "no_fallback": False, **written}  # which the first folders lack
         if set(written) != set(_WRITTEN):
             raise ValueError("pipeline")
         passes: Sequence[str] | None = written["passes"]
