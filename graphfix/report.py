@@ -395,6 +395,21 @@ class IoChange:
 
 
 @dataclass(frozen=True, slots=True)
+class IntegerPlaces:
+    """How many products of a quantized network are computed in 8 bits.
+
+    Attributes:
+        before: How many were, in the input.
+        after: How many are, in the result; fewer than before.
+        share: How much of their multiply-adds that is, from 0 to 1; None where sizes are open.
+    """
+
+    before: int
+    after: int
+    share: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Reproduced:
     """A fault of a pass or a rule, and the folder that shows it again.
 
@@ -437,6 +452,7 @@ class Report:
             was mended.
         front: Where a cut has all that blocks it after it; empty where nowhere, or without need.
         sized: The features of what blocks it that fixed sizes of its inputs settle.
+        integers: What is no longer computed in 8 bits; None where all that was still is.
     """
 
     version: str
@@ -457,3 +473,4 @@ class Report:
     front: tuple[str, ...] = ()
     example_sizes: tuple[tuple[int, ...], ...] = ()
     sized: tuple[str, ...] = ()
+    integers: IntegerPlaces | None = None

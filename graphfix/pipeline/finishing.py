@@ -275,6 +275,7 @@ def finish(
         example_sizes=example_sizes(run.model, open_inputs),
         front=_front(run.model, left, before) if code == 1 else (),
         sized=tuple(dict.fromkeys(f.feature for f in sized)),
+        integers=run.integers,
         io_changes=run.io_changes,
         verification=attempt.verification,
         reading=attempt.reading,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from onnx import ModelProto
 
@@ -41,8 +42,11 @@ from graphfix.pipeline.sweep import (
     sweep_targeted,
 )
 from graphfix.pipeline.validation import interface
-from graphfix.report import LOSSY, Finding, IoChange
+from graphfix.report import LOSSY, Finding, IntegerPlaces, IoChange
 from graphfix.validity.examination import examine, types_said
+
+if TYPE_CHECKING:
+    from graphfix.analysis.integer_products import Products
 
 # How many nodes a model may become: this many times what it has, and some more if it is small.
 GROWTH, SMALL_GROWTH = 3, 10_000
@@ -77,6 +81,8 @@ class Run:
         rule_faults: The rules that raised on the model as it came or on the result.
         known_faults: What is wrong with the file as it came, as features, and what inference says
             of its types; None where no one looked.
+        products: The products in 8 bits of the model as it came; None where it has none.
+        integers: What of them is computed in floats now; None where nothing is.
     """
 
     model: Model
@@ -101,6 +107,8 @@ class Run:
     left: list[Left] = field(init=False, default_factory=list[Left])
     rule_faults: list[Specimen] = field(init=False, default_factory=list[Specimen])
     known_faults: tuple[frozenset[str], str] | None = None
+    products: Products | None = field(init=False, default=None)
+    integers: IntegerPlaces | None = field(init=False, default=None)
     spared: Spared | None = field(init=False, default=None)
     _graph_work: Workspace | None = field(init=False, default=None)
     _checked: tuple[Model, Checked] | None = field(init=False, default=None)

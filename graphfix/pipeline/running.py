@@ -5,8 +5,10 @@ Its first stages are here: what the checker complains of, and what inputs and ou
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from graphfix.analysis.inference import form_at, type_of
 from graphfix.authoring.declaring import INTERFACE, PREPARE, Pass
@@ -35,10 +37,14 @@ from graphfix.pipeline.rule_faults import rule_faults
 from graphfix.pipeline.run import Run
 from graphfix.pipeline.sweep import first_of
 from graphfix.pipeline.validation import interface
-from graphfix.report import MENDED, Finding
+from graphfix.report import MENDED, Finding, IntegerPlaces
 from graphfix.validity.complaints import element_type_complaints, fits, form_complaints
 
+if TYPE_CHECKING:
+    from graphfix.analysis.integer_products import Products
+
 _DECLARED = "model:output-type-declared"
+_OF_BYTES = re.compile("Dequantize|Integer|QLinear|QGemm|DynamicQuantize")
 
 
 def prepare(run: Run) -> None:
@@ -199,6 +205,7 @@ def _look_before(run: Run) -> None:
     # The repair made first blocked it, too.
     run.findings_before = (*(f for f in run.mended if f not in found), *found)
     run.opsets_before = opsets_of(run.model)
+    run.products = _products(run)
 
 
 def _look_after(run: Run) -> None:
@@ -208,6 +215,20 @@ def _look_after(run: Run) -> None:
         aside = run.legaliser(lossy=True)
         aside.decisions = None
         note_unconsented(run.findings_after, run.settings, aside, run.journal)
+    was = run.products
+    now = _products(run, always=True) if was is not None and was.places else None
+    if was is not None and now is not None and now.places < was.places:
+        share = None if not was.work or now.work is None else now.work / was.work
+        run.integers = IntegerPlaces(was.places, now.places, share)
+
+
+def _products(run: Run, *, always: bool = False) -> Products | None:
+    """Return the products in 8 bits; None at once where the model is of floats."""
+    if not always and not any(_OF_BYTES.search(node.op) for node in run.model.nodes()):
+        return None
+    from graphfix.analysis.integer_products import integer_products
+
+    return integer_products(run.model)
 
 
 def _note_faults(run: Run, found: Sequence[Finding]) -> None:

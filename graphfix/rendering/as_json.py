@@ -86,6 +86,8 @@ def report_json(report: Report) -> Json:
             }
             for made in report.reproducers
         ]
+    if report.integers is not None:
+        found["integers"] = plain(report.integers)
     if report.front:
         found["front"] = plain(report.front)
     if report.open_inputs and any(finding.blocks for finding in report.findings_after):

@@ -14,6 +14,7 @@ from graphfix.rendering.wording import (
     engine_sentence,
     exit_meaning,
     headline,
+    integers_sentence,
     intent_of,
     number,
 )
@@ -30,6 +31,7 @@ def report_markdown(
     parts = [
         f"# {said.word}\n\n{_cell(said.sentence)}",
         _cell(engine_sentence(report.engine, report.target)),
+        _cell(integers_sentence(report)),
         f"Exit code {exit_code}: {exit_meaning(report, exit_code)}. Target: "
         f"{report.target or 'none'}. graphfix {report.version}.",
         _files(report.input, report.output),

@@ -35,6 +35,7 @@ from graphfix.rendering.wording import (
     Word,
     engine_sentence,
     headline,
+    integers_sentence,
     intent_of,
     misread,
     number,
@@ -114,6 +115,7 @@ def short_report(
     settings, notes = notes_parted(report.notes)
     lines += labelled_whole(*_output(report, dry_run))
     for label, text in (
+        ("int8", integers_sentence(report)),
         ("verified", verified(report)),
         ("engine", engine_sentence(report.engine, report.target)),
     ):

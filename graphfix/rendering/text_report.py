@@ -26,6 +26,7 @@ from graphfix.rendering.wording import (
     engine_sentence,
     exit_meaning,
     headline,
+    integers_sentence,
     intent_of,
     number,
     problems,
@@ -57,6 +58,8 @@ def report_text(
     lines = [style.paint(said.word, TONES[said.tone], "bold"), *wrap(printable(said.sentence)), ""]
     engine = engine_sentence(report.engine, report.target)
     lines += [*wrap(engine), ""] if engine else []
+    integers = integers_sentence(report)
+    lines += [*wrap(integers), ""] if integers else []
     lines += _files(report, dry_run)
     for title, body in (
         (

@@ -224,6 +224,23 @@ def engine_sentence(engine: EngineAsked | None, target: str, what: str = "the re
             return f"{title} was not run; the rules known of it were applied{_measured(engine)}."
 
 
+def integers_sentence(report: Report) -> str:
+    """Say that a network no longer computes in 8 bits, and where; empty where it does as before."""
+    found = report.integers
+    if found is None:
+        return ""
+    if not found.after:
+        many = count(found.before, "product")
+        return f"All computing in 8 bits ({many}) is in floats now."
+    part = "" if found.share is None else f" ({found.share:.0%} of their multiply-adds)"
+    lost = found.before - found.after
+    return (
+        f"Of {found.before} products in 8 bits {found.after} "
+        f"{'stays' if found.after == 1 else 'stay'} so{part}; "
+        f"{lost} {'is' if lost == 1 else 'are'} computed in floats now."
+    )
+
+
 def _measured(engine: EngineAsked | None) -> str:
     """Say how often rules alone were right about networks that they were not written for."""
     if engine is None or engine.unseen is None:

@@ -39,6 +39,9 @@ ELSEWHERE = {
         "shape_only_values._ARRANGES shape_only_values._COUNTS"
     ),
     "how a broken file is read, a second time and apart": "promoting._ARITHMETIC",
+    "what engines fuse with DequantizeLinear": (
+        "integer_products._FLOATS integer_products._INTEGERS integer_products._MOVES"
+    ),
     "what makes no small part to prove": "evidence._NO_CONTEXT",
     "kernels that carry NaN as IEEE 754 does": "inside._CARRIES_NAN",
     "what one pass takes, or one family": (

@@ -27,6 +27,7 @@ from graphfix.rendering.wording import (
     engine_sentence,
     exit_meaning,
     headline,
+    integers_sentence,
     intent_of,
     number,
     problems,
@@ -198,6 +199,8 @@ def _facts(report: Report, code: int) -> tuple[tuple[str, str], ...]:
         if report.target
         else []
     )
+    integers = integers_sentence(report)
+    facts += [("int8", integers)] if integers else []
     return (*facts, ("Exit code", f"{code}: {exit_meaning(report, code)}"))
 
 
