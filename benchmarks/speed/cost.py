@@ -1,0 +1,286 @@
+"""Measure what repaired networks cost in onnxruntime, next to the files that they were made from.
+
+    python -m benchmarks.speed.cost FOLDER ... --target T ... [--every N] [--pattern P] [--again]
+
+Each network that a repair changes and onnxruntime runs before and after is timed with one thread
+and onnxruntime's own optimizations, the two in turns. The least time of each counts: what else the
+machine does only adds. Writes `results/cost.tsv` and `.md` and continues after the rows that are
+there; `--again` measures those anew that took longer than they should. Ends with 1 where a network
+of a kind takes more than its limit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import onnx
+
+from benchmarks import RESULTS
+from benchmarks.children import call_in_child, graphfix_main
+from benchmarks.unseen import tables
+from graphfix.proving.inputs.maker import FeedMaker
+
+LIMITS = {"float": 2.0, "trees": 2.0, "quantized": 1.5}
+_FLOOR = 50.0  # microseconds; below, it is calls of nodes and of onnxruntime that are measured
+_TURNS, _SAMPLE_SECONDS, _MOST_SECONDS = 25, 0.002, 12.0
+_SECONDS, _MEMORY = 120.0, 12 << 30
+_DRAWS = 4
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one repaired network costs.
+
+    Attributes:
+        target: What it was repaired for.
+        network: The file below its folder.
+        kind: One of `LIMITS`.
+        nodes, nodes_after: Nodes of all graphs before and after.
+        bytes, bytes_after: Bytes of the files.
+        before, after: The least microseconds of a call; 0 where it was not timed.
+        passes: The repairs, without those that run for any target.
+        why: Why it was not timed.
+    """
+
+    target: str
+    network: str
+    kind: str = ""
+    nodes: int = 0
+    nodes_after: int = 0
+    bytes: int = 0
+    bytes_after: int = 0
+    before: float = 0.0
+    after: float = 0.0
+    passes: str = ""
+    why: str = ""
+
+    @property
+    def ratio(self) -> float:
+        """How many times the time of the original it takes."""
+        return self.after / self.before
+
+    @property
+    def counts(self) -> bool:
+        """Whether the original takes long enough for its nodes to be measured."""
+        return self.before >= _FLOOR
+
+
+def kind_of(model: onnx.ModelProto) -> str:
+    """Return what limit a network is held to."""
+    operators = {node.op_type for graph in graphs_of(model) for node in graph.node}
+    if any(name.startswith("TreeEnsemble") for name in operators):
+        return "trees"
+    whole = ("QLinear", "QuantizeLinear", "DequantizeLinear", "DynamicQuantize")
+    if any(name.startswith(whole) or name.endswith("Integer") for name in operators):
+        return "quantized"
+    return "float"
+
+
+def graphs_of(model: onnx.ModelProto) -> Iterator[onnx.GraphProto]:
+    """Yield the main graph and those within it."""
+    left = [model.graph]
+    while left:
+        graph = left.pop()
+        yield graph
+        for node in graph.node:
+            left += [a.g for a in node.attribute if a.HasField("g")]
+            left += [one for a in node.attribute for one in a.graphs]
+
+
+def nodes_of(model: onnx.ModelProto) -> int:
+    """Return how many nodes its graphs have, without constants."""
+    return sum(node.op_type != "Constant" for graph in graphs_of(model) for node in graph.node)
+
+
+def session_of(path: Path) -> Any:
+    """Return a session with one thread, as onnxruntime optimizes it."""
+    ort: Any = import_module("onnxruntime")
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 4
+    return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+def timed(original: Path, repaired: Path) -> tuple[float, float]:
+    """Return the least microseconds of a call of each, taken in turns on one drawn input.
+
+    Raises:
+        Exception: One does not load, or no drawn input runs.
+    """
+    sessions = [session_of(original), session_of(repaired)]
+    maker = FeedMaker(onnx.ModelProto.FromString(original.read_bytes()))
+    for attempt in range(_DRAWS):
+        feed = maker.draw(0, attempt)
+        calls = [partial(session.run, None, feed) for session in sessions]
+        try:
+            for call in calls:
+                call()
+        except Exception:
+            if attempt + 1 == _DRAWS:
+                raise
+            continue
+        return _in_turns(calls)
+    raise AssertionError
+
+
+def _in_turns(calls: Sequence[Callable[[], Any]]) -> tuple[float, float]:
+    repeats = [max(1, int(_SAMPLE_SECONDS / _seconds(call, 1))) for call in calls]
+    least = [float("inf")] * len(calls)
+    end = time.monotonic() + _MOST_SECONDS
+    for turn in range(_TURNS):
+        for place, call in enumerate(calls):
+            least[place] = min(least[place], _seconds(call, repeats[place]) / repeats[place])
+        if turn >= 2 and time.monotonic() > end:
+            break
+    return least[0] * 1e6, least[1] * 1e6
+
+
+def _seconds(call: Callable[[], Any], repeats: int) -> float:
+    start = time.perf_counter()
+    for _ in range(repeats):
+        call()
+    return time.perf_counter() - start
+
+
+def measured(path: Path, network: str, target: str, main: Callable[[Sequence[str]], int]) -> Row:
+    """Repair a network and time both files, each in a child of its own."""
+    row = Row(target, network)
+    with tempfile.TemporaryDirectory(prefix="cost-") as folder:
+        scratch = Path(folder)
+        out = scratch / "out.onnx"
+        words = ["run", str(path), "--target", target, "-o", str(out), "--json", "--trust-rules"]
+        ended = call_in_child(
+            lambda: main([*words, "--verify", "off"]),
+            scratch,
+            timeout=_SECONDS,
+            memory_bytes=_MEMORY,
+        )
+        if not out.exists():
+            return replace(row, why="not written")
+        answer = json.loads(ended.stdout)
+        row = _described(row, path, out, answer)
+        if not row.passes:
+            return replace(row, why="nothing repaired")
+
+        def times() -> int:
+            print(json.dumps(timed(path, out)))
+            return 0
+
+        ended = call_in_child(times, scratch, timeout=_SECONDS, memory_bytes=_MEMORY)
+        if ended.code:
+            said = (ended.stderr.strip().splitlines() or ["it took too long"])[-1]
+            return replace(row, why=" ".join(said.split())[:120])
+        first, second = json.loads(ended.stdout)
+        return replace(row, before=round(first, 1), after=round(second, 1))
+
+
+def _described(row: Row, path: Path, out: Path, answer: Any) -> Row:
+    before = onnx.ModelProto.FromString(path.read_bytes())
+    after = onnx.ModelProto.FromString(out.read_bytes())
+    applied = [one for one in answer["outcomes"] if one["status"] == "applied"]
+    names = sorted({one["pass"] for one in applied})
+    return replace(
+        row,
+        kind=kind_of(before),
+        nodes=nodes_of(before),
+        nodes_after=nodes_of(after),
+        bytes=path.stat().st_size,
+        bytes_after=out.stat().st_size,
+        passes=" ".join(names),
+    )
+
+
+def networks(folders: Sequence[Path], pattern: str, every: int) -> list[tuple[str, Path]]:
+    """Return the files, each with its name below its folder."""
+    found = [
+        (path.relative_to(folder).as_posix(), path)
+        for folder in folders
+        for path in sorted(folder.rglob("*.onnx"))
+    ]
+    return [one for one in found if fnmatch.fnmatch(one[0], pattern)][::every]
+
+
+def page(rows: Sequence[Row], command: str) -> str:
+    """Return the page."""
+    timed_rows = [row for row in rows if row.before]
+    lines = [
+        "# What repaired networks cost",
+        "",
+        f"`{command}`:",
+        "time of the result over that of the original in onnxruntime, one thread, the least of",
+        f"{_TURNS} turns. Networks of less than {_FLOOR:g} microseconds are left out of the",
+        "figures and the limits: there the time is that of calls. `nodes` is the median of the",
+        "nodes after over those before.",
+        "",
+        "| target | kind | networks | median | most | over the limit | nodes | shorter, median |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for target in sorted({row.target for row in timed_rows}):
+        for kind, limit in LIMITS.items():
+            own = [row for row in timed_rows if (row.target, row.kind) == (target, kind)]
+            full, short = [row for row in own if row.counts], [row for row in own if not row.counts]
+            ratios = [row.ratio for row in full]
+            cells = [target, kind, str(len(full)), _figure(ratios, median), _figure(ratios, max)]
+            cells += [f"{sum(ratio > limit for ratio in ratios)} (of {limit:g})"]
+            cells += [_figure([row.nodes_after / max(row.nodes, 1) for row in full], median)]
+            cells += [f"{_figure([row.ratio for row in short], median)} ({len(short)})"]
+            lines.append(tables.line(cells).rstrip())
+    over = sorted((row for row in timed_rows if is_slow(row)), key=lambda row: -row.ratio)
+    lines += ["", "## Over their limit", ""]
+    lines += [
+        "| network | target | ratio | microseconds | nodes | repairs |",
+        "|---|---|---|---|---|---|",
+    ]
+    for row in over:
+        times, nodes = f"{row.before:g} to {row.after:g}", f"{row.nodes} to {row.nodes_after}"
+        cells = [row.network, row.target, f"{row.ratio:.2f}", times, nodes, row.passes]
+        lines.append(tables.line(cells).rstrip())
+    return "\n".join([*lines, ""])
+
+
+def _figure(numbers: Sequence[float], of: Callable[[Sequence[float]], float]) -> str:
+    return f"{of(numbers):.2f}" if numbers else ""
+
+
+def is_slow(row: Row) -> bool:
+    """Say whether a network takes longer than those of its kind may."""
+    return bool(row.before) and row.counts and row.ratio > LIMITS[row.kind]
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Measure, write both files, and return 1 where a limit is passed."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("folders", type=Path, nargs="+")
+    parser.add_argument("--target", nargs="+", required=True)
+    parser.add_argument("--every", type=int, default=1, help="only each Nth network")
+    parser.add_argument("--pattern", default="*")
+    parser.add_argument("--again", action="store_true", help="measure again what is over its limit")
+    parser.add_argument("-o", "--output", type=Path, default=RESULTS / "cost.tsv")
+    given = parser.parse_args(words)
+    rows = {(row.target, row.network): row for row in tables.read(given.output, Row)}
+    graphfix = graphfix_main()
+    for network, path in networks(given.folders, given.pattern, given.every):
+        for target in given.target:
+            done = rows.get((target, network))
+            if done is None or (given.again and is_slow(done)):
+                rows[target, network] = measured(path.resolve(), network, target, graphfix)
+                tables.write(given.output, Row, rows.values())
+    command = " ".join(["python -m benchmarks.speed.cost", *(words or sys.argv[1:])])
+    given.output.with_suffix(".md").write_text(page([*rows.values()], command), encoding="utf-8")
+    return int(any(is_slow(row) for row in rows.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
