@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from onnx import SparseTensorProto
 
+from graphfix.authoring.declaring import Unknown
 from graphfix.engines.common_rules import empty_outputs
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import REJECT, Answer, Rule, Yes, model_rule
+from graphfix.engines.rule import REJECT, Answer, Rule, Yes, model_rule, rule
 from graphfix.ir.importing import first_misplaced
 from graphfix.ir.model import Model
+from graphfix.ir.views import NodeView
+from graphfix.report import Severity
 
 
 def ignores_sparse_initializers(*, versions: str, source: str, text: str = "") -> Rule:
@@ -71,3 +74,43 @@ def refuses_empty_outputs(*, versions: str, text: str, source: str) -> Rule:
     return model_rule(
         feature="io:empty-output", versions=versions, severity=REJECT, text=text, source=source
     )(empty_output)
+
+
+def has_uneven_parts(node: NodeView) -> Answer:
+    """Say whether a Split names no sizes and its parts are not all of one size.
+
+    They are not where `num_outputs`, of opset 18, does not divide the axis: the last is smaller.
+    """
+    if node.input(1) is not None or node.has("split"):
+        return None
+    data = node.need(0)
+    size = data.dim(int(node.attr("axis", 0)))
+    if size is None:
+        return Unknown(f"size of {data.name}") if node.has("num_outputs") else None
+    return size % len(node.node.outputs) != 0
+
+
+def makes_even_parts_only(
+    *, versions: str, severity: Severity, source: str, text: str = ""
+) -> Rule:
+    """Return the rule that a Split makes equal parts alone; feature ``form:Split.uneven``.
+
+    Args:
+        versions: The range of targets.
+        severity: What becomes of other ones.
+        source: Where it was measured or read.
+        text: The engine's own error text; empty where it says nothing.
+    """
+
+    def split_in_parts_of_unequal_sizes(node: NodeView, target: Target) -> Answer:
+        """{engine} makes parts of equal size of a Split that does not give their sizes."""
+        return has_uneven_parts(node)
+
+    return rule(
+        "Split",
+        feature="form:Split.uneven",
+        versions=versions,
+        severity=severity,
+        text=text,
+        source=source,
+    )(split_in_parts_of_unequal_sizes)

@@ -2,7 +2,8 @@
 
 What it does: Compares the number with infinity, with minus infinity, or its absolute value with
     infinity, as detect_positive and detect_negative ask for.
-Why engines need it: TensorRT has an importer for IsInf from 8.6 on.
+Why engines need it: TensorRT has an importer for IsInf from 8.6 on. TVM finds both
+    infinities, whatever the attributes ask for.
 Before: y = IsInf (x)
 After: y = Equal (Abs (x), inf)
 When it refuses: The elements are not floating point numbers, or both detections are off.
@@ -18,7 +19,13 @@ from graphfix.authoring import Builder, NodeView, Refuse, Value, need_type, rewr
 _FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE)
 
 
-@rewrite("IsInf", removes="op:IsInf dtype:IsInf.*", emits="Abs Equal", since=11, claims="nan inf")
+@rewrite(
+    "IsInf",
+    removes="op:IsInf dtype:IsInf.* attr:IsInf.*",
+    emits="Abs Equal",
+    since=11,
+    claims="nan inf",
+)
 def is_inf_to_comparisons(node: NodeView, build: Builder) -> Value:
     """Compare with infinity, see the module."""
     x = node.need(0)

@@ -8,7 +8,11 @@ from graphfix.engines.mnn.rules.wheel import WHEEL
 from graphfix.engines.operands import holds_negatives, is_never_negative
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
-from graphfix.engines.rule_makers import ignores_sparse_initializers, refuses_empty_outputs
+from graphfix.engines.rule_makers import (
+    ignores_sparse_initializers,
+    makes_even_parts_only,
+    refuses_empty_outputs,
+)
 from graphfix.engines.stored_numbers import misreads_numbers_in_32_bits
 from graphfix.ir.model import Model
 from graphfix.ir.views import NodeView, Value
@@ -198,6 +202,12 @@ NUMBERS_IN_32_BITS = misreads_numbers_in_32_bits(
     text="SIGSEGV",
 )
 
+
+EVEN_PARTS = makes_even_parts_only(
+    versions="mnn",
+    severity=WRONG,
+    source=f"{WHEEL}: all parts are of the size rounded down, and the rest is dropped",
+)
 
 EMPTY_OUTPUT = refuses_empty_outputs(
     versions="mnn",

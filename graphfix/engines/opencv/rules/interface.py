@@ -9,7 +9,7 @@ from graphfix.engines.common_rules import (
 from graphfix.engines.opencv.rules.importing import is_known_at_import
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, Answer, Yes, model_rule
-from graphfix.engines.rule_makers import ignores_sparse_initializers
+from graphfix.engines.rule_makers import ignores_sparse_initializers, makes_even_parts_only
 from graphfix.engines.stored_numbers import misreads_numbers_in_32_bits
 from graphfix.ir.graph import Variable
 from graphfix.ir.model import Model
@@ -80,6 +80,13 @@ NUMBERS_IN_32_BITS = misreads_numbers_in_32_bits(
     versions="opencv5.0..",
     source="measured on 5.0.0: an initializer and a Constant; other types and raw_data are equal",
     text="SIGSEGV",
+)
+
+EVEN_PARTS = makes_even_parts_only(
+    versions="..opencv4.10",
+    severity=REJECT,
+    text="splits > 0 && inpShape[axis_rw] % splits == 0 in function 'getMemoryShapes'",
+    source="measured on 4.10.0; modules/dnn/src/layers/slice_layer.cpp",
 )
 
 SPARSE_INITIALIZER = ignores_sparse_initializers(

@@ -10,6 +10,7 @@ from graphfix.engines.operands import is_stored
 from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.engines.rule_makers import makes_even_parts_only
 from graphfix.ir.views import NodeView, Value, needed
 from graphfix.operators.table import ELEMENTWISE
 
@@ -23,6 +24,13 @@ _COUNTING = {
     "Range": (0, 1, 2),
     "Unique": (0,),
 }
+
+EVEN_PARTS = makes_even_parts_only(
+    versions="rknn",
+    severity=REJECT,
+    text="Cannot split using values in 'split' attribute.",
+    source=TOOLKIT,
+)
 
 
 @rule(

@@ -6,6 +6,7 @@ from graphfix.authoring.declaring import Unknown
 from graphfix.engines.operands import has_negative_pads
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.engines.rule_makers import has_uneven_parts
 from graphfix.engines.tensorrt.rules.parsed import is_weights, opset_of
 from graphfix.ir.views import NodeView, needed
 
@@ -64,13 +65,7 @@ def slice_lengths(node: NodeView, target: Target) -> Answer:
 )
 def split_uneven(node: NodeView, target: Target) -> Answer:
     """TensorRT drops elements where Split does not divide the axis evenly."""
-    if len(node.node.inputs) > 1 or "split" in node.node.attrs:
-        return None
-    data = node.need(0)
-    size = data.dim(int(node.attr("axis", 0)))
-    if size is None:
-        return Unknown(f"size of {data.name}") if "num_outputs" in node.node.attrs else None
-    return size % len(node.node.outputs) != 0
+    return has_uneven_parts(node)
 
 
 @rule(

@@ -8,6 +8,7 @@ from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.engines.rule_makers import makes_even_parts_only
 from graphfix.engines.tflite.rules import MEASURED
 from graphfix.engines.tflite.rules.layouts import readers_by_number
 from graphfix.ir.views import NodeView, Value
@@ -16,6 +17,13 @@ _ASKED = f"{MEASURED}: facts/asked.json"
 _BY_AXES = frozenset({"Concat", "Gather", "Reshape", "Slice", "Transpose"})
 _LINES = 3  # the rank from which on axes are distinguished by sizes
 _FARTHEST = 2**31 - 1  # of the ends that were asked about but the one that stands for the last
+
+EVEN_PARTS = makes_even_parts_only(
+    versions="tflite",
+    severity=REJECT,
+    text="Number of ways to split should evenly divide the split dimension",
+    source=MEASURED,
+)
 
 
 @rule(
