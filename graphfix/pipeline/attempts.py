@@ -87,9 +87,12 @@ def worsened(before: Original) -> Callable[[Attempt, int], Blame | None]:
             return None
         limits = blocking_by_severity(run.findings_before)
         after = _counted(run.findings_after, run.findings_before)
-        if not grown(limits, after):
+        last = _counted(run.before_last, run.findings_before)
+        if grown(last, after):
+            limits &= last  # what is only tidied up at the end may cost nothing
+        elif not grown(limits, after):
             return None
-        if run.original.functions:
+        elif run.original.functions:
             limits = blocking_by_severity(_inlined_findings(before.again(), settings, run.hooks))
         return _leaving_out(
             attempt,

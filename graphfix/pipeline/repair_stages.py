@@ -92,6 +92,7 @@ def apply_lossy(run: Run) -> None:
 
 def finish(run: Run) -> None:
     """Run the passes that come after all others, once."""
+    run.before_last = run.findings()
     for declared in run.passes.staged(LAST, "graph"):
         run.graph_pass(declared)
 

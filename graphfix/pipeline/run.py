@@ -66,6 +66,7 @@ class Run:
         journal: What the passes did.
         findings_before: What blocked it; empty without a target.
         findings_after: What blocks it now.
+        before_last: What blocked it before the passes that come after all others.
         mended: What was in the way of the file before its order and imports were mended.
         opsets_before: The opset of each scope when `findings_before` were found.
         seconds: Seconds by stage.
@@ -94,6 +95,7 @@ class Run:
     journal: Journal = field(init=False, default_factory=Journal)
     findings_before: tuple[Finding, ...] = field(init=False, default=())
     findings_after: tuple[Finding, ...] = field(init=False, default=())
+    before_last: tuple[Finding, ...] = field(init=False, default=())
     mended: tuple[Finding, ...] = field(init=False, default=())
     opsets_before: Opsets = field(init=False, default_factory=dict[str, "int | None"])
     seconds: dict[str, float] = field(init=False, default_factory=dict[str, float])

@@ -130,6 +130,26 @@ def test_it_is_left_out_where_the_engine_wants_them_apart() -> None:
     assert names(run(proto, "qnn2")) == ["a", "b"]
 
 
+def test_branches_keep_their_own_where_the_engine_wants_them_inside() -> None:
+    """QNN runs a branch that reads a weight from outside on the CPU."""
+    one = (
+        "{0} = If (c) <then_branch = {0}t () => (float[1,8] {0}z) {{ {0}z = MatMul ({1}, a) }},"
+        " else_branch = {0}e () => (float[1,8] {0}y) {{ {0}y = Neg ({1}) }}> "
+    )
+    body = one.format("p", "x") + one.format("y", "p")
+    text = HEAD + f"g (float[1,8] x, bool c) => (float[1,8] y) <float[8,8] a> {{{body}}}"
+    before = model_of(text, a=LONG)
+    done = graphfix.run(before, target="qnn2")
+    assert done.report.findings_after == ()
+    after = done.model.to_proto()
+    assert names(after) == []
+    inner = [attribute.g for node in after.graph.node for attribute in node.attribute]
+    assert [len(branch.initializer) for branch in inner] == [1, 0, 1, 0]
+    for condition in (True, False):
+        feed = {"c": np.array(condition), "x": np.ones((1, 8), np.float32)}
+        np.testing.assert_array_equal(outputs_of(after, feed)["y"], outputs_of(before, feed)["y"])
+
+
 def weights(array: Array) -> Weights:
     return Weights(numpy_helper.from_array(array, "w"), "")
 
