@@ -402,11 +402,13 @@ class IntegerPlaces:
         before: How many were, in the input.
         after: How many are, in the result; fewer than before.
         share: How much of their multiply-adds that is, from 0 to 1; None where sizes are open.
+        by_consent: How many --allow-lossy would keep; None where it was given, or keeps no more.
     """
 
     before: int
     after: int
     share: float | None = None
+    by_consent: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ from graphfix.authoring.copying import value_of as value_of
 from graphfix.authoring.declared_types import declared_in_symbols as declared_in_symbols
 from graphfix.authoring.declared_types import leave_undeclared as leave_undeclared
 from graphfix.authoring.declaring import CANONICAL as CANONICAL
+from graphfix.authoring.declaring import INTEGERS as INTEGERS
 from graphfix.authoring.declaring import INTERFACE as INTERFACE
 from graphfix.authoring.declaring import LAST as LAST
 from graphfix.authoring.declaring import NAMED as NAMED

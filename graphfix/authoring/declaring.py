@@ -22,6 +22,7 @@ PREPARE = "prepare"  # mends what the checker complains of, before anything is i
 CANONICAL = "canonical"  # runs whenever a target is given; lowers a written measure
 INTERFACE = "interface"  # changes inputs or outputs; needs consent
 TARGETED = "targeted"  # fires only for a finding
+INTEGERS = "integers"  # with consent, before others, where the target computes in int8 around 0
 NAMED = "named"  # runs only when named
 LAST = "last"  # runs once whenever a target is given, after all others
 CLAIMS = frozenset({"nan", "inf"})
@@ -292,8 +293,8 @@ class Rewriting:
             emits: Operators that the pass may emit, written like `ops`; `PassBug` where it emits
                 another.
             accuracy: The label of its sites; `build.declare` labels one site.
-            stage: `TARGETED` (for findings), `PREPARE`, `CANONICAL`, `INTERFACE`, `LAST` or
-                `NAMED`.
+            stage: `TARGETED` (for findings), `PREPARE`, `CANONICAL`, `INTERFACE`, `INTEGERS`,
+                `LAST` or `NAMED`.
             since: Oldest opset of the default domain that it matches.
             until: Newest opset of the default domain that it matches.
             options: Options by name.

@@ -98,6 +98,8 @@ class Target:
         registered: Operators of that domain that it knows and has no kernel for.
         like: The version of another family whose rules hold for it as well; None for most.
         static_shapes: Whether it takes nothing that depends on an open size of an input.
+        integers: How it computes in 8 bits what is between QuantizeLinear and DequantizeLinear:
+            ``symmetric`` (int8 around 0); empty where that is not known.
         fallback: The profile of the engine that runs in its place what it lacks; empty for none.
         answers: What the engine itself said of nodes when it was asked; not part of a profile.
     """
@@ -126,6 +128,7 @@ class Target:
     like: VersionedName | None = None
     static_shapes: bool = False
     fallback: str = ""
+    integers: str = ""
     answers: tuple[EngineAnswer, ...] = ()
 
     def tells(self, what: str) -> bool:
@@ -197,6 +200,7 @@ _KEYS = frozenset(
         "like",
         "static_shapes",
         "fallback",
+        "integers",
         "ops",
     }
 )
@@ -246,6 +250,7 @@ class _Reader:
             like=self._like(),
             static_shapes=self._get(table, "static_shapes", bool, False),
             fallback=self._get(table, "fallback", str, ""),
+            integers=self._get(table, "integers", str, ""),
         )
 
     def _like(self) -> VersionedName | None:

@@ -47,6 +47,7 @@ from graphfix.report import (
     Asked,
     Certificate,
     Finding,
+    IntegerPlaces,
     Outcome,
     Report,
     Site,
@@ -275,7 +276,7 @@ def finish(
         example_sizes=example_sizes(run.model, open_inputs),
         front=_front(run.model, left, before) if code == 1 else (),
         sized=tuple(dict.fromkeys(f.feature for f in sized)),
-        integers=run.integers,
+        integers=_integers(before, attempt),
         io_changes=run.io_changes,
         verification=attempt.verification,
         reading=attempt.reading,
@@ -321,6 +322,17 @@ def _proved(
         certified_at_own_sizes(prover),
     )
     return settled(settled(settled(attempt, sites), results), own_sizes)
+
+
+def _integers(before: Original, attempt: Attempt) -> IntegerPlaces | None:
+    """Return what is no longer computed in 8 bits, and how much of it a consent would keep."""
+    found, asked = attempt.run.integers, attempt.settings
+    keeps = asked.target is not None and asked.target.integers and not asked.allow_lossy
+    if found is None or not keeps or asked.named is not None:
+        return found
+    aside = attempts(before, ())(replace(asked, allow_lossy=True, verify="off")).run.integers
+    kept = found.before if aside is None else aside.after
+    return replace(found, by_consent=kept) if kept > found.after else found
 
 
 def _crashes(run: Run) -> Iterator[Specimen]:

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from graphfix.authoring.declaring import CANONICAL, LAST, TARGETED, Pass
+from graphfix.authoring.declaring import CANONICAL, INTEGERS, LAST, TARGETED, Pass
 from graphfix.authoring.editing import Recorded
 from graphfix.ir.model import Model
 from graphfix.ir.schemas import first_opset, form_of, newest_opset
@@ -72,6 +72,19 @@ def _inline_what_is_left(run: Run) -> bool:
         return False
     inliners = [p for p in run.passes.staged(TARGETED, "graph") if p.removes_feature(FUNCTION)]
     return any(run.graph_pass(declared) for declared in inliners)
+
+
+def keep_integers(run: Run) -> None:
+    """Let products stay in int8 at a loss that was consented to, before others write floats."""
+    passes = run.passes.staged(INTEGERS, "rewrite")
+    for _ in range(ROUNDS):
+        moved = 0
+        for declared in passes:
+            moved += run.rewrite(declared, _wanted(run, declared), allow_lossy=True)
+            run.infer()
+        if not moved:
+            return
+        canonicalise(run)
 
 
 def apply_lossy(run: Run) -> None:

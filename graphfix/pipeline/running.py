@@ -28,6 +28,7 @@ from graphfix.pipeline.repair_stages import (
     canonicalise,
     convert,
     finish,
+    keep_integers,
     legalise,
     run_named,
     step_down,
@@ -175,6 +176,8 @@ def execute(run: Run) -> None:
             if change_interface(run):
                 run.timed("canonicalise", canonicalise)
             run.timed("opset", step_up)
+            if run.settings.allow_lossy and run.settings.target.integers:
+                run.timed("lossy", keep_integers)
             run.timed("legalise", legalise)
             run.timed("prepare", mend)  # what was in functions has types by now
         if run.settings.opset is not None:

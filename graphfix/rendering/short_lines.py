@@ -17,7 +17,7 @@ from graphfix.ir.printing import in_code, shell_line, shell_word
 from graphfix.ir.schemas import form_of, newest_opset
 from graphfix.rendering.consents import consents
 from graphfix.rendering.grouping import Group, distinct, group_findings, legend, node_label
-from graphfix.rendering.style import WIDTH, Style, capped, printable, wrap
+from graphfix.rendering.style import WIDTH, Style, capped, count, printable, wrap
 from graphfix.rendering.wording import asks_trust, misread, needs_consent, problems
 from graphfix.report import (
     Finding,
@@ -255,6 +255,12 @@ def next_steps(report: Report, exit_code: int) -> tuple[str, ...]:
     steps: list[str] = []
     left = problems(report.findings_after)
     refused = [o for o in report.outcomes if o.status is Status.REFUSED]
+    kept = report.integers
+    if kept is not None and kept.by_consent is not None:
+        steps.append(
+            f"`--allow-lossy` keeps {kept.by_consent} of {count(kept.before, 'product')} in int8, "
+            "at an error that is measured; what is done without it is in floats."
+        )
     if report.sized and report.open_inputs:
         steps.append(_sizes(report))
     steps += consents(report) if left else []

@@ -229,15 +229,16 @@ def integers_sentence(report: Report) -> str:
     found = report.integers
     if found is None:
         return ""
+    keeps = "" if found.by_consent is None else f"; --allow-lossy keeps {found.by_consent}"
     if not found.after:
         many = count(found.before, "product")
-        return f"All computing in 8 bits ({many}) is in floats now."
+        return f"All computing in 8 bits ({many}) is in floats now{keeps}."
     part = "" if found.share is None else f" ({found.share:.0%} of their multiply-adds)"
     lost = found.before - found.after
     return (
         f"Of {found.before} products in 8 bits {found.after} "
         f"{'stays' if found.after == 1 else 'stay'} so{part}; "
-        f"{lost} {'is' if lost == 1 else 'are'} computed in floats now."
+        f"{lost} {'is' if lost == 1 else 'are'} computed in floats now{keeps}."
     )
 
 

@@ -25,8 +25,9 @@ REFUSED = {
     ("ConvTransposeWithDynamicPads", "late"): "the pads must be a constant",
     ("QMoE", "relu"): "normalize_routing_weights must be 1",
 }
-# Passes of an operator next to another one: they have no form with that operator alone.
-OF_PAIRS = {"contrib-quantize-dequantize-to-clip"}
+# Passes of an operator next to another one: they have no form with that operator alone. What
+# keeps int8 at a loss is tested for itself.
+OF_PAIRS = {"contrib-quantize-dequantize-to-clip", "qoperator-to-qdq"}
 
 
 def pass_of(form: Form) -> str:

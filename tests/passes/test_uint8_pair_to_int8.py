@@ -1,4 +1,4 @@
-"""uint8-pair-to-int8: exact around 128, with a stated loss elsewhere."""
+"""uint8-pair-to-int8, exact around 128; asymmetric-pair-to-int8, with a stated loss elsewhere."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ def test_around_128_it_is_exact(zero: Any, scale: Any) -> None:
 
 @pytest.mark.parametrize("zero", [0, 255, 100, -30])
 def test_elsewhere_the_error_is_what_the_note_says(zero: int) -> None:
-    done = run_pass(PASS, pair(zero))
+    done = run_pass("asymmetric-pair-to-int8", pair(zero))
     assert labels(done) == {"lossy"}
     (note,) = (site.note for outcome in done.outcomes for site in outcome.sites)
     stated = float(note.rpartition(" ")[2])
@@ -54,6 +54,5 @@ def test_elsewhere_the_error_is_what_the_note_says(zero: int) -> None:
 
 def test_refusals() -> None:
     assert_refused(PASS, pair(128, back=0.25), "must have one scale and zero point; they differ")
-    plain = pair(-1)
-    plain.graph.initializer[1].CopyFrom(numpy_helper.from_array(np.array(0, np.int8), "z"))
-    assert_refused(PASS, plain, "it is 0 already")
+    assert_refused(PASS, pair(-1), "must be quantized to uint8; it is not")
+    assert_refused(PASS, pair(3), "the zero point must be 128; it is not")

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 
+import pytest
+from onnx import TensorProto
+
 from graphfix.api import run
 from graphfix.rendering.as_json import report_json
 from graphfix.rendering.html.run_page import run_page
 from graphfix.rendering.markdown import report_markdown
+from graphfix.rendering.short_lines import next_steps
 from graphfix.rendering.short_report import short_report
 from graphfix.rendering.text_report import report_text
-from graphfix.report import IntegerPlaces
+from graphfix.report import IntegerPlaces, Verdict
 from graphfix.testing import parse
 
 HEAD = '<ir_version: 8, opset_import: ["" : 17]> g (float[2,3] x) => (float[2,3] y) '
@@ -34,24 +38,44 @@ KEPT = model("int8 z = {0}", "y = Relu (m)")
 def test_all_of_it() -> None:
     result = run(parse(ALL), "trt8")
     report, code = result.report, result.exit_code
-    assert report.integers == IntegerPlaces(1, 0, 0.0)
-    said = "All computing in 8 bits (1 product) is in floats now."
-    assert said in "\n".join(short_report(report, code).splitlines()[:5])
-    assert said in "\n".join(report_text(report, code).splitlines()[:9])
+    assert report.integers == IntegerPlaces(1, 0, 0.0, 1)
+    said = "All computing in 8 bits (1 product) is in floats now; --allow-lossy keeps 1."
+    assert said in " ".join(" ".join(short_report(report, code).splitlines()[:5]).split())
+    assert said in " ".join(report_text(report, code).splitlines()[:9])
     assert said in "\n".join(report_markdown(report, code).splitlines()[:7])
+    assert next_steps(report, code)[0].startswith("`--allow-lossy` keeps 1 of 1 product in int8")
     assert ("int8", said) in run_page(result).facts
     assert json.loads(json.dumps(report_json(report)))["integers"] == {
         "before": 1,
         "after": 0,
         "share": 0.0,
+        "by_consent": 1,
     }
 
 
 def test_half_of_it() -> None:
     report = run(parse(HALF), "trt8").report
-    assert report.integers == IntegerPlaces(2, 1, 0.5)
+    assert report.integers == IntegerPlaces(2, 1, 0.5, 2)
     said = " ".join(short_report(report, 0).split())
     assert "Of 2 products in 8 bits 1 stays so (50% of their multiply-adds); 1 is computed" in said
+    assert "in floats now; --allow-lossy keeps 2." in said
+
+
+@pytest.mark.parametrize("target", ["trt8", "trt10", "trt-rtx"])
+@pytest.mark.parametrize("text", [ALL, HALF])
+def test_what_a_consent_keeps(text: str, target: str) -> None:
+    result = run(parse(text), target, allow_lossy=True)
+    assert (result.exit_code, result.report.integers) == (0, None)
+    assert result.report.verification.status is Verdict.LOSSY
+    assert "asymmetric-pair-to-int8" in {o.pass_id for o in result.report.outcomes}
+    kinds = {t.name: t.data_type for t in result.model.to_proto().graph.initializer}
+    assert TensorProto.UINT8 not in kinds.values()
+
+
+def test_a_target_that_does_not_compute_so_is_left_as_it_was() -> None:
+    without, given = (run(parse(ALL), "trt7", allow_lossy=lossy) for lossy in (False, True))
+    assert without.report.integers == given.report.integers == IntegerPlaces(1, 0, 0.0)
+    assert without.model.to_proto() == given.model.to_proto()
 
 
 def test_nothing_of_it_and_no_quantized_network() -> None:

@@ -176,6 +176,8 @@ def _profile(name: str, facts: Mapping[str, Any], rows: Mapping[str, Row]) -> Ma
         "io_dtypes": [t for spec, more in _IO if in_range(target, spec) for t in more],
         "notes": [note for spec, note in _notes() if in_range(target, spec)]
         + _disagreements(facts, rows),
+        # Explicit quantization came with 8.0 (NVIDIA, "Working with quantized types").
+        "integers": "symmetric" if in_range(target, "trt8.0..") else "",
         "opset": opset,
         "dtype_aliases": {a: b for spec, a, b in _CONVERTED if in_range(target, spec)},
         "ops": dict(sorted(rows.items())),
