@@ -403,12 +403,16 @@ class IntegerPlaces:
         after: How many are, in the result; fewer than before.
         share: How much of their multiply-adds that is, from 0 to 1; None where sizes are open.
         by_consent: How many --allow-lossy would keep; None where it was given, or keeps no more.
+        nodes_by_consent: Where it keeps no more: how many nodes the result has, and how many it
+            would have with --allow-lossy, which writes dynamic quantization as plain floats; None
+            where that is no fewer.
     """
 
     before: int
     after: int
     share: float | None = None
     by_consent: int | None = None
+    nodes_by_consent: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

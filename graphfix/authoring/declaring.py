@@ -22,7 +22,8 @@ PREPARE = "prepare"  # mends what the checker complains of, before anything is i
 CANONICAL = "canonical"  # runs whenever a target is given; lowers a written measure
 INTERFACE = "interface"  # changes inputs or outputs; needs consent
 TARGETED = "targeted"  # fires only for a finding
-INTEGERS = "integers"  # with consent, before others, where the target computes in int8 around 0
+# With consent, before others, where the target computes in int8 around 0; patterns for any target.
+INTEGERS = "integers"
 NAMED = "named"  # runs only when named
 LAST = "last"  # runs once whenever a target is given, after all others
 CLAIMS = frozenset({"nan", "inf"})

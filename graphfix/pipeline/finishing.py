@@ -325,14 +325,16 @@ def _proved(
 
 
 def _integers(before: Original, attempt: Attempt) -> IntegerPlaces | None:
-    """Return what is no longer computed in 8 bits, and how much of it a consent would keep."""
+    """Return what is no longer computed in 8 bits, and what a consent would keep or spare."""
     found, asked = attempt.run.integers, attempt.settings
-    keeps = asked.target is not None and asked.target.integers and not asked.allow_lossy
-    if found is None or not keeps or asked.named is not None:
+    if found is None or asked.target is None or asked.allow_lossy or asked.named is not None:
         return found
-    aside = attempts(before, ())(replace(asked, allow_lossy=True, verify="off")).run.integers
-    kept = found.before if aside is None else aside.after
-    return replace(found, by_consent=kept) if kept > found.after else found
+    aside = attempts(before, ())(replace(asked, allow_lossy=True, verify="off")).run
+    kept = found.before if aside.integers is None else aside.integers.after
+    if kept > found.after:
+        return replace(found, by_consent=kept)
+    nodes = (attempt.run.model.node_count(), aside.model.node_count())
+    return replace(found, nodes_by_consent=nodes) if nodes[1] < nodes[0] else found
 
 
 def _crashes(run: Run) -> Iterator[Specimen]:

@@ -75,8 +75,20 @@ def _inline_what_is_left(run: Run) -> bool:
 
 
 def keep_integers(run: Run) -> None:
-    """Let products stay in int8 at a loss that was consented to, before others write floats."""
+    """Let products stay in int8 at a loss that was consented to, before others write floats.
+
+    Patterns among the passes write floats themselves, for any target that needs them.
+    """
     passes = run.passes.staged(INTEGERS, "rewrite")
+    blocking = run.blocking()
+    plain = [p for p in passes if p.pattern is not None and first_of(blocking, p)]
+    if plain and run.patterns(plain, lambda _: None, allow_lossy=True):
+        run.infer()
+        canonicalise(run)
+    target = run.settings.target
+    if target is None or not target.integers:
+        return
+    passes = tuple(p for p in passes if p.pattern is None)
     for _ in range(ROUNDS):
         moved = 0
         for declared in passes:

@@ -176,7 +176,7 @@ def execute(run: Run) -> None:
             if change_interface(run):
                 run.timed("canonicalise", canonicalise)
             run.timed("opset", step_up)
-            if run.settings.allow_lossy and run.settings.target.integers:
+            if run.settings.allow_lossy:
                 run.timed("lossy", keep_integers)
             run.timed("legalise", legalise)
             run.timed("prepare", mend)  # what was in functions has types by now

@@ -93,7 +93,7 @@ _WHEN = {
     "prepare": "first, on every model; it mends what the ONNX checker complains of",
     "canonical": "on every model that a target is given for",
     "targeted": "where a finding asks for it",
-    "integers": "with `--allow-lossy`, before others, where the target computes in int8 around 0",
+    "integers": "with `--allow-lossy`, before others, where a finding asks for it",
     "interface": "with `--allow-io-change`, where a finding asks for it",
     "last": "whenever there is a target, after all others",
     "named": "only when it is named with `--passes`",

@@ -32,6 +32,8 @@ HALF = model(
     "int8 z = {0}, uint8 u = {7}",
     "p = QuantizeLinear (m, s, u) e = DequantizeLinear (p, s, u) y = MatMul (e, k)",
 )
+DYNAMIC = f"""{HEAD} <{WEIGHTS}> {{ q, s, z = DynamicQuantizeLinear (x)
+    p = MatMulInteger (q, w, z, none) c = Cast <to = 1> (p) r = Mul (s, t) y = Mul (c, r) }}"""
 KEPT = model("int8 z = {0}", "y = Relu (m)")
 
 
@@ -50,6 +52,7 @@ def test_all_of_it() -> None:
         "after": 0,
         "share": 0.0,
         "by_consent": 1,
+        "nodes_by_consent": None,
     }
 
 
@@ -70,6 +73,20 @@ def test_what_a_consent_keeps(text: str, target: str) -> None:
     assert "asymmetric-pair-to-int8" in {o.pass_id for o in result.report.outcomes}
     kinds = {t.name: t.data_type for t in result.model.to_proto().graph.initializer}
     assert TensorProto.UINT8 not in kinds.values()
+
+
+@pytest.mark.parametrize("target", ["trt8", "trt10", "qnn"])
+def test_dynamic_quantization_is_offered_as_plain_floats(target: str) -> None:
+    result = run(parse(DYNAMIC), target)
+    report = result.report
+    fewer = run(parse(DYNAMIC), target, allow_lossy=True)
+    nodes = (result.model.node_count(), fewer.model.node_count())
+    assert nodes[1] == len(fewer.model.to_proto().graph.node) < nodes[0]
+    assert report.integers == IntegerPlaces(1, 0, 0.0, None, nodes)
+    steps = next_steps(report, result.exit_code)
+    assert f"writes the floats with {nodes[1]} nodes instead of {nodes[0]}" in steps[0]
+    assert fewer.report.integers == IntegerPlaces(1, 0, 0.0)
+    assert fewer.report.verification.status is Verdict.LOSSY
 
 
 def test_a_target_that_does_not_compute_so_is_left_as_it_was() -> None:
