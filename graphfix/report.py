@@ -133,6 +133,27 @@ def blocking_by_severity(findings: Iterable[Finding]) -> Counter[Severity]:
     return Counter(finding.severity for finding in reported if finding.blocks)
 
 
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where the nodes of a model run for a provider of onnxruntime, as far as its rules say.
+
+    What onnxruntime computes when it reads the model is counted nowhere.
+
+    Attributes:
+        provider: How many nodes the provider runs.
+        cpu: How many the CPU runs.
+        parts: Into how many parts what the provider runs falls.
+        cuts: The nodes of the CPU at which a part ends and after which another one begins.
+        possible: How many of those of the provider it may leave to the CPU.
+    """
+
+    provider: int
+    cpu: int
+    parts: int
+    cuts: tuple[NodeRef, ...] = ()
+    possible: int = 0
+
+
 class Choice(StrEnum):
     """What became of one pass that could remove a finding."""
 
@@ -459,6 +480,8 @@ class Report:
         front: Where a cut has all that blocks it after it; empty where nowhere, or without need.
         sized: The features of what blocks it that fixed sizes of its inputs settle.
         integers: What is no longer computed in 8 bits; None where all that was still is.
+        placed_before: Where its nodes ran before; None where the target is no such provider.
+        placed_after: Where those of the result run.
     """
 
     version: str
@@ -480,3 +503,5 @@ class Report:
     example_sizes: tuple[tuple[int, ...], ...] = ()
     sized: tuple[str, ...] = ()
     integers: IntegerPlaces | None = None
+    placed_before: Placement | None = None
+    placed_after: Placement | None = None

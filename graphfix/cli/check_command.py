@@ -173,7 +173,7 @@ def _checked(
     else:
         _print_text(path, request, result, detail)
     reported: Any = check_json(
-        result.target.name, result.findings, result.explanations, result.named
+        result.target.name, result.findings, result.explanations, result.named, result.placed
     )
     return Reported(int(any(f.blocks for f in result.findings)), reported, written)
 
@@ -191,7 +191,8 @@ def _print_text(path: Path, request: CheckRequest, result: CheckResult, detail: 
     command = command_of(path, request, result)
     if detail is Detail.SHORT and not request.explain:
         said = (name, target, result.findings, result.notes)
-        emit(short_check(*said, engine=result.engine, command=command, style=style))
+        asked: dict[str, Any] = {"engine": result.engine, "placed": result.placed}
+        emit(short_check(*said, **asked, command=command, style=style))
         return
     from graphfix.rendering.text_check import check_text
 
@@ -206,6 +207,7 @@ def _print_text(path: Path, request: CheckRequest, result: CheckResult, detail: 
             explanations=result.explanations,
             named=result.named,
             engine=result.engine,
+            placed=result.placed,
             command=command,
             style=style,
         )

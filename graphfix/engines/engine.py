@@ -86,6 +86,8 @@ class Engine:
             benchmarks fix them, and whoever repairs for it does well to.
         guesses: Whether a converter of it guesses what a model leaves open (which axis is the batch
             or the channels), so that rules alone are not enough to call a result right.
+        shared: Which scopes onnxruntime shares out between it, as a provider, and the CPU: the
+            ``main`` graph alone or ``all``; empty for no provider, or where it is not known.
         blaming: Patterns of messages that name a node, with the groups ``op`` and ``name`` or one
             of them; the first that is found counts.
     """
@@ -107,6 +109,7 @@ class Engine:
     on_device: bool = False
     wants_sizes: bool = False
     guesses: bool = False
+    shared: str = ""
     blaming: tuple[re.Pattern[str], ...] = ()
 
     def __init__(self, package: str = "", folder: Path | None = None) -> None:
@@ -163,6 +166,10 @@ class Engine:
         """Return further names of profiles; the family alone is its newest one."""
         names = self.names()
         return {self.family: names[-1]} if names else {}
+
+    def keeps_part(self, ops: Sequence[str]) -> bool:
+        """Say whether it runs a part of these operators, which it would take one by one."""
+        return True
 
     def hint(self, alias: str) -> str:
         """Return what to add to the note that says how an alias was understood."""

@@ -26,6 +26,7 @@ from graphfix.pipeline.op_types import unused
 from graphfix.pipeline.original import NOTHING, Given, facts_of
 from graphfix.pipeline.reproducers.recorded_run import finish_with, rule_reproducers
 from graphfix.pipeline.results import Result
+from graphfix.pipeline.running import placed
 from graphfix.pipeline.selecting import named_there
 from graphfix.pipeline.settings import RunOptions, Settings, inputs_file
 from graphfix.pipeline.streams import INPUT, OUTPUT, STANDARD, bytes_of, check_stream_output
@@ -36,6 +37,7 @@ from graphfix.report import (
     Finding,
     NamedPattern,
     NodeRef,
+    Placement,
     Report,
     Reproduced,
     Status,
@@ -89,6 +91,7 @@ class CheckResult:
         named: With the explanations, what passes that run only when they are named would do.
         reproducers: Folders that show again the rules that raised.
         engine: Whether the target's engine itself was given the file.
+        placed: Where the nodes run; None where the target is no provider of onnxruntime.
     """
 
     target: Target
@@ -98,6 +101,7 @@ class CheckResult:
     named: tuple[NamedPattern, ...] = ()
     reproducers: tuple[Reproduced, ...] = ()
     engine: EngineAsked | None = None
+    placed: Placement | None = None
 
 
 def _unused(model: Model, settings: Settings) -> tuple[str, ...]:
@@ -136,6 +140,7 @@ def check_file(request: CheckRequest) -> CheckResult:
         notes,
         reproducers=rule_reproducers(model, settings, found, request.reproducers),
         engine=engine_asked(model, settings, found),
+        placed=placed(model, target, found),
     )
     if again is None:
         return result

@@ -277,6 +277,8 @@ def finish(
         front=_front(run.model, left, before) if code == 1 else (),
         sized=tuple(dict.fromkeys(f.feature for f in sized)),
         integers=_integers(before, attempt),
+        placed_before=run.placed_before,
+        placed_after=run.placed_after,
         io_changes=run.io_changes,
         verification=attempt.verification,
         reading=attempt.reading,

@@ -42,7 +42,7 @@ from graphfix.pipeline.sweep import (
     sweep_targeted,
 )
 from graphfix.pipeline.validation import interface
-from graphfix.report import LOSSY, Finding, IntegerPlaces, IoChange
+from graphfix.report import LOSSY, Finding, IntegerPlaces, IoChange, Placement
 from graphfix.validity.examination import examine, types_said
 
 if TYPE_CHECKING:
@@ -68,6 +68,8 @@ class Run:
         findings_after: What blocks it now.
         before_last: What blocked it before the passes that come after all others.
         mended: What was in the way of the file before its order and imports were mended.
+        placed_before: Where the nodes ran; None without a provider of onnxruntime.
+        placed_after: Where they run now.
         opsets_before: The opset of each scope when `findings_before` were found.
         seconds: Seconds by stage.
         io_changes: Interface changes that were consented to, and declared shapes that were wrong.
@@ -97,6 +99,8 @@ class Run:
     findings_after: tuple[Finding, ...] = field(init=False, default=())
     before_last: tuple[Finding, ...] = field(init=False, default=())
     mended: tuple[Finding, ...] = field(init=False, default=())
+    placed_before: Placement | None = field(init=False, default=None)
+    placed_after: Placement | None = field(init=False, default=None)
     opsets_before: Opsets = field(init=False, default_factory=dict[str, "int | None"])
     seconds: dict[str, float] = field(init=False, default_factory=dict[str, float])
     io_changes: tuple[IoChange, ...] = field(init=False, default=())

@@ -17,6 +17,7 @@ from graphfix.engines.engine import engine_of
 from graphfix.engines.known_rules import file_rules
 from graphfix.engines.profile import Target
 from graphfix.engines.reported_findings import as_reported
+from graphfix.ir.model import Model
 from graphfix.ir.views import NodeView
 from graphfix.pipeline.binding import bind_shapes
 from graphfix.pipeline.model_types import drop_outdated, resolve_made_up
@@ -38,7 +39,7 @@ from graphfix.pipeline.rule_faults import rule_faults
 from graphfix.pipeline.run import Run
 from graphfix.pipeline.sweep import first_of
 from graphfix.pipeline.validation import interface
-from graphfix.report import MENDED, Finding, IntegerPlaces
+from graphfix.report import MENDED, Finding, IntegerPlaces, Placement
 from graphfix.validity.complaints import element_type_complaints, fits, form_complaints
 
 if TYPE_CHECKING:
@@ -204,6 +205,7 @@ def _infer_first(run: Run) -> None:
 
 def _look_before(run: Run) -> None:
     found = as_reported(run.model, run.findings())
+    run.placed_before = placed(run.model, run.settings.target, found)
     _note_faults(run, found)
     # The repair made first blocked it, too.
     run.findings_before = (*(f for f in run.mended if f not in found), *found)
@@ -213,6 +215,7 @@ def _look_before(run: Run) -> None:
 
 def _look_after(run: Run) -> None:
     run.findings_after = as_reported(run.model, run.findings())
+    run.placed_after = placed(run.model, run.settings.target, run.findings_after)
     _note_faults(run, run.findings_after)
     if run.findings_after:
         aside = run.legaliser(lossy=True)
@@ -232,6 +235,15 @@ def _products(run: Run, *, always: bool = False) -> Products | None:
     from graphfix.analysis.integer_products import integer_products
 
     return integer_products(run.model)
+
+
+def placed(model: Model, target: Target | None, found: Sequence[Finding]) -> Placement | None:
+    """Return where the nodes of a model run; None where the target is no provider."""
+    if target is None or not engine_of(target.family).shared:
+        return None
+    from graphfix.engines.placement import placement_of
+
+    return placement_of(model, target, found)
 
 
 def _note_faults(run: Run, found: Sequence[Finding]) -> None:

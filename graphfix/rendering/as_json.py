@@ -19,6 +19,7 @@ from graphfix.report import (
     Finding,
     NamedPattern,
     Outcome,
+    Placement,
     Report,
     Site,
     Verification,
@@ -88,6 +89,12 @@ def report_json(report: Report) -> Json:
         ]
     if report.integers is not None:
         found["integers"] = plain(report.integers)
+    if report.placed_after is not None:
+        from graphfix.rendering.placement_text import joined
+
+        both = {"before": plain(report.placed_before), "after": plain(report.placed_after)}
+        made = [{"pass": pass_id, "cuts": plain(cuts)} for pass_id, cuts in joined(report).items()]
+        found["placement"] = {**both, "joined": made}
     if report.front:
         found["front"] = plain(report.front)
     if report.open_inputs and any(finding.blocks for finding in report.findings_after):
@@ -101,6 +108,7 @@ def check_json(
     findings: Iterable[Finding],
     explanations: Iterable[Explanation] = (),
     named: Iterable[NamedPattern] = (),
+    placed: Placement | None = None,
 ) -> Json:
     """Return the object that `graphfix check --json` prints.
 
@@ -109,6 +117,7 @@ def check_json(
         findings: What was found.
         explanations: With `--explain`, one for each finding, in their order.
         named: With `--explain`, what passes that run only when they are named would do.
+        placed: Where the nodes run.
     """
     found = tuple(findings)
     explained = tuple(explanations)
@@ -120,6 +129,8 @@ def check_json(
     }
     if explained:
         result["explanations"] = [_explanation(known) for known in explained]
+    if placed is not None:
+        result["placement"] = plain(placed)
     if known := [_named_pattern(each) for each in named]:
         result["named"] = known
     return result

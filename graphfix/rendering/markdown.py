@@ -38,6 +38,7 @@ def report_markdown(
         _section("Problems in the input", _findings(report.findings_before)),
         _section("Repairs", _outcomes(report.outcomes)),
         _section(left_title(exit_code), _findings(report.findings_after) or "None."),
+        _section("Placement", _placement(report)),
         _section("Verification", _verification(report.verification)),
         _section(
             "Interface changes",
@@ -147,6 +148,14 @@ def _next(report: Report, code: int, step: NextStep | None) -> str:
 
 def _section(title: str, body: str) -> str:
     return f"## {title}\n\n{body}" if body else ""
+
+
+def _placement(report: Report) -> str:
+    if report.placed_after is None:
+        return ""
+    from graphfix.rendering.placement_text import placed_run
+
+    return _bullets([f"{label}: {text}" for label, text in placed_run(report, whole=True)])
 
 
 def _bullets(texts: Sequence[str], *, raw: bool = False) -> str:

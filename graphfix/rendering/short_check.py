@@ -22,7 +22,7 @@ from graphfix.rendering.short_lines import (
 )
 from graphfix.rendering.style import PLAIN, Style, capped, count, join, printable
 from graphfix.rendering.wording import Word, engine_sentence, problems
-from graphfix.report import EngineAsked, Finding
+from graphfix.report import EngineAsked, Finding, Placement
 
 
 def answer_line(path: str, target: str, findings: Sequence[Finding]) -> str:
@@ -43,6 +43,7 @@ def short_check(
     notes: Sequence[str] = (),
     *,
     engine: EngineAsked | None = None,
+    placed: Placement | None = None,
     command: str = "",
     style: Style = PLAIN,
 ) -> str:
@@ -54,6 +55,7 @@ def short_check(
         findings: What the rules said.
         notes: Sentences that belong to no finding.
         engine: Whether the engine itself was given the file.
+        placed: Where the nodes run.
         command: What repairs the model.
         style: Colours or none.
     """
@@ -63,6 +65,10 @@ def short_check(
     colour = "red" if blocking else "green"
     lines = [f"{style.paint(word, colour, 'bold')}: {rest}"]
     lines += labelled_short("engine", engine_sentence(engine, target, "the file"))
+    if placed is not None:
+        from graphfix.rendering.placement_text import placed_sentence
+
+        lines += labelled_short("placed", placed_sentence(placed))
     settings, notes = notes_parted(notes)
     lines += labelled_whole("settings", settings)
     if len(notes) == 1:

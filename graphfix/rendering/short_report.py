@@ -120,6 +120,11 @@ def short_report(
         ("engine", engine_sentence(report.engine, report.target)),
     ):
         lines += labelled_short(label, text)
+    if report.placed_after is not None:
+        from graphfix.rendering.placement_text import placed_run
+
+        for label, text in placed_run(report):
+            lines += labelled_short(label, text)
     lines += labelled_whole("settings", settings)
     lines += _notes(report, notes)
     left = problems(report.findings_after)

@@ -8,7 +8,7 @@ from graphfix.rendering.grouping import finding_blocks, legend
 from graphfix.rendering.style import PLAIN, Style, count, join, printable, wrap
 from graphfix.rendering.text_explanations import explanation_lines, named_pattern_lines
 from graphfix.rendering.wording import CHECK_EXIT_CODES, Word, engine_sentence, problems
-from graphfix.report import EngineAsked, Explanation, Finding, NamedPattern
+from graphfix.report import EngineAsked, Explanation, Finding, NamedPattern, Placement
 
 
 def check_text(
@@ -22,6 +22,7 @@ def check_text(
     explanations: Sequence[Explanation] = (),
     named: Sequence[NamedPattern] = (),
     engine: EngineAsked | None = None,
+    placed: Placement | None = None,
     command: str = "",
     style: Style = PLAIN,
 ) -> str:
@@ -37,6 +38,7 @@ def check_text(
         explanations: With `explain`, what a run would do about each finding.
         named: With `explain`, what passes that run only when they are named would do.
         engine: Whether the engine itself was given the file.
+        placed: Where the nodes run.
         command: What repairs the model.
         style: Colours or none.
     """
@@ -52,6 +54,10 @@ def check_text(
         sentence = f"No problem is known in {printable(path)} for {target}."
     sentence = f"{sentence} {engine_sentence(engine, target, 'the file')}"
     lines = [style.paint(word, colour, "bold"), *wrap(sentence)]
+    if placed is not None:
+        from graphfix.rendering.placement_text import placed_sentence
+
+        lines += wrap(f"Placed: {placed_sentence(placed, whole=True)}.")
     if found:
         lines += ["", *finding_blocks(found, style, every_node=explain), "", *legend(found)]
     if reported := explanation_lines(explanations, style):

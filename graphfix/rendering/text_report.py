@@ -68,6 +68,7 @@ def report_text(
         ),
         ("Repairs", outcome_lines(report.outcomes, style)),
         (left_title(exit_code), _left(report, style)),
+        ("Placement", _placement(report)),
         ("Verification", verification_lines(report.verification)),
         ("The file as it came, node by node", _reading(report)),
         ("Interface changes", _io(report)),
@@ -82,6 +83,15 @@ def report_text(
     if exit_code:
         lines += wrap(f"exit code {exit_code}: {exit_meaning(report, exit_code)}")
     return join(lines)
+
+
+def _placement(report: Report) -> list[str]:
+    if report.placed_after is None:
+        return []
+    from graphfix.rendering.placement_text import placed_run
+
+    rows = placed_run(report, whole=True)
+    return [line for label, text in rows for line in labelled(label, text, indent=2, width=8)]
 
 
 def _reading(report: Report) -> list[str]:

@@ -43,6 +43,7 @@ class Pipeline:
         self.checks.append(request)
         return SimpleNamespace(
             target=SimpleNamespace(name="trt8.6"),
+            placed=None,
             reproducers=(),
             engine=None,
             findings=self.findings,

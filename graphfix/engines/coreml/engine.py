@@ -13,6 +13,7 @@ class CoreMLNeuralNetwork(TabledProvider):
     family = "coreml-nn"
     title = "CoreML, NeuralNetwork (ONNX Runtime)"
     spellings = ("ort-coreml-nn",)
+    shared = "main"
     provider = '("CoreMLExecutionProvider", {"ModelFormat": "NeuralNetwork"})'
 
     def aliases(self) -> Mapping[str, str]:
@@ -30,4 +31,5 @@ class CoreMLProgram(TabledProvider):
     family = "coreml-mlprogram"
     title = "CoreML, MLProgram (ONNX Runtime)"
     spellings = ("ort-coreml-mlprogram",)
+    shared = "main"
     provider = '("CoreMLExecutionProvider", {"ModelFormat": "MLProgram"})'

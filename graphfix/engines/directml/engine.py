@@ -11,4 +11,5 @@ class DirectML(TabledProvider):
     family = "directml"
     title = "DirectML (ONNX Runtime)"
     spellings = ("ort-directml", "ort-dml", "dml")
+    shared = "all"
     provider = '"DmlExecutionProvider"'

@@ -11,3 +11,4 @@ class Nnapi(TabledEngine):
     family = "nnapi"
     title = "NNAPI (ONNX Runtime)"
     spellings = ("ort-nnapi",)
+    shared = "main"

@@ -19,6 +19,7 @@ class WebGPU(TabledEngine):
     family = "webgpu"
     title = "WebGPU (ONNX Runtime)"
     spellings = ("ort-webgpu", "ort-web-webgpu")
+    shared = "all"
 
 
 class WebGPUJsep(TabledEngine):
@@ -27,6 +28,7 @@ class WebGPUJsep(TabledEngine):
     family = "webgpu-jsep"
     title = "WebGPU (JSEP of ONNX Runtime Web)"
     spellings = ("ort-webgpu-jsep", "jsep")
+    shared = "all"
 
 
 class WebNN(TabledEngine):
@@ -35,3 +37,4 @@ class WebNN(TabledEngine):
     family = "webnn"
     title = "WebNN (ONNX Runtime Web)"
     spellings = ("ort-webnn", "ort-web-webnn")
+    shared = "all"

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from graphfix.engines.engine import Engine
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from graphfix.engines.interface import NextStep, Written
     from graphfix.engines.profile import Target
     from graphfix.ir.views import NodeView, Value
@@ -27,6 +29,7 @@ class QNN(Engine):
     order = 23
     arithmetic = "float16"
     wants_sizes = True
+    shared = "main"
     requirements = MappingProxyType(
         {"qnn2": ("onnxruntime-qnn==2.7.0", "onnxruntime==1.32.0", "numpy", "onnx")}
     )
@@ -47,15 +50,19 @@ class QNN(Engine):
         )
         return run_step(Path(__file__).with_name(FEED), written, sizes="".join(lines))
 
+    def keeps_part(self, ops: Sequence[str]) -> bool:
+        """Say whether a part is more than one conversion, which is left to the CPU."""
+        return list(ops) not in (["QuantizeLinear"], ["DequantizeLinear"])
+
     def is_constant(self, value: Value) -> bool:
         """Say whether a tensor is computed when a model of fixed sizes is read."""
-        from graphfix.engines.qnn.folding import is_folded
+        from graphfix.engines.folded_early import is_folded
 
         return is_folded(value)
 
     def computes_early(self, node: NodeView) -> bool:
         """Say whether onnxruntime computes a node before QNN is asked about it."""
-        from graphfix.engines.qnn.folding import is_folded
+        from graphfix.engines.folded_early import is_folded
 
         outputs = [value for value in node.outputs if value is not None]
         return bool(outputs) and all(

@@ -7,9 +7,9 @@ from collections.abc import Generator
 
 from graphfix.analysis.memo import kept_stepwise
 from graphfix.authoring.declaring import Unknown
+from graphfix.engines.folded_early import is_folded
 from graphfix.engines.operands import only_reader
 from graphfix.engines.profile import Target
-from graphfix.engines.qnn.folding import is_folded
 from graphfix.engines.qnn.rules.provider import LEFT, PROVIDER
 from graphfix.engines.rule import REJECT, WRONG, Answer, rule
 from graphfix.ir.views import NodeView, Value, needed

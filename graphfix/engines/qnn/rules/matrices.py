@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
+from graphfix.engines.folded_early import is_folded
 from graphfix.engines.profile import Target
-from graphfix.engines.qnn.folding import is_folded
 from graphfix.engines.qnn.rules.provider import LEFT, PROVIDER
 from graphfix.engines.rule import REJECT, Answer, rule
 from graphfix.ir.views import NodeView

@@ -6,8 +6,8 @@ import math
 
 from graphfix.analysis.memo import kept, origin_through
 from graphfix.authoring.declaring import Unknown
+from graphfix.engines.folded_early import is_folded
 from graphfix.engines.profile import Target
-from graphfix.engines.qnn.folding import is_folded
 from graphfix.engines.qnn.rules.provider import PROVIDER
 from graphfix.engines.rule import NOTE, WRONG, Answer, Yes, rule
 from graphfix.ir.views import NodeView, Value

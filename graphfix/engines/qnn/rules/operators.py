@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from graphfix.authoring.outer_scopes import reads_of_outer_scopes
+from graphfix.engines.folded_early import is_folded, is_unordered
 from graphfix.engines.operands import normalizes_several_axes
 from graphfix.engines.profile import Target
-from graphfix.engines.qnn.folding import is_folded, is_unordered
 from graphfix.engines.qnn.rules.provider import LEFT, PROVIDER
 from graphfix.engines.rule import REJECT, Answer, Yes, rule
 from graphfix.ir.views import NodeView
