@@ -108,8 +108,9 @@ def depth_of(branches: Branches, roots: Array) -> int:
     )
 
 
-def with_leaves(branches: Branches, leaves: int) -> Branches:
+def with_leaves(forest: Forest) -> Branches:
     """Let leaves are over the branches, each leading to itself."""
+    branches, leaves = forest.branches, forest.leaves
     own = np.arange(leaves, dtype=np.int32) + np.int32(len(branches.columns))
 
     def after(array: Array, filled: Any) -> Array:

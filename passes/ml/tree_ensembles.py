@@ -1,13 +1,19 @@
-"""Replace the trees of ai.onnx.ml by looking up which way each row goes, a level at a time.
+"""Replace the trees of ai.onnx.ml by comparisons, products with paths, and looking up.
 
-What it does: Keeps all trees in tables of one entry for each node, and for each row and tree the
-    node that it has come to. A level looks up the column and the threshold of that node, compares,
-    and looks up where it continues; leaves lead to themselves. Then what the leaves say is looked
-    up and added. There is a pass for each of TreeEnsembleRegressor, TreeEnsembleClassifier and
-    TreeEnsemble.
+What it does: Of small trees compares every column with the threshold of each branch; a product with
+    a matrix of paths counts for each leaf the answers that lead to it, and where all do, its vote
+    is added. Of larger trees the answers are followed from the roots, a GatherElements for each
+    level. The largest are kept in tables of one entry for each node, and for each row and tree the
+    node that it has come to: a level looks up the column and the threshold of that node, compares,
+    and looks up where it continues; leaves lead to themselves. There is a pass for each of
+    TreeEnsembleRegressor, TreeEnsembleClassifier and TreeEnsemble.
 Why engines need it: TensorRT has no operator of ai.onnx.ml.
 Before: y = ai.onnx.ml.TreeEnsembleRegressor <...> (x)
 After:
+    taken = Gather (x, columns) <= thresholds                                  # [rows, branches]
+    here = Relu (MatMul (Cast (taken), paths) + 1 - taken branches of paths)     # [rows, leaves]
+    y = MatMul (here, weights)
+    # or, where the trees are large:
     at = Where (Gather (x, columns of roots) <= thresholds of roots, yes, no)     # [rows, trees]
     ...                                                              # once for each further level
     looked = GatherElements (x, Gather (columns, at))
@@ -50,7 +56,7 @@ from ._scoring import (
     transformed,
     transformed_targets,
 )
-from ._traversing import WALK_EMITS, aggregated, reached
+from ._traversing import WALK_EMITS, aggregated
 
 _AGGREGATED = ("AVERAGE", "SUM", "MIN", "MAX")
 _EMITTED = (WALK_EMITS, TRANSFORM_EMITS, "Add Cast Div")
@@ -238,7 +244,7 @@ def _read(node: NodeView, build: Builder) -> tuple[Value, np.dtype[Any]]:
 
 def _summed(build: Builder, x: Value, forest: Forest, targets: int, how: str) -> Value:
     fewer_than(forest.branches.columns, x.dim(1))
-    return aggregated(build, reached(build, x, forest), forest, targets, how)
+    return aggregated(build, x, forest, targets, how)
 
 
 def _always_voted(forest: Forest) -> set[int]:

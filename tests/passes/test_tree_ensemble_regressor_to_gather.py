@@ -1,17 +1,28 @@
-"""tree-ensemble-regressor-to-gather: all trees walked a level at a time."""
+"""tree-ensemble-regressor-to-gather: paths counted, answers followed, or trees walked."""
 
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graphfix import run
-from graphfix.testing import assert_refused, assert_rewrite
+from graphfix.testing import assert_refused, assert_rewrite, outputs_of
+from passes.ml import _paths, _traversing
 from tests.passes.tree_models import GRID, ROUNDED, WEIGHTS, forest, full
 
 PASS = "tree-ensemble-regressor-to-gather"
+
+
+@pytest.fixture(autouse=True, params=["counted", "followed", "walked"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Let trees of any size be read in one of the three ways."""
+    name: str = request.param
+    for limit in ("_SIDES", "_WHOLE"):
+        monkeypatch.setattr(_paths, limit, 1 << 20 if name == "counted" else 0)
+    monkeypatch.setattr(_traversing, "_FOLLOWED", 0 if name == "walked" else 1 << 20)
+    return name
 
 
 @pytest.mark.parametrize("mode", ["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT"])
@@ -37,6 +48,7 @@ def test_base_values_of_targets_without_a_vote() -> None:
     assert_rewrite(PASS, forest(target_ids=votes), feeds=feeds)
 
 
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(*[st.floats(-4, 4, width=32)] * 2), min_size=1, max_size=5))
 def test_any_numbers(rows: list[tuple[float, float]]) -> None:
     assert_rewrite(PASS, forest(), feeds=[{"x": np.array(rows, np.float32)}])
@@ -78,19 +90,40 @@ def test_what_forms_no_trees_is_refused() -> None:
     assert_refused(PASS, forest(nodes_modes=["MAYBE", *["LEAF"] * 7]), "they say MAYBE")
 
 
-def test_the_result_grows_with_the_number_of_leaves() -> None:
+def test_the_result_grows_with_the_number_of_leaves(way: str) -> None:
     # A tree of 2 ** 7 leaves 1 and 8 times: the bytes go with the leaves, the nodes do not.
     sizes: list[int] = []
     nodes: list[int] = []
-    for trees in (8, 64):
+    for trees in (4, 32):
         done = assert_rewrite(
             PASS, full(trees, depth=7), feeds=[{"x": GRID.astype(np.float32)}], **ROUNDED
         )
         sizes.append(len(done.after.SerializeToString()))
         nodes.append(len(done.after.graph.node))
-    assert nodes[0] == nodes[1]
+    assert nodes == {"counted": [9, 10], "followed": [16, 16], "walked": [48, 48]}[way]
     assert sizes[1] < 8.1 * sizes[0]
-    assert sizes[1] < 1.2 * len(full(64, depth=7).SerializeToString())
+    if way != "counted":  # which is for smaller trees
+        assert sizes[1] < 1.2 * len(full(32, depth=7).SerializeToString())
+
+
+def test_leaves_that_are_shared_and_trees_that_are_leaves() -> None:
+    feeds = [{"x": GRID.astype(np.float32)}]
+    leaf = ["LEAF"] * 4
+    shared = forest(
+        nodes_treeids=[0, 0, 0, 0, 1],
+        nodes_nodeids=[0, 1, 2, 4, 0],
+        nodes_featureids=[0, 1, 0, 0, 0],
+        nodes_values=[0.5, -1.0, 0.0, 0.0, 0.0],
+        nodes_modes=["BRANCH_LT", "BRANCH_LEQ", *leaf[:3]],
+        nodes_truenodeids=[1, 2, 0, 0, 0],
+        nodes_falsenodeids=[4, 2, 0, 0, 0],
+        target_treeids=[0, 0, 1],
+        target_nodeids=[2, 4, 0],
+        target_ids=[0, 0, 1],
+        target_weights=[1.0, 2.0, 4.0],
+    )
+    done = assert_rewrite(PASS, shared, feeds=feeds)
+    assert outputs_of(done.after, feeds[0])["y"][0].tolist() == [1.0, 4.0]
 
 
 def test_an_older_opset_is_raised_first() -> None:
