@@ -28,7 +28,11 @@ _INTEGERS = {
     "QLinearConv": (0, 3),
     "QLinearMatMul": (0, 3),
 }
-_MOVES = ("Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze")
+# What engines move a DequantizeLinear past, or a QuantizeLinear before.
+_MOVES = (
+    *("Concat", "Flatten", "Identity", "MaxPool", "Reshape", "Slice", "Split", "Squeeze"),
+    *("Transpose", "Unsqueeze"),
+)
 _DEPTH = 8
 
 
@@ -63,17 +67,15 @@ def _operands(view: NodeView) -> tuple[int, int] | None:
     return (0, 1) if both and all(_is_dequantized(view.input(n)) for n in (0, 1)) else None
 
 
-def _is_dequantized(value: Value | None) -> bool:
-    for _ in range(_DEPTH):
-        maker = value.producer if value is not None else None
-        if maker is None or maker.domain:
-            return False
-        value = maker.input(0)
-        if maker.op == "DequantizeLinear":
-            return value is not None and value.elem_type in _BYTES
-        if maker.op not in _MOVES:
-            return False
-    return False
+def _is_dequantized(value: Value | None, depth: int = _DEPTH) -> bool:
+    maker = value.producer if value is not None else None
+    if maker is None or maker.domain or not depth:
+        return False
+    if maker.op == "DequantizeLinear":
+        given = maker.input(0)
+        return given is not None and given.elem_type in _BYTES
+    read = maker.inputs if maker.op == "Concat" else maker.inputs[:1]
+    return maker.op in _MOVES and all(_is_dequantized(each, depth - 1) for each in read)
 
 
 def _work(view: NodeView, places: tuple[int, int]) -> int | None:

@@ -99,7 +99,7 @@ class Target:
         like: The version of another family whose rules hold for it as well; None for most.
         static_shapes: Whether it takes nothing that depends on an open size of an input.
         integers: How it computes in 8 bits what is between QuantizeLinear and DequantizeLinear:
-            ``symmetric`` (int8 around 0); empty where that is not known.
+            ``symmetric`` (int8 around 0) or ``any``; empty where that is not known.
         fallback: The profile of the engine that runs in its place what it lacks; empty for none.
         answers: What the engine itself said of nodes when it was asked; not part of a profile.
     """

@@ -91,6 +91,7 @@ def keep_integers(run: Run) -> None:
     passes = tuple(p for p in passes if p.pattern is None)
     for _ in range(ROUNDS):
         moved = 0
+        run.journal.forget_refusals({declared.id for declared in passes})
         for declared in passes:
             moved += run.rewrite(declared, _wanted(run, declared), allow_lossy=True)
             run.infer()

@@ -29,6 +29,17 @@ def products(text: str) -> Products:
         (f"{QDQ} w = DequantizeLinear (b, t) y = MatMul (d, w)", Products(1, 2 * 4 * 3)),
         # Moved about after it.
         (f"{QDQ} w = DequantizeLinear (b, t) v = Identity (w) y = Gemm (d, v)", Products(1, 24)),
+        # All that is joined is dequantized, or not.
+        (
+            f"{QDQ} w = DequantizeLinear (b, t) v = Concat <axis = 0> (d, d) "
+            "p, r = Split <axis = 0> (v) y = MatMul (r, w)",
+            Products(1, 24),
+        ),
+        (
+            f"{QDQ} w = DequantizeLinear (b, t) v = Concat <axis = 0> (d, x) "
+            "p, r = Split <axis = 0> (v) y = MatMul (r, w)",
+            Products(0, 0),
+        ),
         # One of them is a float.
         (f"{QDQ} w = Cast <to = 1> (b) y = MatMul (d, w)", Products(0, 0)),
         ("w = DequantizeLinear (b, t) y = MatMul (x, w)", Products(0, 0)),

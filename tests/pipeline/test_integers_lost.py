@@ -89,6 +89,24 @@ def test_dynamic_quantization_is_offered_as_plain_floats(target: str) -> None:
     assert fewer.report.verification.status is Verdict.LOSSY
 
 
+@pytest.mark.parametrize("target", ["openvino", "trt8"])
+def test_operators_of_integers_become_floats_between_bytes(target: str) -> None:
+    text = """<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
+        g (float[2,3] x) => (float[2,2] y) <float s = {0.05}, uint8 z = {3}, int8 none = {0},
+        float t = {0.02}, int8[3,2] w = {45,17,1,29,24,58}, float u = {0.04}> {
+            q = QuantizeLinear (x, s, z)
+            g = com.microsoft.QGemm (q, s, z, w, t, none, , u, z)
+            y = DequantizeLinear (g, u, z) }"""
+    assert run(parse(text), target).report.integers == IntegerPlaces(1, 0, 0.0, 1)
+    kept = run(parse(text), target, allow_lossy=True)
+    assert (kept.exit_code, kept.report.integers) == (0, None)
+    ops = [node.op_type for node in kept.model.to_proto().graph.node if node.op_type != "Clip"]
+    pair = ["QuantizeLinear", "DequantizeLinear"]
+    assert ops == [*pair, "DequantizeLinear", "Gemm", *pair]
+    kinds = {t.data_type for t in kept.model.to_proto().graph.initializer}
+    assert (TensorProto.UINT8 in kinds) == (target == "openvino")
+
+
 def test_a_target_that_does_not_compute_so_is_left_as_it_was() -> None:
     without, given = (run(parse(ALL), "trt7", allow_lossy=lossy) for lossy in (False, True))
     assert without.report.integers == given.report.integers == IntegerPlaces(1, 0, 0.0)

@@ -52,6 +52,8 @@ def profiles() -> Iterator[tuple[str, Mapping[str, Any]]]:
                 "domains": ["", "ai.onnx", "com.microsoft"],
                 "contrib": limits[name]["contrib"],
                 "functions": limits[name]["functions"],
+                # Quantized models: docs.openvino.ai, "Low precision transformations".
+                "integers": "any",
                 "notes": list(_NOTES),
                 "opset": {
                     "min": limits[name]["opset"][0],
