@@ -37,7 +37,12 @@ class Judge:
     """
 
     def __init__(
-        self, original: RunnableModel, *, other_kernels: bool = False, arithmetic: str = ""
+        self,
+        original: RunnableModel,
+        *,
+        other_kernels: bool = False,
+        arithmetic: str = "",
+        lossy: bool = False,
     ) -> None:
         """Remember the original for measuring its noise.
 
@@ -47,10 +52,13 @@ class Judge:
                 their own: floats may differ by as much as the cap of their type.
             arithmetic: The type that these compute all floats in, whose cap holds where it is
                 wider; empty for their own.
+            lossy: The other model may differ, and by how much is to be measured: no sample is set
+                aside for what rounding may explain.
         """
         self._noise = Noise(original)
         self._other_kernels = other_kernels
         self._arithmetic = arithmetic
+        self._lossy = lossy
         self._tolerated: dict[str, dict[str, float]] = {}
         self.broken: dict[str, str] = {}
         self._worst_broken: dict[str, tuple[bool, float]] = {}
@@ -85,7 +93,7 @@ class Judge:
                 noise = measured.floats[name]
                 found[name] = self._compared(before[name], after.get(name), noise)
         wrong = {name: difference for name, difference in found.items() if not difference.equal}
-        if wrong and measured is not None:
+        if wrong and measured is not None and not self._lossy:
             explained = [
                 name for name in wrong if explains(measured, name, before[name], after.get(name))
             ]

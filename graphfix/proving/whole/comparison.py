@@ -151,7 +151,10 @@ class _Comparison:
         self._samples = ready.samples
         self._chance = ready.chance
         self._judge = Judge(
-            task.before, other_kernels=self._other_kernels, arithmetic=self._arithmetic
+            task.before,
+            other_kernels=self._other_kernels,
+            arithmetic=self._arithmetic,
+            lossy=task.options.lossy,
         )
         self._shelf = Shelf(task.scratch)
         self._feeds: list[Feed] = []

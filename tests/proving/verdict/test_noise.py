@@ -56,6 +56,9 @@ def test_a_flip_that_rounding_explains_is_set_aside() -> None:
     assert not found.take({"x": x}, {"y": np.array([[1]])}, {"y": np.array([[0]])})
     assert found.unstable == 1
     assert not found.broken
+    measured = Judge(RunnableModel(parser.parse_model(HEAD + ARGMAX)), lossy=True)
+    assert measured.take({"x": x}, {"y": np.array([[1]])}, {"y": np.array([[0]])})
+    assert (measured.unstable, list(measured.broken)) == (0, ["y"])
 
 
 def test_a_flip_that_rounding_does_not_explain_is_a_difference() -> None:
