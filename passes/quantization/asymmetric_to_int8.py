@@ -49,8 +49,8 @@ def asymmetric_pair_to_int8(node: NodeView, build: Builder) -> Value:
     Before: y = DequantizeLinear (QuantizeLinear (x, 0.1, 0), 0.1, 0)                    # uint8
     After: y = DequantizeLinear (QuantizeLinear (Relu (x), 0.2008, 0), 0.2008, 0)        # int8
     When it refuses: The numbers do not come from a QuantizeLinear with the same scale and zero
-        point, or these are computed at run time, given by blocks or not float32; it is int8 around
-        0 already.
+        point, or these are computed at run time, given by blocks, not float32, not positive or
+        infinite; it is int8 around 0 already.
     Accuracy: Lossy: the error is at most half of an old and half of a new step, up to twice an old
         one; the note of the site has it. Exact for uint8 around 128.
     """
@@ -60,7 +60,7 @@ def asymmetric_pair_to_int8(node: NodeView, build: Builder) -> Value:
     x, kind = maker.need(0), quantized_type(maker)
     if kind not in _BYTES or x.elem_type != TensorProto.FLOAT:
         raise Refuse("float32 must be quantized to int8 or uint8; it is not")
-    scale, zero = scale_of(maker, build, x.rank), zero_of(maker, build, x.rank)
+    scale, zero = _scale(maker, build, x.rank), zero_of(maker, build, x.rank)
     same = np.array_equal(scale, scale_of(node, build, x.rank))
     if not same or not np.array_equal(zero, zero_of(node, build, x.rank)):
         raise Refuse("both must have one scale and zero point; they differ")
@@ -80,6 +80,15 @@ def asymmetric_pair_to_int8(node: NodeView, build: Builder) -> Value:
     none = build.constant(np.zeros(coarse.size if coarse.ndim else (), np.int8))
     axis = {"axis": int(node.attr("axis", 1))} if coarse.ndim else {}
     return build.DequantizeLinear(build.QuantizeLinear(x, flat, none, **axis), flat, none, **axis)
+
+
+def _scale(node: NodeView, build: Builder, rank: int | None) -> Array:
+    """Return the scale as it broadcasts; twice as much is still a number."""
+    scale = scale_of(node, build, rank)
+    with np.errstate(over="ignore"):
+        if not (np.isfinite(scale * np.float32(2)) & (scale > 0)).all():
+            raise Refuse("scales must be positive and finite; they are not")
+    return scale
 
 
 def _limited(x: Value, build: Builder, low: Array, high: Array) -> Value:
@@ -109,8 +118,8 @@ def asymmetric_weights_to_int8(node: NodeView, build: Builder) -> Value:
     Before: w = DequantizeLinear (uint8 constant, 0.01, 100)
     After: w = DequantizeLinear (int8 constant, 0.0122, 0)
     When it refuses: Another node than a product reads it, as one of its operands, perhaps moved
-        about; it is computed at run time, as its scale or zero point; scales are given by blocks or
-        not float32; it is int8 around 0 already.
+        about; it is computed at run time, as its scale or zero point; scales are given by blocks,
+        not float32, not positive or infinite; it is int8 around 0 already.
     Accuracy: Lossy: the error of a weight is at most half of a new step; the note of the site has
         it. Exact where all elements, less the zero point, are numbers of int8.
     """
@@ -122,7 +131,7 @@ def asymmetric_weights_to_int8(node: NodeView, build: Builder) -> Value:
     output = node.output(0)
     if output is None or not _is_for_products(output, _DEPTH):
         raise Refuse("only products may read the weights; another node does")
-    scale, zero = scale_of(node, build, bytes_.ndim), zero_of(node, build, bytes_.ndim)
+    scale, zero = _scale(node, build, bytes_.ndim), zero_of(node, build, bytes_.ndim)
     if kind == TensorProto.INT8 and not zero.any():
         raise Refuse("the zero point must be other than 0; it is 0 already")
     whole = bytes_ - zero
