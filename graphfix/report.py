@@ -437,6 +437,43 @@ class IntegerPlaces:
 
 
 @dataclass(frozen=True, slots=True)
+class Cost:
+    """What a model costs, counted from its shapes.
+
+    Attributes:
+        nodes: How many nodes it has.
+        weights: The bytes of its weights.
+        largest: The bytes of the largest tensor that a node computes, of those of known size.
+        macs: Multiply-adds of the nodes of known sizes.
+        open: How many nodes with multiply-adds are of open sizes.
+    """
+
+    nodes: int
+    weights: int
+    largest: int
+    macs: int
+    open: int
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What a model cost before and costs now.
+
+    Attributes:
+        before, after: What is counted.
+        microseconds_before, microseconds_after: The median time of a call in onnxruntime, with one
+            thread; None where one of them does not run there.
+        untimed: Why not.
+    """
+
+    before: Cost
+    after: Cost
+    microseconds_before: float | None = None
+    microseconds_after: float | None = None
+    untimed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Reproduced:
     """A fault of a pass or a rule, and the folder that shows it again.
 
@@ -482,6 +519,7 @@ class Report:
         integers: What is no longer computed in 8 bits; None where all that was still is.
         placed_before: Where its nodes ran before; None where the target is no such provider.
         placed_after: Where those of the result run.
+        costs: What it cost and costs; None where that was not asked.
     """
 
     version: str
@@ -505,3 +543,4 @@ class Report:
     integers: IntegerPlaces | None = None
     placed_before: Placement | None = None
     placed_after: Placement | None = None
+    costs: Costs | None = None

@@ -16,27 +16,23 @@ import fnmatch
 import json
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from importlib import import_module
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import onnx
+from google.protobuf.message import DecodeError
 
 from benchmarks import RESULTS
 from benchmarks.children import call_in_child, graphfix_main
 from benchmarks.unseen import tables
-from graphfix.proving.inputs.maker import FeedMaker
+from graphfix.proving.whole.timing import TimingRequest, samples_of
 
 LIMITS = {"float": 2.0, "trees": 2.0, "quantized": 1.5}
 _FLOOR = 50.0  # microseconds; below, it is calls of nodes and of onnxruntime that are measured
-_TURNS, _SAMPLE_SECONDS, _MOST_SECONDS = 80, 0.0006, 12.0
 _SECONDS, _MEMORY = 120.0, 12 << 30
-_DRAWS = 4
 
 
 @dataclass(frozen=True)
@@ -104,56 +100,6 @@ def nodes_of(model: onnx.ModelProto) -> int:
     return sum(node.op_type != "Constant" for graph in graphs_of(model) for node in graph.node)
 
 
-def session_of(path: Path) -> Any:
-    """Return a session with one thread, as onnxruntime optimizes it."""
-    ort: Any = import_module("onnxruntime")
-    options = ort.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 4
-    return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-
-
-def timed(original: Path, repaired: Path) -> tuple[float, float]:
-    """Return the least microseconds of a call of each, taken in turns on one drawn input.
-
-    Raises:
-        Exception: One does not load, or no drawn input runs.
-    """
-    sessions = [session_of(original), session_of(repaired)]
-    maker = FeedMaker(onnx.ModelProto.FromString(original.read_bytes()))
-    for attempt in range(_DRAWS):
-        feed = maker.draw(0, attempt)
-        calls = [partial(session.run, None, feed) for session in sessions]
-        try:
-            for call in calls:
-                call()
-        except Exception:
-            if attempt + 1 == _DRAWS:
-                raise
-            continue
-        return _in_turns(calls)
-    raise AssertionError
-
-
-def _in_turns(calls: Sequence[Callable[[], Any]]) -> tuple[float, float]:
-    repeats = [max(1, int(_SAMPLE_SECONDS / _seconds(call, 1))) for call in calls]
-    least = [float("inf")] * len(calls)
-    end = time.monotonic() + _MOST_SECONDS
-    for turn in range(_TURNS):
-        for place, call in enumerate(calls):
-            least[place] = min(least[place], _seconds(call, repeats[place]) / repeats[place])
-        if turn >= 2 and time.monotonic() > end:
-            break
-    return least[0] * 1e6, least[1] * 1e6
-
-
-def _seconds(call: Callable[[], Any], repeats: int) -> float:
-    start = time.perf_counter()
-    for _ in range(repeats):
-        call()
-    return time.perf_counter() - start
-
-
 def measured(path: Path, network: str, target: str, main: Callable[[Sequence[str]], int]) -> Row:
     """Repair a network and time both files, each in a child of its own."""
     row = Row(target, network)
@@ -169,13 +115,15 @@ def measured(path: Path, network: str, target: str, main: Callable[[Sequence[str
         )
         if not out.exists():
             return replace(row, why="not written")
-        answer = json.loads(ended.stdout)
-        row = _described(row, path, out, answer)
+        try:
+            row = _described(row, path, out, json.loads(ended.stdout))
+        except DecodeError:
+            return replace(row, why="not a file that onnxruntime reads")
         if not row.passes:
             return replace(row, why="nothing repaired")
 
         def times() -> int:
-            print(json.dumps(timed(path, out)))
+            print(json.dumps([min(each) for each in samples_of(TimingRequest((path, out)))]))
             return 0
 
         ended = call_in_child(times, scratch, timeout=_SECONDS, memory_bytes=_MEMORY)
@@ -220,7 +168,7 @@ def page(rows: Sequence[Row], command: str) -> str:
         "",
         f"`{command}`:",
         "time of the result over that of the original in onnxruntime, one thread, the least of",
-        f"{_TURNS} turns. Networks of less than {_FLOOR:g} microseconds are left out of the",
+        f"80 turns. Networks of less than {_FLOOR:g} microseconds are left out of the",
         "figures and the limits: there the time is that of calls. `nodes` is the median of the",
         "nodes after over those before.",
         "",

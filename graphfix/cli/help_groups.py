@@ -16,7 +16,7 @@ _GROUPS = {
     ),
     "What to show": (
         "--explain --layers --plot --reach --nodes --around --op-table --macs --constants-baked "
-        "--where-from --netron --no-open --learned --export-learned"
+        "--where-from --time --netron --no-open --learned --export-learned"
     ),
     "What is allowed": (
         "--allow-lossy --allow-mended --allow-io-change --allow-invalid --trust-rules "

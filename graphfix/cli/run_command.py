@@ -102,6 +102,12 @@ if TYPE_CHECKING:
     metavar="FILE.py",
     help="Write a program there that feeds OUT to the target's engine and prints shapes.",
 )
+@click.option(
+    "--time",
+    is_flag=True,
+    help="Say what the model costs before and after: nodes, weights, multiply-adds, and the time "
+    "of a call in onnxruntime.",
+)
 @click.option("--dry-run", is_flag=True, help="Do everything but write.")
 @click.option("--in-place", is_flag=True, help="Overwrite MODEL itself.")
 @click.option(

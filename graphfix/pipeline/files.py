@@ -64,6 +64,7 @@ class RunRequest(RunOptions):
     reproducers: Path | None = None
     anonymize: bool = False
     treat_as: Sequence[str] = ()
+    time: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +238,7 @@ def _run(
         hook.stage("load")
     given = as_model(request.model)
     facts = facts_of(given)
+    before = given.copy() if request.time else None
     if isinstance(request.model, Model):
         facts = replace(facts, path=INPUT)
     model, said = treated(given, request.treat_as) if request.treat_as else (given, ())
@@ -263,6 +265,11 @@ def _run(
         anonymize=request.anonymize,
         given=Given(facts, notes),
     )
+    if before is not None and result.exit_code != 4:
+        from graphfix.pipeline.costs import costs_of
+
+        costs = costs_of(before, result.model, settings)
+        result = replace(result, report=replace(result.report, costs=costs))
     report = result.report
     findings_left = any(f.blocks for f in report.findings_after)
     if result.exit_code == 4 or (request.strict and (findings_left or result.exit_code == 1)):

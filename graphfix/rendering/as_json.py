@@ -95,6 +95,8 @@ def report_json(report: Report) -> Json:
         both = {"before": plain(report.placed_before), "after": plain(report.placed_after)}
         made = [{"pass": pass_id, "cuts": plain(cuts)} for pass_id, cuts in joined(report).items()]
         found["placement"] = {**both, "joined": made}
+    if report.costs is not None:
+        found["costs"] = plain(report.costs)
     if report.front:
         found["front"] = plain(report.front)
     if report.open_inputs and any(finding.blocks for finding in report.findings_after):

@@ -39,6 +39,7 @@ def report_markdown(
         _section("Repairs", _outcomes(report.outcomes)),
         _section(left_title(exit_code), _findings(report.findings_after) or "None."),
         _section("Placement", _placement(report)),
+        _section("Cost", _cost(report)),
         _section("Verification", _verification(report.verification)),
         _section(
             "Interface changes",
@@ -156,6 +157,14 @@ def _placement(report: Report) -> str:
     from graphfix.rendering.placement_text import placed_run
 
     return _bullets([f"{label}: {text}" for label, text in placed_run(report, whole=True)])
+
+
+def _cost(report: Report) -> str:
+    if report.costs is None:
+        return ""
+    from graphfix.rendering.cost_text import cost_sentence
+
+    return _bullets(cost_sentence(report.costs).split("; "))
 
 
 def _bullets(texts: Sequence[str], *, raw: bool = False) -> str:

@@ -125,6 +125,10 @@ def short_report(
 
         for label, text in placed_run(report):
             lines += labelled_short(label, text)
+    if report.costs is not None:
+        from graphfix.rendering.cost_text import cost_sentence
+
+        lines += labelled_short("cost", cost_sentence(report.costs))
     lines += labelled_whole("settings", settings)
     lines += _notes(report, notes)
     left = problems(report.findings_after)

@@ -69,6 +69,7 @@ def report_text(
         ("Repairs", outcome_lines(report.outcomes, style)),
         (left_title(exit_code), _left(report, style)),
         ("Placement", _placement(report)),
+        ("Cost", _cost(report)),
         ("Verification", verification_lines(report.verification)),
         ("The file as it came, node by node", _reading(report)),
         ("Interface changes", _io(report)),
@@ -92,6 +93,14 @@ def _placement(report: Report) -> list[str]:
 
     rows = placed_run(report, whole=True)
     return [line for label, text in rows for line in labelled(label, text, indent=2, width=8)]
+
+
+def _cost(report: Report) -> list[str]:
+    if report.costs is None:
+        return []
+    from graphfix.rendering.cost_text import cost_sentence
+
+    return wrap(printable(cost_sentence(report.costs)), "  ")
 
 
 def _reading(report: Report) -> list[str]:
