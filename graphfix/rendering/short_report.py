@@ -197,7 +197,8 @@ def verified(report: Report) -> str:
             text = f"outputs equal{on} ({where}){by}{_as_read(report)}"
             return f"{text}; {alone}" if alone else text
         case Verdict.LOSSY:
-            return f"outputs differ as --allow-lossy allows{on}{by}"
+            more = f"{by} of the largest value; other inputs may differ more" if by else ""
+            return f"outputs differ as --allow-lossy allows{on}{more}"
         case Verdict.OFF:
             return "no: --verify off"
         case Verdict.MISMATCH:
