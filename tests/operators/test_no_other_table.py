@@ -56,7 +56,7 @@ ELSEWHERE = {
         "unset_inputs_left_out.OPS vectors_as_rows._OPS "
         "if_to_where._TOTAL if_to_where._WITH_CONSTANTS _activations._PLAIN "
         "texts_to_class_numbers._MOVES squeeze_axes_by_reader._RANKS comparison_of_expanded.OPS "
-        "quantized_constant_to_quantizelinear._OPERATORS "
+        "attribute_defaults_explicit._LEFT_OUT quantized_constant_to_quantizelinear._OPERATORS "
         "aten_comparison._TABLE aten_reduction._TABLE aten_segment_reduce._OPERATORS "
         "fewer_dimensions._COMBINING fewer_dimensions._EACH fewer_dimensions._REDUCING "
         "pairwise.EMITS_OF_ANY_SIZE constants_of_equal_rank._OPS tanh_between_negations._JOINED "
