@@ -4,9 +4,9 @@
 
 Each network that a repair changes and onnxruntime runs before and after is timed with one thread
 and onnxruntime's own optimizations, the two in turns. The least time of each counts: what else the
-machine does only adds. Writes `results/cost.tsv` and `.md` and continues after the rows that are
-there; `--again` measures those again that take longer than they may. Ends with 1 where a network
-of a kind takes more than its limit.
+machine does only adds. Writes `results/cost.tsv` and `.md`, and `rendering/pass_costs.json`, which
+the pages on passes show. It continues after the rows that are there; `--again` measures those again
+that take longer than they may. Ends with 1 where a network of a kind takes more than its limit.
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ from typing import Any
 import onnx
 from google.protobuf.message import DecodeError
 
-from benchmarks import RESULTS
+from benchmarks import RESULTS, ROOT
 from benchmarks.children import call_in_child, graphfix_main
 from benchmarks.unseen import tables
 from graphfix.proving.whole.timing import TimingRequest, samples_of
 
+COSTS = ROOT / "graphfix" / "rendering" / "pass_costs.json"
 LIMITS = {"float": 2.0, "trees": 2.0, "quantized": 1.5}
 _FLOOR = 50.0  # microseconds; below, it is calls of nodes and of onnxruntime that are measured
 _SECONDS, _MEMORY = 120.0, 12 << 30
@@ -160,33 +161,44 @@ def networks(folders: Sequence[Path], pattern: str, every: int) -> list[tuple[st
     return [one for one in found if fnmatch.fnmatch(one[0], pattern)][::every]
 
 
-def page(rows: Sequence[Row], command: str) -> str:
+def page(rows: Sequence[Row]) -> str:
     """Return the page."""
     timed_rows = [row for row in rows if row.before]
     lines = [
         "# What repaired networks cost",
         "",
-        f"`{command}`:",
-        "time of the result over that of the original in onnxruntime, one thread, the least of",
-        f"80 turns. Networks of less than {_FLOOR:g} microseconds are left out of the",
-        "figures and the limits: there the time is that of calls. `nodes` is the median of the",
-        "nodes after over those before.",
+        "`python -m benchmarks.speed.cost FOLDER --target T` (`--every N` for a sample, which the",
+        "numbers of files show): time of the result over that of the original in onnxruntime, one",
+        f"thread, the least of 80 turns. Networks of less than {_FLOOR:g} microseconds are left",
+        "out of the figures and the limits: there the time is that of calls, a half microsecond",
+        "for a node. `nodes` is the median of the nodes after over those before.",
         "",
-        "| target | kind | networks | median | most | over the limit | nodes | shorter, median |",
-        "|---|---|---|---|---|---|---|---|",
+        "| target | files | kind | networks | median | most | over the limit | nodes "
+        "| shorter, median | shorter, most |",
+        "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for target in sorted({row.target for row in timed_rows}):
         for kind, limit in LIMITS.items():
             own = [row for row in timed_rows if (row.target, row.kind) == (target, kind)]
             full, short = [row for row in own if row.counts], [row for row in own if not row.counts]
             ratios = [row.ratio for row in full]
-            cells = [target, kind, str(len(full)), _figure(ratios, median), _figure(ratios, max)]
+            files = str(sum(row.target == target for row in rows))
+            cells = [
+                target,
+                files,
+                kind,
+                str(len(full)),
+                _figure(ratios, median),
+                _figure(ratios, max),
+            ]
             cells += [f"{sum(ratio > limit for ratio in ratios)} (of {limit:g})"]
             cells += [_figure([row.nodes_after / max(row.nodes, 1) for row in full], median)]
-            cells += [f"{_figure([row.ratio for row in short], median)} ({len(short)})"]
+            ratios = [row.ratio for row in short]
+            cells += [f"{_figure(ratios, median)} ({len(short)})", _figure(ratios, max)]
             lines.append(tables.line(cells).rstrip())
-    over = sorted((row for row in timed_rows if is_slow(row)), key=lambda row: -row.ratio)
-    lines += ["", "## Over their limit", ""]
+    over = [row for row in timed_rows if row.ratio > LIMITS[row.kind]]
+    over.sort(key=lambda row: (not row.counts, -row.ratio))
+    lines += ["", "## Over their limit, shorter ones last", ""]
     lines += [
         "| network | target | ratio | microseconds | nodes | repairs |",
         "|---|---|---|---|---|---|",
@@ -196,6 +208,19 @@ def page(rows: Sequence[Row], command: str) -> str:
         cells = [row.network, row.target, f"{row.ratio:.2f}", times, nodes, row.passes]
         lines.append(tables.line(cells).rstrip())
     return "\n".join([*lines, ""])
+
+
+def pass_costs(rows: Sequence[Row]) -> str:
+    """Return for each pass how many networks it repaired, their median ratio and the largest."""
+    found: dict[str, list[float]] = {}
+    for row in rows:
+        for name in row.passes.split() if row.before else ():
+            found.setdefault(name, []).append(round(row.ratio, 2))
+    lines = [
+        f"{json.dumps(name)}: {json.dumps([len(own), round(median(own), 2), max(own)])}"
+        for name, own in sorted(found.items())
+    ]
+    return "{" + ",\n".join(lines) + "}\n"
 
 
 def _figure(numbers: Sequence[float], of: Callable[[Sequence[float]], float]) -> str:
@@ -225,8 +250,9 @@ def main(words: Sequence[str] | None = None) -> int:
             if done is None or (given.again and is_slow(done)):
                 rows[target, network] = measured(path.resolve(), network, target, graphfix)
                 tables.write(given.output, Row, rows.values())
-    command = " ".join(["python -m benchmarks.speed.cost", *(words or sys.argv[1:])])
-    given.output.with_suffix(".md").write_text(page([*rows.values()], command), encoding="utf-8")
+    given.output.with_suffix(".md").write_text(page([*rows.values()]), encoding="utf-8")
+    if given.output == RESULTS / "cost.tsv":
+        COSTS.write_text(pass_costs([*rows.values()]), encoding="utf-8")
     return int(any(is_slow(row) for row in rows.values()))
 
 

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib import resources
 from textwrap import dedent
 from typing import Any
+
+import msgspec
 
 from graphfix.authoring.declaring import Pass
 from graphfix.authoring.pass_docs import HEADINGS
 from graphfix.authoring.registry import shipped_passes
 from graphfix.rendering.passes_view import pass_json
+from graphfix.rendering.style import count
 
 _CODE = ("Before:", "After:")
 
@@ -76,6 +81,12 @@ def _lines(known: Pass) -> Iterator[str]:
         yield f"- Emits: {_names(known.emits)}"
     if known.claims:
         yield f"- Goes for special numbers too: {_names(facts['claims'])}"
+    if known.id in (costs := pass_costs()):
+        networks, usual, most = costs[known.id]
+        yield (
+            f"- Cost: {usual:.2f} times the time of the original in onnxruntime, at most "
+            f"{most:.2f}, on {count(networks, 'network')}, whose other repairs count, too"
+        )
     for name, option in known.options.items():
         yield (
             f"- Option `{known.id}.{name}` ({option.type.__name__}, default {option.default}): "
@@ -87,6 +98,20 @@ def _lines(known: Pass) -> Iterator[str]:
             yield from ("```", body, "```")
         else:
             yield _prose(body)
+
+
+@cache
+def pass_costs() -> Mapping[str, tuple[int, float, float]]:
+    """Return by pass: networks with it, the median of their ratios of time, and the largest.
+
+    benchmarks/speed/cost.py writes them.
+    """
+    text = (
+        resources.files("graphfix.rendering")
+        .joinpath("pass_costs.json")
+        .read_text(encoding="utf-8")
+    )
+    return msgspec.json.decode(text, type=dict[str, tuple[int, float, float]])
 
 
 _WHEN = {

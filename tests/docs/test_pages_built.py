@@ -163,6 +163,21 @@ def test_a_page_has_what_the_pass_says() -> None:
     assert lines.count("```") == 4
 
 
+def test_a_page_says_what_the_repair_costs(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = {one.id: one for one in PASSES}
+    costs = {"identity-elimination": (2, 0.975, 1.5)}
+    monkeypatch.setattr(pass_pages, "pass_costs", lambda: costs)
+    assert (
+        "- Cost: 0.97 times the time of the original in onnxruntime, at most 1.50, on 2 networks, "
+        "whose other repairs count, too"
+    ) in pass_pages.page(known["identity-elimination"]).splitlines()
+    assert "- Cost:" not in pass_pages.page(known["aten-linalg-det"])
+
+
+def test_what_repairs_cost_is_said_of_repairs_that_are_there() -> None:
+    assert pass_pages.pass_costs().keys() <= {known.id for known in PASSES}
+
+
 def test_the_rules_are_listed() -> None:
     text = rule_pages.page()
     rows = [line for line in text.splitlines() if line.startswith("| `")]
