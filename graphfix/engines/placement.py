@@ -22,7 +22,7 @@ from graphfix.ir.model import Model
 from graphfix.ir.views import NodeView, Value
 from graphfix.report import Finding, NodeRef, Placement, Severity
 
-_LEFT = (Severity.FALLBACK, Severity.REJECT)
+LEFT = (Severity.FALLBACK, Severity.REJECT)
 _Place = tuple[str, int]  # a scope, and a place among its nodes
 
 
@@ -43,7 +43,7 @@ def placement_of(model: Model, target: Target, findings: Iterable[Finding]) -> P
     if not shared or model.functions:
         return None
     every = [each for finding in findings for each in (finding, *finding.follow_ups)]
-    known = [f for f in every if f.node.op and f.severity in _LEFT]
+    known = [f for f in every if f.node.op and f.severity in LEFT]
     left = {(f.node.scope, f.node.index) for f in known if f.certain}
     possible = {(f.node.scope, f.node.index) for f in known} - left
     counts: Counter[str] = Counter()
@@ -53,7 +53,7 @@ def placement_of(model: Model, target: Target, findings: Iterable[Finding]) -> P
         here = [
             (node, place)
             for node, place in zip(graph.nodes, places, strict=True)
-            if not _is_computed_early(node)
+            if not is_computed_early(node)
         ]
         whole = shared == "all" or graph.parent is None
         cpu = {id(node) for node, place in here if not whole or _is_left(node, place, target, left)}
@@ -61,7 +61,7 @@ def placement_of(model: Model, target: Target, findings: Iterable[Finding]) -> P
         if whole:
             sure = {id(node) for node, place in here if place in possible} - cpu
             counts["possible"] += len(sure)
-            groups = _Groups(graph, [node for node, _ in here], cpu)
+            groups = Groups(graph, [node for node, _ in here], cpu)
             kept = [g for g in groups.taken if engine.keeps_part([node.op for node in g])]
             counts["parts"] += len(kept)
             counts["provider"] += sum(map(len, kept))
@@ -83,14 +83,15 @@ def _is_left(node: Node, place: _Place, target: Target, left: Collection[_Place]
     return any(value.is_tensor and value.static_shape is None for value in values)
 
 
-def _is_computed_early(node: Node) -> bool:
+def is_computed_early(node: Node) -> bool:
+    """Say whether onnxruntime computes a node when it reads the file, so that it runs nowhere."""
     outputs = [Value(tensor) for tensor in node.outputs if not is_empty(tensor)]
     if node.op == "Constant":
         return True  # an initializer, once the file is read
     return bool(outputs) and all(is_folded(v) and not v.is_graph_output for v in outputs)
 
 
-class _Groups:
+class Groups:
     """The parts of one scope.
 
     Attributes:

@@ -149,3 +149,11 @@ def test_no_placement_without_a_provider_or_with_functions() -> None:
         + '{ y = l.F (x) } <domain: "l", opset_import: ["" : 17]> F (a) => (b) { b = Relu (a) }'
     )
     assert placement_of(called, "webgpu1.30") is None
+
+
+def test_xnnpack_takes_no_window_of_one_element() -> None:
+    image = "g (float[1, 2, 4, 4] x) => (float[1, 2, A, B] y) "
+    for op in ("MaxPool", "AveragePool"):
+        for window, expected in (("1, 1", (0, 1, 0)), ("1, 2", (1, 0, 1))):
+            text = f"{image}{{ y = {op} <kernel_shape = [{window}]> (x) }}"
+            assert outline(placement_of(text, "xnnpack1.30"))[:3] == expected

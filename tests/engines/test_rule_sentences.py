@@ -9,8 +9,8 @@ import pytest
 from graphfix.engines.engine import Engine, engines
 from graphfix.engines.known_rules import family_rules
 
-# Tools that a family's title does not name: the runtime after onnx2tf.
-OTHER_NAMES = {"tflite": ("LiteRT",), "qnn": ("QNN",)}
+# What a title says in other words: the runtime after onnx2tf, and engines without more.
+OTHER_NAMES = {"tflite": ("LiteRT",), "qnn": ("QNN",), "xnnpack": ("XNNPACK",)}
 FAMILIES = [engine for engine in engines() if family_rules(engine)]
 
 

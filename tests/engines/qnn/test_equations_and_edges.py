@@ -36,6 +36,10 @@ def pad(pads: str, before: str = "Neg (x)", rest: str = "") -> str:
         einsum("bij,bjk->bki"),
         einsum("bij,bjk->bik", one="1,8,12"),
         einsum("bij,bjk->bik", kind="double"),
+        einsum("bhwc,hck->bhwk", "2,3,4,5", "3,5,6"),
+        einsum("bhwc,bkc->bhwk", "2,3,4,5", "2,6,5"),
+        einsum("bhwc,wkc->bhwk", "2,3,4,5", "4,6,5", kind="double"),
+        einsum("bhhc,hkc->bhhk", "2,3,3,5", "3,6,5"),
     ],
 )
 def test_other_equations_are_left(graph: str) -> None:
@@ -50,6 +54,8 @@ def test_other_equations_are_left(graph: str) -> None:
         einsum("ij,kj->ik", "8,12", "6,12"),
         einsum("bhid,bhjd->bhij", "1,2,8,12", "1,2,8,12"),
         einsum("bij,bjk->bik", kind="float16"),
+        einsum("bhwc,hkc->bhwk", "2,3,4,5", "3,6,5"),
+        einsum("abcd, ced -> abce", "2,3,4,5", "4,6,5"),
     ],
 )
 def test_products_of_matrices_are_taken(graph: str) -> None:

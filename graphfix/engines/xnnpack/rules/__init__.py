@@ -1,0 +1,1 @@
+"""What XNNPACK leaves to the CPU, beyond what its table has."""
