@@ -23,6 +23,7 @@ _MOVED = {
     "README.md": "index.md",
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
+    "AGENTS.md": "agents.md",
     "docs/README.md": "index.md",
     "benchmarks/README.md": "benchmarks/index.md",
 }
@@ -37,8 +38,10 @@ def homes() -> dict[str, str]:
         found[path.relative_to(ROOT).as_posix()] = f"inside/{path.parent.name}.md"
     for path in sorted((ROOT / "benchmarks" / "results").glob("*.md")):
         found[path.relative_to(ROOT).as_posix()] = f"benchmarks/{path.name}"
+    for path in sorted((ROOT / "graphfix" / "rendering" / "schemas").glob("*.json")):
+        found[path.relative_to(ROOT).as_posix()] = path.name
     for path in sorted((ROOT / "docs").iterdir()):
-        if path.suffix in (".md", ".json"):
+        if path.suffix == ".md":
             found.setdefault(path.relative_to(ROOT).as_posix(), path.name)
     return found
 

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from itertools import islice
@@ -54,6 +54,11 @@ def command(job: Job, model: str, output: str) -> list[str]:
     ]
     if job.caches:
         words += ["--certificates", str(user_cache() / "certificates")]
+    return own_command(words)
+
+
+def own_command(words: Sequence[str]) -> list[str]:
+    """Return the command line that runs graphfix, and ends with this process."""
     return [sys.executable, "-c", _START, str(os.getpid()), *words]
 
 
@@ -67,7 +72,8 @@ def done(job: Job, started: Callable[[subprocess.Popen[str]], None] | None = Non
     start = perf_counter()
     try:
         with _fetched(job.model) as model, _sent(job.output) as output:
-            code, said, complaint = _run(command(job, model, output), _patience(job), started)
+            words = command(job, model, output)
+            code, said, complaint = ended(words, _patience(job), started)
             row = row_of(job, code, said, complaint, perf_counter() - start)
         return replace(row, output=job.output) if row.output else row
     except (OSError, UsageError) as error:
@@ -80,25 +86,40 @@ def _patience(job: Job) -> float:
     return _UNLIMITED
 
 
-def _run(
-    words: list[str], patience: float, started: Callable[[subprocess.Popen[str]], None] | None
+def ended(
+    words: Sequence[str],
+    patience: float,
+    started: Callable[[subprocess.Popen[str]], None] | None = None,
+    *,
+    text: str = "",
+    folder: str | None = None,
 ) -> tuple[int, str, str]:
+    """Run a command to its end; return its exit code, what it printed, and what it complained of.
+
+    Args:
+        words: The command line.
+        patience: For how many seconds it is waited for; the exit code is 3 after them.
+        started: Is given the process, so that it can be ended from elsewhere.
+        text: What it reads from standard input.
+        folder: Where it runs; None for where this process does.
+    """
     environment: Mapping[str, str] = {**os.environ, "NO_COLOR": "1"}
     with subprocess.Popen(
         words,
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.PIPE if text else subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         encoding="utf-8",
         errors="replace",
         env=environment,
+        cwd=folder,
         start_new_session=True,
     ) as process:
         if started is not None:
             started(process)
         try:
-            said, complaint = process.communicate(timeout=patience)
+            said, complaint = process.communicate(text or None, timeout=patience)
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()

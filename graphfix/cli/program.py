@@ -107,6 +107,7 @@ LINES = {
     "learn": "Make a target of an engine by asking it.",
     "explain": "Explain the log of an engine or a converter.",
     "serve": "Repair models in the browser.",
+    "mcp": "Give the commands as tools to assistants, by the Model Context Protocol.",
     "view": "Show a model as a page in the browser.",
     "inspect": "Show what is in a model, weights unread.",
 }
@@ -185,7 +186,7 @@ program = _Program(
 
 
 INTERRUPTED = 130
-INTERPRETING = frozenset(COMMANDS) - {"batch", "learn", "passes", "serve", "targets"}
+INTERPRETING = frozenset(COMMANDS) - {"batch", "learn", "mcp", "passes", "serve", "targets"}
 _OBJECTS = 400_000  # between two collections
 
 

@@ -4,7 +4,7 @@
 
 - `graphfix/edits/listed.json`: the help of `graphfix edit`, which imports no edit for it;
 - `graphfix/edits/__init__.py`: the public names, as type checkers see them;
-- `docs/recipe.schema.json`: which steps of a recipe are flags.
+- `graphfix/rendering/schemas/recipe.schema.json`: which steps of a recipe are flags.
 
 Options keep the order that `listed.json` has; new ones come last, in the help last of their group.
 """
@@ -25,7 +25,7 @@ from graphfix.edits.declaring import Group, options
 ROOT = Path(__file__).parents[2]
 LISTED = Path("graphfix/edits/listed.json")
 PUBLIC = Path("graphfix/edits/__init__.py")
-SCHEMA = Path("docs/recipe.schema.json")
+SCHEMA = Path("graphfix/rendering/schemas/recipe.schema.json")
 WIDTH = 100
 # Public names that are of no single edit.
 _OF_ALL = {

@@ -12,7 +12,7 @@
 
 A step is one edit, with the text that the command line takes (true where it takes none), or a run
 of repairs. Files that a step names are looked for as on the command line.
-`docs/recipe.schema.json` has all of it.
+`graphfix/rendering/schemas/recipe.schema.json` has all of it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The JSON view, field by field as docs/report.schema.json has it.
+"""The JSON view, field by field as schemas/report.schema.json has it.
 
 Every function returns plain dicts, lists and strings that `json.dumps(allow_nan=False)` takes:
 msgspec's view of the dataclasses, where their fields have the names of the schema. A number that

@@ -1,4 +1,4 @@
-"""The JSON views of `graphfix bisect`, as docs/bisect.schema.json has them."""
+"""The JSON views of `graphfix bisect`, as schemas/bisect.schema.json has them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The JSON view of a difference, as docs/two-models.schema.json has it."""
+"""The JSON view of a difference, as schemas/two-models.schema.json has it."""
 
 from __future__ import annotations
 

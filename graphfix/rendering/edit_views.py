@@ -1,4 +1,4 @@
-"""The views of edits: text, and JSON as docs/edit.schema.json has it."""
+"""The views of edits: text, and JSON as schemas/edit.schema.json has it."""
 
 from __future__ import annotations
 

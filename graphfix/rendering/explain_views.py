@@ -1,4 +1,4 @@
-"""The views of an explained log: text, and JSON as docs/explain.schema.json has it."""
+"""The views of an explained log: text, and JSON as schemas/explain.schema.json has it."""
 
 from __future__ import annotations
 

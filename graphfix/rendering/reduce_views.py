@@ -1,4 +1,4 @@
-"""The views of a reduction: text, and JSON as docs/reduce.schema.json has it."""
+"""The views of a reduction: text, and JSON as schemas/reduce.schema.json has it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The JSON view of a replay, as docs/report.schema.json has it."""
+"""The JSON view of a replay, as schemas/report.schema.json has it."""
 
 from __future__ import annotations
 

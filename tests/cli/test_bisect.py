@@ -16,6 +16,7 @@ from referencing import Registry, Resource
 import graphfix
 from graphfix.cli import main
 from graphfix.proving.layers.divergence import Origin
+from graphfix.rendering.schemas import schema_of
 from graphfix.report import Verdict
 from tests.corpus_networks import with_fault
 from tests.difference.shuffling import disguised
@@ -23,10 +24,7 @@ from tests.difference.small_models import MODELS, branches, chain, constants, fu
 
 Capture = pytest.CaptureFixture[str]
 ROOT = Path(__file__).parents[2]
-SCHEMAS = {
-    name: json.loads((ROOT / "docs" / name).read_text(encoding="utf-8"))
-    for name in ("bisect.schema.json", "report.schema.json", "two-models.schema.json")
-}
+SCHEMAS = {f"{name}.schema.json": schema_of(name) for name in ("bisect", "report", "two-models")}
 WRONG = '''"""A repair that is wrong at one place."""
 
 from graphfix import rewrite

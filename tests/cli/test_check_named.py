@@ -14,11 +14,10 @@ from graphfix.authoring.registry import shipped_passes
 from graphfix.cli import main
 from graphfix.ir.model import Model
 from graphfix.pipeline.named_patterns import named_patterns
+from graphfix.rendering.schemas import schema_of
 
 jsonschema: Any = importlib.import_module("jsonschema")  # it ships no types
-REPORT_SCHEMA: Any = json.loads(
-    (Path(__file__).parents[2] / "docs" / "report.schema.json").read_text(encoding="utf-8")
-)
+REPORT_SCHEMA: Any = schema_of("report")
 Capture = pytest.CaptureFixture[str]
 
 NEARLY_GELU = """

@@ -17,13 +17,14 @@ from graphfix.cli import main
 from graphfix.ir.storage.reading import read_model
 from graphfix.proving.layers.comparison import Layer
 from graphfix.rendering.plotting import svg
+from graphfix.rendering.schemas import schema_of
 from graphfix.report import NodeRef, Verdict
 from tests.difference.shuffling import disguised
 from tests.difference.small_models import MODELS, chain, tower
 
 Capture = pytest.CaptureFixture[str]
 ROOT = Path(__file__).parents[2]
-SCHEMA = json.loads((ROOT / "docs" / "two-models.schema.json").read_text(encoding="utf-8"))
+SCHEMA = schema_of("two-models")
 
 
 def written(path: Path, model: ModelProto) -> str:

@@ -11,13 +11,12 @@ import pytest
 from onnx import ModelProto, numpy_helper
 
 from graphfix.cli import main
+from graphfix.rendering.schemas import schema_of
 from tests.difference.shuffling import disguised
 from tests.difference.small_models import MODELS, chain
 
 Capture = pytest.CaptureFixture[str]
-SCHEMA = json.loads(
-    (Path(__file__).parents[2] / "docs" / "two-models.schema.json").read_text(encoding="utf-8")
-)
+SCHEMA = schema_of("two-models")
 
 
 def written(path: Path, model: ModelProto) -> str:

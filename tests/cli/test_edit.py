@@ -11,11 +11,12 @@ import onnx
 import pytest
 
 from graphfix.cli import main
+from graphfix.rendering.schemas import schema_of
 from tests.edits.small_models import TOWER, parsed
 
 Capture = pytest.CaptureFixture[str]
 ROOT = Path(__file__).parents[2]
-SCHEMA = json.loads((ROOT / "docs" / "edit.schema.json").read_text(encoding="utf-8"))
+SCHEMA = schema_of("edit")
 
 
 @pytest.fixture

@@ -13,12 +13,11 @@ import onnx
 import pytest
 
 from graphfix.cli import main
+from graphfix.rendering.schemas import schema_of
 from tests.rendering.html.pages import model
 
 Capture = pytest.CaptureFixture[str]
-SCHEMA = json.loads(
-    (Path(__file__).parents[2] / "docs" / "explain.schema.json").read_text(encoding="utf-8")
-)
+SCHEMA = schema_of("explain")
 MOD = (
     "[TRT] TensorRT version: 8.4.1\n"
     '[TRT] [E] ModelImporter.cpp:773: While parsing node number 1 [Mod -> "m"]:\n'

@@ -15,6 +15,7 @@ import onnx
 import pytest
 
 from graphfix.cli import main
+from graphfix.rendering.schemas import schema_of
 
 HEAD = '<ir_version: 8, opset_import: ["" : 17]>'
 GOOD = "g (float[2] x) => (float[2] y) { y = Relu (x) }"
@@ -35,9 +36,7 @@ def nets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-SCHEMA = json.loads(
-    (Path(__file__).parents[2] / "docs" / "report.schema.json").read_text(encoding="utf-8")
-)
+SCHEMA = schema_of("report")
 
 
 def reported(capsys: pytest.CaptureFixture[str]) -> Any:

@@ -11,6 +11,7 @@ import onnx
 import pytest
 
 from graphfix.cli import main
+from graphfix.rendering.schemas import schema_of
 
 Capture = pytest.CaptureFixture[str]
 HEAD = '<ir_version: 8, opset_import: ["" : 17, "l" : 1]> g (float[2, 3] x) => (float[2, 3] y) '
@@ -20,9 +21,7 @@ CALL = (
     + '{ a = Relu (x) y = l.F (a) } <domain: "l", opset_import: ["" : 17]> '
     + "F (a) => (b) { b = Abs (a) }"
 )
-SCHEMA = json.loads(
-    (Path(__file__).parents[2] / "docs" / "report.schema.json").read_text(encoding="utf-8")
-)
+SCHEMA = schema_of("report")
 
 
 @pytest.fixture(autouse=True)

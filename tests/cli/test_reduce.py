@@ -10,11 +10,12 @@ import pytest
 from onnx import ModelProto
 
 from graphfix.cli import main
+from graphfix.rendering.schemas import schema_of
 from tests.reduction.long_models import checked, long_model, looking_for
 
 Capture = pytest.CaptureFixture[str]
 ROOT = Path(__file__).parents[2]
-SCHEMA = json.loads((ROOT / "docs" / "reduce.schema.json").read_text(encoding="utf-8"))
+SCHEMA = schema_of("reduce")
 
 
 def written(path: Path, model: ModelProto) -> str:

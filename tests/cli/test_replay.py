@@ -11,12 +11,11 @@ import pytest
 
 from graphfix.cli import main
 from graphfix.pipeline.run import Run
+from graphfix.rendering.schemas import schema_of
 from tests.pipeline.reproducers.faulty import ELEMENT, RAISES, pass_file, secret_model
 
 Capture = pytest.CaptureFixture[str]
-SCHEMA = json.loads(
-    (Path(__file__).parents[2] / "docs" / "report.schema.json").read_text(encoding="utf-8")
-)
+SCHEMA = schema_of("report")
 
 
 def ran(folder: Path, *more: str, sources: tuple[str, ...] = (ELEMENT, RAISES)) -> int:

@@ -28,7 +28,7 @@ COMMANDS = "graphfix/cli/program.py"
 QUIET = ("-p", "no:cacheprovider")
 ROWS = ("tests/engines/test_rows.py", "tests/engines/test_row_words.py")
 PROFILES = "tests/engines/test_profiles.py"
-EDITS = ("tests/edits/small_models.py", "docs/recipe.schema.json")
+EDITS = ("tests/edits/small_models.py", "graphfix/rendering/schemas/recipe.schema.json")
 SUPPORT = (
     *EDITS,
     "tests/engines/cases.py",

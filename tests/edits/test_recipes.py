@@ -14,11 +14,10 @@ from onnx import ModelProto
 
 from graphfix.cli import main
 from graphfix.edits.recipes import RunTable
+from graphfix.rendering.schemas import schema_of
 from tests.edits.small_models import HEAD, TOWER, parsed, ran
 
-SCHEMA = json.loads(
-    (Path(__file__).parents[2] / "docs" / "recipe.schema.json").read_text(encoding="utf-8")
-)
+SCHEMA = schema_of("recipe")
 MODS = (
     HEAD
     + "g (int32[3] x) => (int32[3] y) <int32 three = {3}> "

@@ -22,6 +22,7 @@ from graphfix.errors import RuleFault
 from graphfix.ir.model import Model
 from graphfix.ir.views import NodeView
 from graphfix.pipeline.reproducers.folder import read_folder
+from graphfix.rendering.schemas import schema_of
 from graphfix.report import Finding, Severity, Status
 from tests.engines.cases import model_of
 
@@ -202,7 +203,7 @@ def test_the_command_line_says_so_and_the_json_is_as_described(
     (tmp_path / "m.onnx").write_bytes(model_of(GRAPH).SerializeToString())
     assert main(["check", str(tmp_path / "m.onnx"), "--target", TARGET, "--json"]) == 1
     said = capsys.readouterr()
-    schema = json.loads((ROOT / "docs" / "report.schema.json").read_text(encoding="utf-8"))
+    schema = schema_of("report")
     reported = json.loads(said.out)
     jsonschema.validate(reported, schema)
     assert reported["ok"] is False

@@ -5,18 +5,16 @@ from __future__ import annotations
 import importlib
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from graphfix.rendering.as_json import check_json, error_json, report_json
+from graphfix.rendering.schemas import schema_of
 from graphfix.report import EXACT, Asked, Candidate, Choice, EngineAsked, Explanation, Report
 
 jsonschema: Any = importlib.import_module("jsonschema")  # it ships no types
-SCHEMA = json.loads(
-    (Path(__file__).parents[2] / "docs" / "report.schema.json").read_text(encoding="utf-8")
-)
+SCHEMA = schema_of("report")
 
 
 def plain(value: object) -> Any:
