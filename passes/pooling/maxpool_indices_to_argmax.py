@@ -1,7 +1,8 @@
 """Compute the indices of a MaxPool.
 
 What it does: Cuts the input into one slice for each position of the kernel, finds the first of them
-    that is largest, and looks up where in the input it lies.
+    that is largest, and looks up where in the input it lies. Square windows that lie side by side
+    are cut by SpaceToDepth, all positions at once.
 Why engines need it: TensorRT refuses a MaxPool with a second output ("TensorRT does not support the
     indices output in MaxPool!"); networks that unpool use it.
 Before: y, i = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (x)
@@ -32,7 +33,8 @@ _PADS_AS_INPUT = _RANGE = 11
 @rewrite(
     "MaxPool",
     removes="form:MaxPool.indices",
-    emits="Add ArgMax Concat Gather MaxPool Mul Pad Range Reshape Shape Slice Squeeze Unsqueeze",
+    emits="Add ArgMax Concat Gather MaxPool Mul Pad Range Reshape Shape Slice "
+    "SpaceToDepth Squeeze Unsqueeze",
     since=10,
 )
 def maxpool_indices_to_argmax(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
@@ -66,22 +68,11 @@ def maxpool_indices_to_argmax(node: NodeView, build: Builder) -> tuple[Value | N
         room = [max(0, e - n) for e, n in zip(reach, sizes, strict=True)]
         before = [(r + int(automatic == "SAME_LOWER")) // 2 for r in room]
     after = [max(0, e - n - p) for e, n, p in zip(reach, sizes, before, strict=True)]
-    padded = x
-    if any(before) or any(after):
-        amounts = [0, 0, *before, 0, 0, *after]
-        lowest = dtype.type(-np.inf)
-        padded = (
-            build.Pad(x, pads=amounts, constant_value=lowest, mode="constant")
-            if build.opset >= _PADS_AS_INPUT
-            else build.Pad(x, pads=amounts, value=float(lowest), mode="constant")
-        )
-    windows: list[Value] = []
-    for position in product(*(range(k) for k in kernel)):
-        starts = [p * d for p, d in zip(position, gaps, strict=True)]
-        piece = every_nth(padded, starts, results, strides, build)
-        windows.append(build.Unsqueeze(piece, axes=[0]))
-    stacked = build.Concat(*windows, axis=0)
-    first = build.ArgMax(stacked, axis=0, keepdims=0)
+    square = dims == 2 and strides == kernel == [kernel[0]] * 2 and gaps == [1, 1]
+    if square and kernel[0] > 1 and reach == list(sizes) and not any(before):
+        first = _first_of_tiles(build, x, shape[0], list(results), kernel[0])
+    else:
+        first = _first_of_slices(build, x, (before, after), (kernel, strides, gaps), results)
     weights = _weights(sizes, column_major=bool(node.attr("storage_order", 0)))
     offsets = [
         sum(p * d * w for p, d, w in zip(position, gaps, weights, strict=True))
@@ -99,6 +90,51 @@ def maxpool_indices_to_argmax(node: NodeView, build: Builder) -> tuple[Value | N
         indices = build.Add(indices, _of_each(x, prod(shape), build))
     plain = {n: node.attr(n) for n in node.attributes if n != "storage_order"}
     return build.MaxPool(x, **plain), indices
+
+
+def _first_of_tiles(
+    build: Builder, x: Value, channels: int, results: list[int], side: int
+) -> Value:
+    """Return the first largest position of square windows that lie side by side."""
+    blocks = build.SpaceToDepth(x, blocksize=side)  # positions first, channels after
+    places = build.Reshape(blocks, [x.dim(0) or 0, side * side, channels, *results])
+    return build.ArgMax(places, axis=1, keepdims=0)
+
+
+def _first_of_slices(
+    build: Builder,
+    x: Value,
+    pads: tuple[list[int], list[int]],
+    windows: tuple[list[int], list[int], list[int]],
+    results: tuple[int, ...],
+) -> Value:
+    """Return the first largest position of windows, one slice for each position.
+
+    Args:
+        build: The builder.
+        x: What is pooled.
+        pads: How much is before and after each axis.
+        windows: Kernel, strides and dilations.
+        results: How many windows there are along each axis.
+    """
+    (before, after), (kernel, strides, gaps), dtype = pads, windows, x.dtype
+    assert dtype is not None
+    padded = x
+    if any(before) or any(after):
+        amounts = [0, 0, *before, 0, 0, *after]
+        lowest = dtype.type(-np.inf)
+        padded = (
+            build.Pad(x, pads=amounts, constant_value=lowest, mode="constant")
+            if build.opset >= _PADS_AS_INPUT
+            else build.Pad(x, pads=amounts, value=float(lowest), mode="constant")
+        )
+    pieces: list[Value] = []
+    for position in product(*(range(k) for k in kernel)):
+        starts = [p * d for p, d in zip(position, gaps, strict=True)]
+        piece = every_nth(padded, starts, results, strides, build)
+        pieces.append(build.Unsqueeze(piece, axes=[0]))
+    stacked = build.Concat(*pieces, axis=0)
+    return build.ArgMax(stacked, axis=0, keepdims=0)
 
 
 def _inner(x: Value) -> tuple[int, ...] | None:

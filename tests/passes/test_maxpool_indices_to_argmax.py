@@ -69,3 +69,23 @@ def test_the_first_of_equal_ones(numbers: list[int], kernel: int, stride: int) -
     text = text_of("1, 1, 3, 4", f"kernel_shape = [{kernel}, 2], strides = [{stride}, 1]")
     x = np.array(numbers, np.float32).reshape(1, 1, 3, 4)
     assert_rewrite(PASS, typed(text), feeds=[{"x": x}])
+
+
+@pytest.mark.parametrize(
+    ("shape", "attributes", "op"),
+    [
+        ("2, 3, 4, 6", "kernel_shape = [2, 2], strides = [2, 2]", "SpaceToDepth"),
+        ("N, 2, 6, 3", "kernel_shape = [3, 3], strides = [3, 3]", "SpaceToDepth"),
+        ("2, 3, 4, 6", "kernel_shape = [2, 3], strides = [2, 3]", "Concat"),
+        ("2, 3, 5, 6", "kernel_shape = [2, 2], strides = [2, 2]", "Concat"),
+        ("2, 3, 4, 4", "kernel_shape = [2, 2]", "Concat"),
+        ("1, 2, 3, 3", "kernel_shape = [1, 1], strides = [1, 1]", "Concat"),
+    ],
+)
+def test_square_windows_side_by_side_are_cut_at_once(shape: str, attributes: str, op: str) -> None:
+    model = typed(text_of(shape, attributes))
+    sizes = [2 if n == "N" else int(n) for n in shape.split(", ")]
+    few = np.random.default_rng(1).integers(0, 2, sizes).astype(np.float32)  # most are ties
+    done = assert_rewrite(PASS, model, feeds=[{"x": few}, {"x": -few}])
+    found = {node.op_type for node in done.after.graph.node}
+    assert found & {"SpaceToDepth", "Concat"} == {op}
