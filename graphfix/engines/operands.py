@@ -113,7 +113,7 @@ def joins_axes(node: NodeView) -> bool | Unknown | None:
         return None
     if x.rank is None:
         return Unknown(f"rank of {x.name}")
-    return x.rank > 0 and axis % x.rank != x.rank - 1
+    return x.rank > 0 and any(size != 1 for size in (x.shape or ())[axis % x.rank + 1 :])
 
 
 def normalizes_several_axes(node: NodeView) -> bool | Unknown | None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from onnx import SparseTensorProto
 
+from graphfix.authoring.automatic_pads import automatic_pads
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.common_rules import empty_outputs
+from graphfix.engines.operands import joins_axes
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, Answer, Rule, Yes, model_rule, rule
 from graphfix.ir.importing import first_misplaced
@@ -114,3 +116,53 @@ def makes_even_parts_only(
         text=text,
         source=source,
     )(split_in_parts_of_unequal_sizes)
+
+
+def joins_no_axes(*, ops: str, opsets: range, versions: str, source: str) -> Rule:
+    """Return the rule that a softmax is of one axis where ONNX flattens several.
+
+    Args:
+        ops: Softmax, LogSoftmax or both, between blanks.
+        opsets: Of the file, those before 13 that the engine misreads.
+        versions: The range of targets.
+        source: Where it was measured or read.
+    """
+
+    def softmax_of_joined_axes(node: NodeView, target: Target) -> Answer:
+        """{engine} applies {op} to one axis; ONNX before opset 13 flattens all from there on."""
+        return joins_axes(node) if node.opset in opsets else None
+
+    return rule(
+        tuple(ops.split()),
+        feature="form:{op}.flattened",
+        versions=versions,
+        severity=Severity.WRONG,
+        source=source,
+    )(softmax_of_joined_axes)
+
+
+def ignores_output_shape(*, versions: str, source: str, odd: bool = False) -> Rule:
+    """Return the rule that pads are not those that output_shape of ConvTranspose requires.
+
+    Args:
+        versions: The range of targets.
+        source: Where it was measured or read.
+        odd: Whether only the one pad more of an odd sum is at the wrong end.
+    """
+
+    def pads_of_output_shape(node: NodeView, target: Target) -> Answer:
+        """{engine} pads ConvTranspose differently from what output_shape requires."""
+        sums = automatic_pads(node) if node.has("output_shape") else None
+        if sums is None or node.attr("auto_pad", "NOTSET") != "NOTSET":
+            return None
+        if None in sums:
+            return Unknown(f"sizes of {node.need(0).name}")
+        return any(total and (not odd or total % 2) for total in sums)
+
+    return rule(
+        "ConvTranspose",
+        feature="attr:ConvTranspose.output_shape",
+        versions=versions,
+        severity=Severity.WRONG,
+        source=source,
+    )(pads_of_output_shape)

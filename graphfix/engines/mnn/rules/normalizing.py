@@ -6,7 +6,15 @@ from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.engines.mnn.rules.wheel import WHEEL
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, Answer, Yes, rule
+from graphfix.engines.rule_makers import joins_no_axes
 from graphfix.ir.views import NodeView
+
+JOINED_AXES = joins_no_axes(
+    ops="LogSoftmax",
+    opsets=range(1, 13),
+    versions="mnn",
+    source=f"{WHEEL}: Softmax of these opsets is equal, and so is the last axis",
+)
 
 _PARAMETERS = ("scale", "B", "mean", "var")
 

@@ -11,7 +11,13 @@ from graphfix.engines.pool_windows import (
 )
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.engines.rule_makers import ignores_output_shape
 from graphfix.ir.views import NodeView
+
+OUTPUT_SHAPE = ignores_output_shape(
+    versions="ncnn",
+    source=f"{MEASURED}: without pads it is not read; with auto_pad pnnx refuses it",
+)
 
 
 @rule(

@@ -8,7 +8,15 @@ from graphfix.authoring.declaring import Unknown
 from graphfix.engines.operands import is_stored
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, rule
+from graphfix.engines.rule_makers import joins_no_axes
 from graphfix.ir.views import NodeView, Value
+
+JOINED_AXES = joins_no_axes(
+    ops="Softmax LogSoftmax",
+    opsets=range(1, 13),
+    versions="opencv4.10..opencv4.10",
+    source="measured on 4.10.0: opsets 10 to 12 over the second of three axes; the last is equal",
+)
 
 
 @rule(

@@ -10,7 +10,7 @@ from graphfix.engines.operands import is_stored
 from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
-from graphfix.engines.rule_makers import makes_even_parts_only
+from graphfix.engines.rule_makers import ignores_output_shape, makes_even_parts_only
 from graphfix.ir.views import NodeView, Value, needed
 from graphfix.operators.table import ELEMENTWISE
 
@@ -30,6 +30,12 @@ EVEN_PARTS = makes_even_parts_only(
     severity=REJECT,
     text="Cannot split using values in 'split' attribute.",
     source=TOOLKIT,
+)
+
+OUTPUT_SHAPE = ignores_output_shape(
+    versions="rknn",
+    source=f"{TOOLKIT}: the one pad more of an odd sum is at the end; with auto_pad it is right",
+    odd=True,
 )
 
 

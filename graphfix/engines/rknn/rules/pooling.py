@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from graphfix.analysis.constants_with_shapes import known_with_sizes
-from graphfix.engines.pool_windows import window_sticks_out
+from graphfix.authoring.declaring import Unknown
+from graphfix.engines.pool_windows import ends_of_full_windows, window_sticks_out
 from graphfix.engines.profile import Target
 from graphfix.engines.rknn.rules.toolkit import TOOLKIT
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
@@ -52,3 +53,18 @@ def volumes_beyond_their_end(node: NodeView, target: Target) -> Answer:
         return Yes(severity=REJECT) if node.attr("count_include_pad", 0) else True
     beyond = bool(node.attr("ceil_mode", 0)) and window_sticks_out(node)
     return beyond and Yes(feature="attr:AveragePool.ceil_mode=1")
+
+
+@rule(
+    "AveragePool",
+    feature="attr:AveragePool.count_include_pad",
+    severity=WRONG,
+    source=f"{TOOLKIT}, whose averages are those of onnxruntime 1.17 (microsoft/onnxruntime pull"
+    " request 29629): [4,4] with windows of 3 by strides of 2 and pads of 1",
+)
+def average_beyond_the_end(node: NodeView, target: Target) -> Answer:
+    """RKNN's average counts positions past the padding that ceil_mode adds; ONNX does not."""
+    if not (node.attr("count_include_pad", 0) and node.attr("ceil_mode", 0)):
+        return None
+    ends = ends_of_full_windows(node)
+    return Unknown(f"sizes of {node.need(0).name}") if ends is None else bool(ends)

@@ -16,7 +16,7 @@ from graphfix.authoring.declaring import Unknown
 from graphfix.engines.operands import has_negative_pads, is_stored
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
-from graphfix.engines.rule_makers import ignores_sparse_initializers
+from graphfix.engines.rule_makers import ignores_output_shape, ignores_sparse_initializers
 from graphfix.ir.exporting import make_info
 from graphfix.ir.graph import Variable
 from graphfix.ir.model import Model
@@ -25,6 +25,11 @@ from graphfix.ir.views import NodeView, Value
 from graphfix.operators.table import REDUCTIONS
 
 _WHEEL = "measured on tract 0.23.9"
+
+OUTPUT_SHAPE = ignores_output_shape(
+    versions="tract", source=f"{_WHEEL}: what it pads with is at the other end, or of both ends"
+)
+
 _TERM = r"(?:(?:\d+ *\* *)?[A-Za-z][A-Za-z0-9]*(?: *[*/] *\d+)?|\d+)"
 _READ = re.compile(rf"\(*{_TERM}(?: *[-+] *{_TERM})*\)*")  # sizes that it understands
 # Operator -> inputs that must be known once shapes are.

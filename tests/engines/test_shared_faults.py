@@ -1,0 +1,89 @@
+"""Faults that several engines share: joined axes, output_shape, averages, slopes."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.engines.cases import No, Unknown, Yes, assert_no, assert_unknown, assert_yes
+
+JOINED = "(float[{}] x) => (float[A,B,C] y) {{ y = {} <axis = {}> (x) }}"
+SHAPED = (
+    "(float[1,2,{0}] x, float[2,3,3] w) => (float[A,B,C] y)"
+    " {{ y = ConvTranspose <strides = [2], output_shape = [{1}]{2}> (x, w) }}"
+)
+AVERAGE = (
+    "(float[1,1,{0},4] x) => (float[1,1,A,B] y) {{ y = AveragePool <kernel_shape = [3,3],"
+    " strides = [2,2], pads = [1,1,1,1], ceil_mode = {1}, count_include_pad = {2}> (x) }}"
+)
+SLOPE = "(float[{}] x, float[{}] s) => (float[{}] y) {{ y = PRelu (x, s) }}"
+
+
+@pytest.mark.parametrize(
+    ("target", "op", "opset", "found"),
+    [
+        ("openvino2026.4", "Softmax", 11, True),
+        ("openvino2026.4", "Softmax", 12, True),
+        ("openvino2026.4", "Softmax", 10, False),
+        ("openvino2026.4", "Softmax", 13, False),
+        ("openvino2026.4", "LogSoftmax", 12, False),
+        ("opencv4.10", "Softmax", 9, True),
+        ("opencv4.10", "LogSoftmax", 12, True),
+        ("opencv4.10", "LogSoftmax", 13, False),
+        ("mnn3.6", "LogSoftmax", 11, True),
+        ("mnn3.6", "Softmax", 11, False),
+    ],
+)
+def test_axes_are_joined(target: str, op: str, opset: int, found: bool) -> None:
+    rule = "softmax-of-joined-axes"
+    graph = JOINED.format("2,3,4", op, 1)
+    if found:
+        feature = f"form:{op}.flattened"
+        assert_yes(Yes(graph, rule, feature, "wrong", target=target, opset=opset))
+    else:
+        assert_no(No(graph, rule, target=target, opset=opset))
+
+
+def test_axes_of_size_one_join_nothing() -> None:
+    rule, target = "softmax-of-joined-axes", "openvino2026.4"
+    for sizes, axis in (("2,3,1", 1), ("2,3,4", 2), ("2,3,4", -1)):
+        assert_no(No(JOINED.format(sizes, "Softmax", axis), rule, target=target, opset=11))
+    free = JOINED.format("2,3,N", "Softmax", 1)
+    assert_yes(Yes(free, rule, "form:Softmax.flattened", "wrong", target=target, opset=11))
+
+
+@pytest.mark.parametrize("target", ["tvm0.27", "tract0.23", "ncnn1.0", "rknn2.3"])
+def test_output_shape(target: str) -> None:
+    rule = "pads-of-output-shape"
+    feature = "attr:ConvTranspose.output_shape"
+    assert_yes(Yes(SHAPED.format(5, 10, ""), rule, feature, "wrong", target=target))
+    even = SHAPED.format(5, 9, "")
+    if target == "rknn2.3":
+        assert_no(No(even, rule, target=target))
+    else:
+        assert_yes(Yes(even, rule, feature, "wrong", target=target))
+    assert_no(No(SHAPED.format(5, 11, ""), rule, target=target))
+    automatic = SHAPED.format(5, 10, ', auto_pad = "SAME_UPPER"')
+    assert_no(No(automatic, rule, target=target))
+    assert_unknown(Unknown(SHAPED.format("N", 10, ""), rule, "sizes of x", target=target))
+
+
+@pytest.mark.parametrize("target", ["openvino2026.4", "rknn2.3"])
+def test_averages_beyond_the_end(target: str) -> None:
+    rule, feature = "average-beyond-the-end", "attr:AveragePool.count_include_pad"
+    assert_yes(Yes(AVERAGE.format(4, 1, 1), rule, feature, "wrong", target=target))
+    for sizes in ((5, 0, 1), (4, 1, 0)):
+        assert_no(No(AVERAGE.format(*sizes), rule, target=target))
+    free = AVERAGE.format("N", 1, 1)
+    assert_unknown(Unknown(free, rule, "sizes of x", target=target))
+    if target == "openvino2026.4":
+        assert_no(No(AVERAGE.format(4, 1, 1).replace("1,1,1,1]", "0,0,0,0]"), rule, target=target))
+
+
+def test_slopes() -> None:
+    rule, target = "slope-of-the-last-axis", "openvino2026.4"
+    same = SLOPE.format("1,3,2,3", "3", "1,3,2,3")
+    assert_yes(Yes(same, rule, "rank:PRelu.slope", "wrong", target=target))
+    for sizes in (("1,2,2,3", "3"), ("1,3,2,3", "1,1,1,3"), ("4,3", "3"), ("1,1,2", "1")):
+        assert_no(No(SLOPE.format(*sizes, sizes[0]), rule, target=target))
+    free = SLOPE.format("1,N,2,3", "3", "1,N,2,3")
+    assert_unknown(Unknown(free, rule, "sizes of x", target=target))
