@@ -32,7 +32,8 @@ _OF_SEQUENCES = ("ConcatFromSequence", "SequenceAt", "SequenceLength")
     feature="form:{op}.axes-input",
     versions="..openvino2024.0",
     severity=WRONG,
-    source=f"{_MEASURED} 2024.0.0: ReduceMean of opset 18 with axes [-2] gives the mean of all",
+    source=f"{_MEASURED} 2024.0.0: ReduceMean of opset 18 with axes [-2] gives the mean of all"
+    "; openvinotoolkit/openvino issue 25169 (2024.2) and pull request 23148",
 )
 def reduction_ignores_axes_input(node: NodeView, target: Target) -> Answer:
     """OpenVINO ignores the axes input of {op} from opset 18 on and reduces all axes."""

@@ -131,7 +131,8 @@ def reshape_volume(node: NodeView, target: Target) -> Answer:
     feature="form:Shape.start-end",
     versions="trt5.1..trt9.3",
     severity=WRONG,
-    source="builtin_op_importers.cpp:1609 (5.1), 1652 (6.0), 4444 (8.6.1): start and end are never "
+    source="builtin_op_importers.cpp:1609 (5.1), 1652 (6.0), 4444 (8.6.1) and NVIDIA/TensorRT"
+    " issue 3465: start and end are never "
     "read",
 )
 def shape_part(node: NodeView, target: Target) -> Answer:

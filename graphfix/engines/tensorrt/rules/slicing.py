@@ -61,7 +61,8 @@ def slice_lengths(node: NodeView, target: Target) -> Answer:
     feature="form:Split.uneven",
     versions="..trt9.3",
     severity=WRONG,
-    source="builtin_op_importers.cpp:4703 (8.6.1): floorDiv(dim, number of outputs)",
+    source="builtin_op_importers.cpp:4703 (8.6.1): floorDiv(dim, number of outputs);"
+    " NVIDIA/TensorRT issue 3466 (8.6.1: parts of 1 of an axis of 7)",
 )
 def split_uneven(node: NodeView, target: Target) -> Answer:
     """TensorRT drops elements where Split does not divide the axis evenly."""
