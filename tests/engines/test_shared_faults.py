@@ -87,3 +87,27 @@ def test_slopes() -> None:
         assert_no(No(SLOPE.format(*sizes, sizes[0]), rule, target=target))
     free = SLOPE.format("1,N,2,3", "3", "1,N,2,3")
     assert_unknown(Unknown(free, rule, "sizes of x", target=target))
+
+
+def test_casts_through_integers() -> None:
+    rule, feature = "cast-through-integers", "form:Cast.to-bool"
+    graph = "({0}[4] x) => (bool[4] y{2}) {{ a = Cast <to = {1}> (x) y = Cast <to = 9> (a) }}"
+    for types in (("float", 6), ("float16", 7), ("double", 7)):
+        found = graph.format(*types, "")
+        assert_yes(Yes(found, rule, feature, "wrong", target="ort-1.25"))
+        assert_no(No(found, rule, target="ort-1.26"))
+    for other in (("int32", 7, ""), ("float", 1, ""), ("float", 7, ", int64[4] a")):
+        assert_no(No(graph.format(*other), rule, target="ort-1.20"))
+    direct = "(float[4] x) => (bool[4] y) { y = Cast <to = 9> (x) }"
+    assert_no(No(direct, rule, target="ort-1.20"))
+
+
+def test_windows_after_the_end() -> None:
+    rule, feature = "window-after-the-end", "attr:AveragePool.ceil_mode"
+    graph = (
+        "(float[1,1,17,17] x) => (float[1,1,9,9] y) {{ y = AveragePool <kernel_shape = [2,2],"
+        " strides = [2,2], pads = [1,1,1,1], ceil_mode = {}> (x) }}"
+    )
+    assert_yes(Yes(graph.format(1), rule, feature, "wrong", target="openvino2024.0"))
+    assert_no(No(graph.format(0), rule, target="openvino2024.0"))
+    assert_no(No(graph.format(1), rule, target="openvino2026.4"))

@@ -24,6 +24,7 @@ COUNTED = frozenset({"Flatten", "Reshape", "Squeeze", "Unsqueeze"})
 KEEPING = ELEMENTWISE | {"Concat", "LogSoftmax", "Pad", "Softmax"}
 FAR = 24  # nodes that are looked at
 _MATRIX = 2  # what has one axis has no batch
+_NO_BATCH = f"{FACTS}; Tencent/ncnn issue 776 (it has no batch), pnnx/pnnx issue 44"
 
 
 def has_batch(value: Value | None) -> bool:
@@ -123,7 +124,7 @@ def reduction_over_the_batch(node: NodeView, target: Target) -> Answer:
     ("LogSoftmax", "Softmax"),
     feature="form:{op}.batch",
     severity=WRONG,
-    source=FACTS,
+    source=_NO_BATCH,
 )
 def shares_of_the_batch(node: NodeView, target: Target) -> Answer:
     """ncnn drops the batch axis and computes {op} along a different axis than ONNX."""
@@ -137,7 +138,7 @@ def shares_of_the_batch(node: NodeView, target: Target) -> Answer:
     "Gather",
     feature="form:Gather.batch",
     severity=WRONG,
-    source=FACTS,
+    source=_NO_BATCH,
 )
 def one_of_the_batch(node: NodeView, target: Target) -> Answer:
     """ncnn drops the batch axis and gathers along a different axis than ONNX."""
@@ -150,7 +151,7 @@ def one_of_the_batch(node: NodeView, target: Target) -> Answer:
     "Slice",
     feature="form:Slice.batch",
     severity=WRONG,
-    source=FACTS,
+    source=_NO_BATCH,
 )
 def part_of_the_batch(node: NodeView, target: Target) -> Answer:
     """ncnn drops the batch axis and ignores a Slice along it."""
@@ -165,7 +166,7 @@ def part_of_the_batch(node: NodeView, target: Target) -> Answer:
     feature="form:{op}.batch",
     severity=REJECT,
     text="it gives nothing for output; ncnn does not load what pnnx wrote",
-    source=FACTS,
+    source=_NO_BATCH,
 )
 def batches_joined_or_parted(node: NodeView, target: Target) -> Answer:
     """ncnn drops the batch axis and does not support {op} along it."""

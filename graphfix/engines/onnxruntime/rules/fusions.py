@@ -5,6 +5,8 @@ Each was run here in the releases that its source names, with optimisations and 
 
 from __future__ import annotations
 
+from onnx import TensorProto
+
 from graphfix.engines.onnxruntime.rules.windows import misreads_ends
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import WRONG, Answer, rule
@@ -12,6 +14,8 @@ from graphfix.ir.views import NodeView, Value
 
 _MEAN = "form:ReduceMean.fused"
 _LATE = 21  # of a Pad that the fusion knew late
+_FLOATS = ("float16", "float32", "float64")
+_INTEGERS = ("int32", "int64")
 
 
 def _only(value: Value | None, *ops: str) -> NodeView | None:
@@ -246,3 +250,21 @@ def _is_at_product(node: NodeView, other: Value) -> bool:
     return _only(node.output(0), "MatMul") is not None or (
         maker is not None and maker.op == "MatMul" and _only(other, node.op) is not None
     )
+
+
+@rule(
+    "Cast",
+    feature="form:Cast.to-bool",
+    versions="..ort-1.25",
+    severity=WRONG,
+    source="microsoft/onnxruntime issues 11994 (1.11.1) and 13418; seen here in 1.10.0 to 1.25.1"
+    " through int32 and int64, not in 1.26.0",
+)
+def cast_through_integers(node: NodeView, target: Target) -> Answer:
+    """ONNX Runtime before 1.26 casts floats to bool at once where they are made integers first."""
+    x = node.need(0)
+    cut = x.producer
+    if node.attr("to") != TensorProto.BOOL or cut is None or cut.op != "Cast" or cut.domain:
+        return None
+    floats = cut.need(0).type_name
+    return x.type_name in _INTEGERS and floats in _FLOATS and _only(x, "Cast") is not None

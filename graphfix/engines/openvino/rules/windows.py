@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
-from graphfix.engines.pool_windows import ends_of_full_windows
+from graphfix.engines.pool_windows import ends_of_full_windows, window_begins_after
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import WRONG, Answer, rule
 from graphfix.engines.rule_makers import joins_no_axes
@@ -23,8 +23,7 @@ JOINED_AXES = joins_no_axes(
     versions="openvino2026.4..",
     severity=WRONG,
     source="measured on 2026.4.1: [4,4] with windows of 3 by strides of 2 and pads of 1; without"
-    " pads or count_include_pad it is equal (pytorch/pytorch issue 183528 and microsoft/onnxruntime"
-    " pull request 29629 are of the same fault)",
+    " pads or count_include_pad it is equal",
 )
 def average_beyond_the_end(node: NodeView, target: Target) -> Answer:
     """OpenVINO's average counts positions past the padding that ceil_mode adds; ONNX does not."""
@@ -52,3 +51,16 @@ def slope_of_the_last_axis(node: NodeView, target: Target) -> Answer:
     if x.rank is None or x.dim(1) is None or count is None:
         return Unknown(f"sizes of {x.name}")
     return x.dim(1) == count
+
+
+@rule(
+    "AveragePool",
+    feature="attr:AveragePool.ceil_mode",
+    versions="..openvino2024.0",
+    severity=WRONG,
+    source="openvinotoolkit/openvino issue 33369 (2026.0: [17,17] by windows and strides of 2"
+    " gives 10, not 9) and pull request 36714, which mends it; 2026.4.1 is right",
+)
+def window_after_the_end(node: NodeView, target: Target) -> Answer:
+    """OpenVINO's AveragePool with ceil_mode adds a window that begins past the end."""
+    return window_begins_after(node)

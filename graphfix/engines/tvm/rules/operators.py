@@ -21,8 +21,7 @@ _WHEEL = "measured on apache-tvm 0.27.0.post1"
 
 OUTPUT_SHAPE = ignores_output_shape(
     versions="tvm",
-    source=f"{_WHEEL}: without pads it is not read; with auto_pad it is (apache/tvm issue 18601 and"
-    " pull request 18635 are of output_padding, which is read)",
+    source=f"{_WHEEL}: without pads it is not read; with auto_pad it is",
 )
 
 
