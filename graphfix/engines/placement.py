@@ -23,7 +23,6 @@ from graphfix.ir.views import NodeView, Value
 from graphfix.report import Finding, NodeRef, Placement, Severity
 
 LEFT = (Severity.FALLBACK, Severity.REJECT)
-_Place = tuple[str, int]  # a scope, and a place among its nodes
 
 
 def placement_of(model: Model, target: Target, findings: Iterable[Finding]) -> Placement | None:
@@ -32,7 +31,7 @@ def placement_of(model: Model, target: Target, findings: Iterable[Finding]) -> P
     Args:
         model: The model; its types are inferred.
         target: The target.
-        findings: What the rules of the target say of the model as it is.
+        findings: What the rules of the target say of the model as it is, as they are reported.
 
     Returns:
         None where the target is no provider of onnxruntime, and where the model has local
@@ -44,38 +43,34 @@ def placement_of(model: Model, target: Target, findings: Iterable[Finding]) -> P
         return None
     every = [each for finding in findings for each in (finding, *finding.follow_ups)]
     known = [f for f in every if f.node.op and f.severity in LEFT]
-    left = {(f.node.scope, f.node.index) for f in known if f.certain}
-    possible = {(f.node.scope, f.node.index) for f in known} - left
+    left = {f.node for f in known if f.certain}
+    possible = {f.node for f in known} - left
     counts: Counter[str] = Counter()
     cuts: list[NodeRef] = []
     for graph in model.graph.walk():
-        places = [(graph.scope, index) for index in range(len(graph.nodes))]
-        here = [
-            (node, place)
-            for node, place in zip(graph.nodes, places, strict=True)
-            if not is_computed_early(node)
-        ]
+        # As reported findings name them: by the place in the file, which a new node has none of.
+        refs = {id(node): NodeView(node).ref() for node in graph.nodes}
+        here = [(n, refs[id(n)]) for n in graph.nodes if not is_computed_early(n)]
         whole = shared == "all" or graph.parent is None
-        cpu = {id(node) for node, place in here if not whole or _is_left(node, place, target, left)}
+        cpu = {id(node) for node, ref in here if not whole or _is_left(node, ref, target, left)}
         counts["nodes"] += len(here)
         if whole:
-            sure = {id(node) for node, place in here if place in possible} - cpu
+            sure = {id(node) for node, ref in here if ref in possible} - cpu
             counts["possible"] += len(sure)
             groups = Groups(graph, [node for node, _ in here], cpu)
             kept = [g for g in groups.taken if engine.keeps_part([node.op for node in g])]
             counts["parts"] += len(kept)
             counts["provider"] += sum(map(len, kept))
-            named = dict(zip(map(id, graph.nodes), range(len(graph.nodes)), strict=True))
-            cuts += [NodeView(node).ref(named[id(node)]) for node in groups.cuts]
+            cuts += [refs[id(node)] for node in groups.cuts]
     provider = counts["provider"]
     return Placement(
         provider, counts["nodes"] - provider, counts["parts"], tuple(cuts), counts["possible"]
     )
 
 
-def _is_left(node: Node, place: _Place, target: Target, left: Collection[_Place]) -> bool:
+def _is_left(node: Node, ref: NodeRef, target: Target, left: Collection[NodeRef]) -> bool:
     """Say whether the CPU runs a node of a scope that the provider is asked about."""
-    if place in left:
+    if ref in left:
         return True
     if not target.static_shapes:
         return False

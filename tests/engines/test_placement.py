@@ -5,6 +5,7 @@ from __future__ import annotations
 import onnx
 import pytest
 
+import graphfix
 from graphfix.ir.model import Model
 from graphfix.pipeline.findings import findings_of
 from graphfix.pipeline.running import placed
@@ -157,3 +158,21 @@ def test_xnnpack_takes_no_window_of_one_element() -> None:
         for window, expected in (("1, 1", (0, 1, 0)), ("1, 2", (1, 0, 1))):
             text = f"{image}{{ y = {op} <kernel_shape = [{window}]> (x) }}"
             assert outline(placement_of(text, "xnnpack1.30"))[:3] == expected
+
+
+def test_nodes_that_a_run_put_in_are_counted_where_they_run() -> None:
+    """They have no place in the file, and the others keep the one that they had."""
+    text = ENDS + "{ a = Neg (x) b = HardSwish (a) c = Det2 (b) y = Relu (c) }"
+    text = text.replace("Det2 (b)", "Mod <fmod = 1> (b, b)")
+    result = graphfix.run(
+        onnx.parser.parse_model(HEAD + text), "coreml-nn1.31", passes=["hardswish-to-hardsigmoid"]
+    )
+    report = result.report
+    again = result.model.to_proto()
+    settings = RunOptions(target="coreml-nn1.31").settings()
+    fresh = Model(again)
+    expected = placed(fresh, settings.target, findings_of(fresh, settings))
+    assert len(again.graph.node) == 5
+    assert outline(report.placed_after) == outline(expected)
+    assert report.placed_after is not None
+    assert report.placed_after.cpu > 1
