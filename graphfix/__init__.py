@@ -25,7 +25,15 @@ if TYPE_CHECKING:
     from graphfix.pipeline.results import Result
     from graphfix.pipeline.two_models import bisect, compare, diff
     from graphfix.reduction.engine import reduce
-    from graphfix.report import APPROXIMATE, EXACT, LOSSY, MENDED, Certificate, Finding, Report
+    from graphfix.report import (
+        APPROXIMATE,
+        EXACT,
+        LOSSY,
+        MENDED,
+        Certificate,
+        Finding,
+        Report,
+    )
 
 # Module -> the names that it has.
 _NAMES = {

@@ -19,7 +19,8 @@ from graphfix.pipeline.model_files import as_model, guarded
 from graphfix.pipeline.op_types import OpTypes
 from graphfix.pipeline.results import Result
 from graphfix.pipeline.settings import QUESTIONS, PassLike, RunOptions, Settings, inputs_file
-from graphfix.report import Explanation, Finding
+from graphfix.report import Finding
+from graphfix.report.explanations import Explanation
 
 
 @guarded

@@ -22,7 +22,7 @@ from graphfix.proving.sites.prover import Memory
 from graphfix.report import Certificate, Verdict
 
 # What decides on a proof apart from the site: a remembered proof is used again while none changes.
-_PROVING = ("proving", "worker", "report.py")
+_PROVING = ("proving", "worker", "report")
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.verifying import on_disk
 from graphfix.pipeline.work import macs_of
 from graphfix.proving.whole.timing import TASK, Times, TimingRequest
-from graphfix.report import Cost, Costs
+from graphfix.report.costs import Cost, Costs
 from graphfix.worker.limits import Limits
 from graphfix.worker.service import ask
 

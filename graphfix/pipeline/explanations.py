@@ -16,17 +16,8 @@ from graphfix.pipeline.removers import LOSSY_UNASKED
 from graphfix.pipeline.run import Run
 from graphfix.pipeline.running import execute
 from graphfix.pipeline.settings import Settings
-from graphfix.report import (
-    LOSSY,
-    Candidate,
-    Choice,
-    Explanation,
-    Finding,
-    NodeRef,
-    Outcome,
-    Site,
-    Status,
-)
+from graphfix.report import LOSSY, Finding, NodeRef, Outcome, Site, Status
+from graphfix.report.explanations import Candidate, Choice, Explanation
 from graphfix.validity.examination import examine
 
 _FIRST_CHOSEN = list(Choice)

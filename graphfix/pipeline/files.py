@@ -32,16 +32,15 @@ from graphfix.pipeline.settings import RunOptions, Settings, inputs_file
 from graphfix.pipeline.streams import INPUT, OUTPUT, STANDARD, bytes_of, check_stream_output
 from graphfix.report import (
     EngineAsked,
-    Explanation,
     FileFacts,
     Finding,
-    NamedPattern,
     NodeRef,
     Placement,
     Report,
     Reproduced,
     Status,
 )
+from graphfix.report.explanations import Explanation, NamedPattern
 
 PROVENANCE = "graphfix."
 

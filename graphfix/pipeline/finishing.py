@@ -47,7 +47,6 @@ from graphfix.report import (
     Asked,
     Certificate,
     Finding,
-    IntegerPlaces,
     Outcome,
     Report,
     Site,
@@ -55,6 +54,7 @@ from graphfix.report import (
     Verdict,
     every_site_equal,
 )
+from graphfix.report.costs import IntegerPlaces
 
 UNCALLED = "it refers to an attribute of its function, and nothing calls that"
 CUT = "more nodes come before it than are proved with it"

@@ -20,7 +20,15 @@ from graphfix.errors import PassBug
 from graphfix.ir.graph import Node
 from graphfix.ir.views import NodeView, Refuse
 from graphfix.operators.table import ROUNDS
-from graphfix.report import APPROXIMATE, EXACT, LOSSY, MENDED, Accuracy, Finding, NodeRef
+from graphfix.report import (
+    APPROXIMATE,
+    EXACT,
+    LOSSY,
+    MENDED,
+    Accuracy,
+    Finding,
+    NodeRef,
+)
 
 MAX_DEPTH = 6
 _WHOLE = frozenset(

@@ -14,7 +14,8 @@ from graphfix.ir.model import Model
 from graphfix.ir.views import NodeView, Refuse
 from graphfix.pipeline.model_types import infer_types
 from graphfix.pipeline.pattern_places import PatternPlaces
-from graphfix.report import NamedPattern, NodeRef
+from graphfix.report import NodeRef
+from graphfix.report.explanations import NamedPattern
 
 # A place that has less of a pattern than this has nothing to do with it.
 _LEAST_FOUND = 2

@@ -42,7 +42,8 @@ from graphfix.pipeline.sweep import (
     sweep_targeted,
 )
 from graphfix.pipeline.validation import interface
-from graphfix.report import LOSSY, Finding, IntegerPlaces, IoChange, Placement
+from graphfix.report import LOSSY, Finding, IoChange, Placement
+from graphfix.report.costs import IntegerPlaces
 from graphfix.validity.examination import examine, types_said
 
 if TYPE_CHECKING:

@@ -39,7 +39,8 @@ from graphfix.pipeline.rule_faults import rule_faults
 from graphfix.pipeline.run import Run
 from graphfix.pipeline.sweep import first_of
 from graphfix.pipeline.validation import interface
-from graphfix.report import MENDED, Finding, IntegerPlaces, Placement
+from graphfix.report import MENDED, Finding, Placement
+from graphfix.report.costs import IntegerPlaces
 from graphfix.validity.complaints import element_type_complaints, fits, form_complaints
 
 if TYPE_CHECKING:

@@ -54,12 +54,14 @@ def compare(folder: Path, request: ComparisonRequest, limits: Limits) -> Verific
 
 def compare_in_engine(folder: Path, request: ComparisonRequest, limits: Limits) -> InEngine:
     """Compare what a model computes with what the engine of a target makes of another one."""
+    from graphfix.proving.whole.engine_comparison import compare_in_engine as compared
+
     task = _task(folder, request, limits, at_once=True)
     if isinstance(task, Verification):
         return InEngine(task)
     with _quiet():
         engine = engine_of(request.family)
-        return whole.compare_in_engine(task, request.paths[1], engine, request.meant)
+        return compared(task, request.paths[1], engine, request.meant)
 
 
 def compare_reading(folder: Path, request: ComparisonRequest, limits: Limits) -> Verification:

@@ -15,15 +15,14 @@ from graphfix.report import (
     Accuracy,
     Asked,
     Certificate,
-    Explanation,
     Finding,
-    NamedPattern,
     Outcome,
     Placement,
     Report,
     Site,
     Verification,
 )
+from graphfix.report.explanations import Explanation, NamedPattern
 
 SCHEMA = 1
 Json = dict[str, object]

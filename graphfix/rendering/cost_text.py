@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphfix.rendering.style import size
-from graphfix.report import Costs
+from graphfix.report.costs import Costs
 
 
 def cost_sentence(costs: Costs) -> str:

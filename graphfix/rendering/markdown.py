@@ -18,7 +18,15 @@ from graphfix.rendering.wording import (
     intent_of,
     number,
 )
-from graphfix.report import FileFacts, Finding, Outcome, Report, Reproduced, Status, Verification
+from graphfix.report import (
+    FileFacts,
+    Finding,
+    Outcome,
+    Report,
+    Reproduced,
+    Status,
+    Verification,
+)
 
 _NODES_SHOWN = 5
 

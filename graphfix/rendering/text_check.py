@@ -8,7 +8,8 @@ from graphfix.rendering.grouping import finding_blocks, legend
 from graphfix.rendering.style import PLAIN, Style, count, join, printable, wrap
 from graphfix.rendering.text_explanations import explanation_lines, named_pattern_lines
 from graphfix.rendering.wording import CHECK_EXIT_CODES, Word, engine_sentence, problems
-from graphfix.report import EngineAsked, Explanation, Finding, NamedPattern, Placement
+from graphfix.report import EngineAsked, Finding, Placement
+from graphfix.report.explanations import Explanation, NamedPattern
 
 
 def check_text(

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from graphfix.rendering.grouping import distinct, node_label
 from graphfix.rendering.style import Style, capped, count, labelled, printable, wrap
-from graphfix.report import Candidate, Choice, Explanation, NamedPattern, Severity
+from graphfix.report import Severity
+from graphfix.report.explanations import Candidate, Choice, Explanation, NamedPattern
 
 _NODES_SHOWN = 3
 _WIDTH = 12

@@ -8,13 +8,8 @@ from types import SimpleNamespace
 from graphfix.pipeline.files import CheckRequest, RunRequest
 from graphfix.pipeline.hooks import Hook
 from graphfix.pipeline.model_files import load
-from graphfix.report import (
-    Explanation,
-    Finding,
-    NodeRef,
-    Report,
-    Severity,
-)
+from graphfix.report import Finding, NodeRef, Report, Severity
+from graphfix.report.explanations import Explanation
 
 FINDING = Finding(
     "trt/op-support", "op:Mod", Severity.REJECT, NodeRef("m", 0, "Mod", "", ("y",)), "no Mod here"

@@ -15,13 +15,8 @@ from onnx import parser
 
 from graphfix.cli import main
 from graphfix.pipeline.files import CheckRequest
-from graphfix.report import (
-    Candidate,
-    Choice,
-    Explanation,
-    Finding,
-    Severity,
-)
+from graphfix.report import Finding, Severity
+from graphfix.report.explanations import Candidate, Choice, Explanation
 from tests.cli.stub_of_files import FINDING, Pipeline
 
 Capture = pytest.CaptureFixture[str]

@@ -12,7 +12,7 @@ from graphfix.authoring.declaring import INTERFACE, NAMED, Pass
 from graphfix.authoring.editing import Editor
 from graphfix.authoring.registry import get_pass
 from graphfix.ir.views import NodeView, Refuse, Value
-from graphfix.report import Candidate, Choice, Explanation
+from graphfix.report.explanations import Candidate, Choice, Explanation
 
 # TensorRT 8.2 has no importer for Mish; it has all the others that are used here.
 MISH = onnx.parser.parse_model(

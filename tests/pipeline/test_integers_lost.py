@@ -14,7 +14,8 @@ from graphfix.rendering.markdown import report_markdown
 from graphfix.rendering.short_lines import next_steps
 from graphfix.rendering.short_report import short_report
 from graphfix.rendering.text_report import report_text
-from graphfix.report import IntegerPlaces, Verdict
+from graphfix.report import Verdict
+from graphfix.report.costs import IntegerPlaces
 from graphfix.testing import parse
 
 HEAD = '<ir_version: 8, opset_import: ["" : 17]> g (float[2,3] x) => (float[2,3] y) '

@@ -11,7 +11,8 @@ import graphfix
 from graphfix.cli import main
 from graphfix.errors import UsageError
 from graphfix.pipeline.files import CheckRequest, check_file
-from graphfix.report import Choice, Status
+from graphfix.report import Status
+from graphfix.report.explanations import Choice
 from graphfix.testing import unmatched
 
 

@@ -11,7 +11,8 @@ import pytest
 
 from graphfix.rendering.as_json import check_json, error_json, report_json
 from graphfix.rendering.schemas import schema_of
-from graphfix.report import EXACT, Asked, Candidate, Choice, EngineAsked, Explanation, Report
+from graphfix.report import EXACT, Asked, EngineAsked, Report
+from graphfix.report.explanations import Candidate, Choice, Explanation
 
 jsonschema: Any = importlib.import_module("jsonschema")  # it ships no types
 SCHEMA = schema_of("report")

@@ -14,9 +14,6 @@ from graphfix.rendering.text_report import report_text
 from graphfix.rendering.wording import number
 from graphfix.report import (
     EXACT,
-    Candidate,
-    Choice,
-    Explanation,
     Finding,
     IoChange,
     NodeRef,
@@ -27,6 +24,7 @@ from graphfix.report import (
     Verdict,
     Verification,
 )
+from graphfix.report.explanations import Candidate, Choice, Explanation
 
 Samples = dict[str, tuple[Report, int]]
 LINE = "trtexec --onnx=in/model.trt8.onnx '--minShapes=x:<batch>x3'"

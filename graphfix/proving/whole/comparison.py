@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
 
 from msgspec import structs
 
 from graphfix.analysis.accuracy_level import level_changed
-from graphfix.engines.engine import Engine as TargetEngine
-from graphfix.engines.interface import Meant, Runner
+from graphfix.engines.engine import Engine
 from graphfix.errors import EngineFailed, NoDevice
 from graphfix.ir.storage.weights import dtype_of
 from graphfix.proving.inputs import draws
@@ -28,12 +23,11 @@ from graphfix.proving.whole.changed_alike import Pair, noticed_past_thresholds
 from graphfix.proving.whole.drawing import judged_draws
 from graphfix.proving.whole.further_samples import Further
 from graphfix.proving.whole.informative import InformativeOutputs
-from graphfix.proving.whole.options import FEWEST_SAMPLES, ORIGINAL_FAILS, RESULT_FAILS, InEngine
+from graphfix.proving.whole.options import FEWEST_SAMPLES, ORIGINAL_FAILS, RESULT_FAILS
 from graphfix.proving.whole.preparing import Prepared, Task, prepare
 from graphfix.proving.whole.samples import repeats
 from graphfix.proving.whole.smaller_images import Corner, corner
 from graphfix.report import OutputDifference, Verdict, Verification
-from graphfix.worker.service import says_nothing
 
 # Samples that have so many numbers together, inputs and outputs, are enough; two are, at least:
 # what is the same in both has not moved.
@@ -43,7 +37,6 @@ _FURTHER = 1.0  # CPU seconds for telling sizes, and for overridden values
 # What the fewest samples and all that is asked of them take, in times of what the original takes
 # for the first.
 _SAMPLES_WORTH = 12.0
-_SHOWN = (Verdict.EQUAL, Verdict.LOSSY, Verdict.BUILT)
 
 
 def compare(task: Task) -> Verification:
@@ -51,64 +44,7 @@ def compare(task: Task) -> Verification:
     ready = prepare(task)
     if isinstance(ready, Verification):
         return ready
-    return _Comparison(task, ready).verdict()
-
-
-class _Heard:
-    """A model in an engine, and whether it ever ran, or failed for what is its own."""
-
-    def __init__(self, runner: Runner) -> None:
-        self._runner = runner
-        self.name, self.version = runner.name, runner.version
-        self.ran = self.failed = False
-
-    def run(self, feed: Mapping[str, Any]) -> dict[str, Any]:
-        try:
-            results = self._runner.run(feed)
-        except EngineFailed as failure:
-            self.failed = self.failed or not says_nothing(failure)
-            raise
-        finally:
-            # Some know their version once they have run.
-            self.name, self.version = self._runner.name, self._runner.version
-        self.ran = True
-        return results
-
-
-def compare_in_engine(task: Task, path: Path, engine: TargetEngine, meant: Meant) -> InEngine:
-    """Compare the outputs of the original with those of the other model in an engine.
-
-    Args:
-        task: The two models.
-        path: The file of the second one.
-        engine: The engine.
-        meant: The version of it.
-    """
-    ready = prepare(task)
-    if isinstance(ready, Verification):
-        return InEngine(ready)
-    if ready.chance is not None:
-        drawn = "numbers are drawn at random"
-        return InEngine(Verification(Verdict.INCONCLUSIVE, drawn, ready.before.name))
-    with ExitStack() as stack:
-        try:
-            opened = engine.open(task.after.proto, path, meant)
-        except EngineFailed as failure:
-            if says_nothing(failure):
-                raise
-            return InEngine(Verification(Verdict.INCONCLUSIVE, failure.message), refused=True)
-        stack.callback(getattr(opened, "close", _nothing))
-        ready.after = runner = _Heard(opened)
-        said = _Comparison(task, ready, kernels=engine).verdict()
-    if said.status not in _SHOWN and not getattr(opened, "is_first", True):
-        # Models that others ran before may have spoilt the memory of the process.
-        return compare_in_engine(task, path, engine, structs.replace(meant, standing=""))
-    if runner.version in ((), meant.version):
-        return InEngine(said, refused=runner.failed and not runner.ran)
-    has, wanted = (".".join(map(str, one)) for one in (runner.version, meant.version))
-    reason = f"this machine has {engine.title} {has}, not {wanted}; there: {said.status}"
-    reason = f"{reason} {said.reason}".rstrip()
-    return InEngine(replace(said, status=Verdict.INCONCLUSIVE, reason=reason))
+    return Comparison(task, ready).verdict()
 
 
 def compare_as_run(task: Task) -> Verification:
@@ -118,11 +54,7 @@ def compare_as_run(task: Task) -> Verification:
         return ready
     if ready.chance is not None:
         return Verification(Verdict.INCONCLUSIVE, "numbers are drawn at random", ready.before.name)
-    return _Comparison(task, ready, alike=False).verdict()
-
-
-def _nothing() -> None:
-    """Close a runner that needs no closing."""
+    return Comparison(task, ready, alike=False).verdict()
 
 
 def _elements(*samples: Sequence[Feed]) -> int:
@@ -130,7 +62,7 @@ def _elements(*samples: Sequence[Feed]) -> int:
     return sum(a.size for value in values for _, a in leaves(value) if a is not None)
 
 
-class _Comparison:
+class Comparison:
     """Runs samples until there are enough that say something."""
 
     def __init__(
@@ -138,7 +70,7 @@ class _Comparison:
         task: Task,
         ready: Prepared,
         *,
-        kernels: TargetEngine | None = None,
+        kernels: Engine | None = None,
         alike: bool = True,
     ) -> None:
         self._task = task

@@ -17,7 +17,8 @@ from graphfix.rendering.html.places import Places
 from graphfix.rendering.style import PLAIN, count, printable
 from graphfix.rendering.text_explanations import explanation_lines, named_pattern_texts
 from graphfix.rendering.wording import Tone, engine_sentence, problems
-from graphfix.report import Asked, EngineAsked, Explanation, Finding, NamedPattern
+from graphfix.report import Asked, EngineAsked, Finding
+from graphfix.report.explanations import Explanation, NamedPattern
 
 
 def check_page(

@@ -16,7 +16,15 @@ from graphfix.rendering.html.places import Places
 from graphfix.rendering.html.sketch import Surroundings, sketches
 from graphfix.rendering.style import count, printable
 from graphfix.rendering.wording import Tone
-from graphfix.report import Accuracy, Certificate, InputSizes, NodeRef, Outcome, Status, Verdict
+from graphfix.report import (
+    Accuracy,
+    Certificate,
+    InputSizes,
+    NodeRef,
+    Outcome,
+    Status,
+    Verdict,
+)
 
 _MOST_ALIKE = 40  # changes of one pass that no finding asked for and that have cards of their own
 _TONES = {Verdict.EQUAL: Tone.GOOD, Verdict.MISMATCH: Tone.BAD}

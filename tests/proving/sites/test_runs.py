@@ -22,7 +22,14 @@ from graphfix.opset import adapting, planning
 from graphfix.pipeline.results import Result
 from graphfix.proving.sites.identical import BYTES, STANDING
 from graphfix.rendering.as_json import report_json
-from graphfix.report import Certificate, NodeRef, Report, Status, Verdict, every_site_equal
+from graphfix.report import (
+    Certificate,
+    NodeRef,
+    Report,
+    Status,
+    Verdict,
+    every_site_equal,
+)
 
 FIXTURES = Path(__file__).resolve().parents[3] / "fixtures"
 

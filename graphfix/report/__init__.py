@@ -6,6 +6,10 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from graphfix.report.costs import Costs, IntegerPlaces
 
 
 class Severity(StrEnum):
@@ -152,74 +156,6 @@ class Placement:
     parts: int
     cuts: tuple[NodeRef, ...] = ()
     possible: int = 0
-
-
-class Choice(StrEnum):
-    """What became of one pass that could remove a finding."""
-
-    CHOSEN = "chosen"
-    OUTRANKED = "outranked"  # it works here, and another is better
-    REFUSED = "refused"
-    FAILED = "failed"
-    UNSUITABLE = "unsuitable"  # it is for other nodes, or needs consent
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """One pass that declares to remove the feature of a finding, and what became of it.
-
-    Attributes:
-        pass_id: The pass.
-        choice: What became of it.
-        reason: Why, for anything but chosen.
-        accuracy: How close the whole tree of rewrites stays; None where none was drafted.
-        nodes: How many nodes that tree puts in; None where none was drafted.
-        helped_by: The other passes of the tree, which replace what this one emits.
-    """
-
-    pass_id: str
-    choice: Choice
-    reason: str = ""
-    accuracy: Accuracy | None = None
-    nodes: int | None = None
-    helped_by: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """What a run would do about one finding.
-
-    Attributes:
-        finding: The finding.
-        removed: Whether the finding would be gone.
-        others: Passes without the feature among those they remove that took the node away:
-            folding, inlining, the opset step.
-        candidates: Every pass that declares to remove the feature, the chosen one first.
-    """
-
-    finding: Finding
-    removed: bool
-    others: tuple[str, ...]
-    candidates: tuple[Candidate, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class NamedPattern:
-    """What a pass that looks for a pattern, and runs only when it is named, finds in a model.
-
-    Attributes:
-        pass_id: The pass.
-        sites: The nodes at which it would be applied.
-        refused: The nodes at which its pattern is and it refuses, with the reason.
-        nearest: Where the pattern was found furthest, if it is nowhere.
-        reason: What is there instead.
-    """
-
-    pass_id: str
-    sites: tuple[NodeRef, ...] = ()
-    refused: tuple[tuple[NodeRef, str], ...] = ()
-    nearest: NodeRef | None = None
-    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -413,64 +349,6 @@ class IoChange:
     name: str
     old: str
     new: str
-
-
-@dataclass(frozen=True, slots=True)
-class IntegerPlaces:
-    """How many products of a quantized network are computed in 8 bits.
-
-    Attributes:
-        before: How many were, in the input.
-        after: How many are, in the result; fewer than before.
-        share: How much of their multiply-adds that is, from 0 to 1; None where sizes are open.
-        by_consent: How many --allow-lossy would keep; None where it was given, or keeps no more.
-        nodes_by_consent: Where it keeps no more: how many nodes the result has, and how many it
-            would have with --allow-lossy, which writes dynamic quantization as plain floats; None
-            where that is no fewer.
-    """
-
-    before: int
-    after: int
-    share: float | None = None
-    by_consent: int | None = None
-    nodes_by_consent: tuple[int, int] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """What a model costs, counted from its shapes.
-
-    Attributes:
-        nodes: How many nodes it has.
-        weights: The bytes of its weights.
-        largest: The bytes of the largest tensor that a node computes, of those of known size.
-        macs: Multiply-adds of the nodes of known sizes.
-        open: How many nodes with multiply-adds are of open sizes.
-    """
-
-    nodes: int
-    weights: int
-    largest: int
-    macs: int
-    open: int
-
-
-@dataclass(frozen=True, slots=True)
-class Costs:
-    """What a model cost before and costs now.
-
-    Attributes:
-        before, after: What is counted.
-        microseconds_before, microseconds_after: The median time of a call in onnxruntime, with one
-            thread; None where one of them does not run there.
-        untimed: Why not.
-    """
-
-    before: Cost
-    after: Cost
-    microseconds_before: float | None = None
-    microseconds_after: float | None = None
-    untimed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
