@@ -111,3 +111,28 @@ def test_windows_after_the_end() -> None:
     assert_yes(Yes(graph.format(1), rule, feature, "wrong", target="openvino2024.0"))
     assert_no(No(graph.format(0), rule, target="openvino2024.0"))
     assert_no(No(graph.format(1), rule, target="openvino2026.4"))
+
+
+@pytest.mark.parametrize(("op", "size", "found"), [
+    ("MaxPool", "6", True), ("MaxPool", "7", False), ("MaxPool", "N", None),
+    ("AveragePool", "6", True), ("AveragePool", "7", True),
+])  # fmt: skip
+def test_automatic_pads_of_pools(op: str, size: str, found: bool | None) -> None:
+    rule, target = "automatic-padding", "ncnn1.0"
+    graph = (
+        f"(float[1,3,7,{size}] x) => (float[1,3,A,B] y) {{ y = {op} <auto_pad ="
+        ' "SAME_UPPER", strides = [2,2], kernel_shape = [3,3]> (x) }'
+    )
+    if found:
+        assert_yes(Yes(graph, rule, f"attr:{op}.auto_pad", "wrong", target=target))
+    elif found is None:
+        assert_unknown(Unknown(graph, rule, "sizes of x", target=target))
+    else:
+        assert_no(No(graph, rule, target=target))
+    for old, new in (("SAME_UPPER", "VALID"), ("SAME_UPPER", "NOTSET")):
+        assert_no(No(graph.replace(old, new), rule, target=target))
+    if op == "MaxPool" and found is not None:
+        assert_no(No(graph.replace("[3,3]", "[2,2]"), rule, target=target))
+    if size == "7":
+        counted = graph.replace("<auto_pad", "<count_include_pad = 1, auto_pad")
+        assert_no(No(counted if op == "AveragePool" else graph, rule, target=target))

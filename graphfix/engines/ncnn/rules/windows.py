@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from graphfix.authoring.automatic_pads import automatic_pads
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.ncnn.rules import FACTS, MEASURED, RANK
 from graphfix.engines.pool_windows import (
@@ -129,3 +130,22 @@ def pool_of_powers(node: NodeView, target: Target) -> Answer:
                 return True
             last = readers[0] if len(readers) == 1 else None
     return False
+
+
+@rule(
+    ("AveragePool", "MaxPool"),
+    feature="attr:{op}.auto_pad",
+    severity=WRONG,
+    source=f"{MEASURED}: windows of 2 to 5, strides of 1 to 3 over 6 to 10: an odd sum of pads is"
+    " right where the window is even, and an average counts pads whatever it says",
+)
+def automatic_padding(node: NodeView, target: Target) -> Answer:
+    """ncnn pads {op} differently from what auto_pad=SAME_UPPER requires."""
+    if node.attr("auto_pad", "NOTSET") != "SAME_UPPER":
+        return None
+    sums = automatic_pads(node)
+    if sums is None or None in sums:
+        return Unknown(f"sizes of {node.need(0).name}")
+    counted = node.op == "MaxPool" or node.attr("count_include_pad", 0)
+    odd = zip(sums, node.attr("kernel_shape", ()), strict=False)
+    return (not counted and any(sums)) or any((total or 0) % 2 and size % 2 for total, size in odd)
