@@ -2,8 +2,8 @@
 
 They are operators of integers, or floats after DequantizeLinear, which engines fuse. A product of
 floats counts where both operands come from a DequantizeLinear of 8 bits, perhaps moved about after
-it: that is what TensorRT, OpenVINO, QNN and onnxruntime ask for (NVIDIA, "Working with quantized
-types", explicit quantization; onnxruntime, docs on QDQ).
+it: that is what engines with explicit quantization ask for (NVIDIA, "Working with quantized types";
+onnxruntime, docs on QDQ).
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ import onnx
 import pytest
 
 from graphfix.cli import main
+from graphfix.rendering.schemas import schema_of
 
 Capture = pytest.CaptureFixture[str]
 # 8 x 16 x 4 multiply-adds; Mod of floats becomes five nodes with one number.
@@ -21,9 +22,7 @@ MODEL = (
 )
 OPEN = MODEL.replace("float[8, ", "float[N, ")
 FOREIGN = MODEL.replace('"" : 17', '"" : 17, "own" : 1').replace("MatMul", "own.Product")
-SCHEMA = json.loads(
-    (Path(__file__).parents[2] / "docs" / "report.schema.json").read_text(encoding="utf-8")
-)
+SCHEMA = schema_of("report")
 RUN = ("run", "m.onnx", "--target", "trt8.4", "--force", "--time")
 
 
