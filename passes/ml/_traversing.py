@@ -21,7 +21,7 @@ from ._paths import Paths, paths_of
 
 WALK_EMITS = (
     "Add And Cast Equal Gather GatherElements Greater IsNaN Less LessOrEqual MatMul Not Or "
-    "ReduceMax ReduceMin ReduceSum Relu Sub Transpose Where"
+    "Mul ReduceMax ReduceMin ReduceSum Relu Sub Transpose Where"
 )
 _FOLLOWED = 40  # nodes for each level of a tree; to follow answers takes as long as walking then
 _WIDEST = 1 << 13  # answers of one row; beyond, they take more room than walking
@@ -191,7 +191,11 @@ def _counted(build: Builder, x: Value, forest: Forest, paths: Paths, targets: in
     taken = _asked(build, x, forest.branches, branches)
     met = build.MatMul(build.Cast(taken, to=np_dtype_to_tensor_dtype(kind)), sides)
     here = build.Relu(build.Add(met, short))  # 1 at one leaf of each tree, else 0
-    votes = build.MatMul(here, weights)
+    if targets == 1:  # engines that multiply matrices in TF32 would round the votes
+        votes = build.Mul(here, np.swapaxes(weights, -1, -2) if not alone else weights[:, 0])
+        votes = build.ReduceSum(votes, axes=[1 if alone else 2], keepdims=1)
+    else:
+        votes = build.MatMul(here, weights)
     return votes if alone else build.ReduceSum(votes, axes=[0], keepdims=0)
 
 
