@@ -19,8 +19,7 @@ References: https://onnx.ai/onnx/operators/onnx__Transpose.html
 
 from typing import Any
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value, respell, rewrite
-from graphfix.operators.table import REDUCTIONS
+from graphfix.authoring import REDUCTIONS, Builder, NodeView, Refuse, Value, respell, rewrite
 
 _LEFT_OUT: dict[str, tuple[str, Any]] = {
     **dict.fromkeys(REDUCTIONS, ("keepdims", 1)),
