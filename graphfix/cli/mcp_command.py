@@ -7,41 +7,15 @@ from pathlib import Path
 import click
 
 from graphfix.cli.help_groups import GroupedCommand
-from graphfix.cli.limits import check_file_size, check_size
 from graphfix.cli.shared import CONTEXT
+from graphfix.cli.work_options import work_options
 
 
 @click.command(cls=GroupedCommand, context_settings=CONTEXT)
 @click.argument(
     "folder", metavar="FOLDER", type=click.Path(exists=True, file_okay=False, path_type=Path)
 )
-@click.option(
-    "--jobs", type=click.IntRange(min=1), default=2, show_default=True, help="How many at a time."
-)
-@click.option(
-    "--max-size",
-    default="512MiB",
-    show_default=True,
-    callback=check_file_size,
-    metavar="SIZE",
-    help="The largest file that is taken.",
-)
-@click.option(
-    "--max-memory",
-    default="4GiB",
-    show_default=True,
-    callback=check_size,
-    metavar="SIZE",
-    help="What the work on a model may take.",
-)
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
-    default=300.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long a model is worked on.",
-)
+@work_options
 @click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks.")
 def mcp(*, folder: Path, jobs: int, max_size: int, max_memory: str, timeout: float) -> int:
     """Give the commands as tools to a program that speaks MCP, such as an assistant.

@@ -11,8 +11,8 @@ import click
 
 from graphfix.cli import completion
 from graphfix.cli.help_groups import GroupedCommand, RenamedOption
-from graphfix.cli.limits import check_file_size, check_size
 from graphfix.cli.shared import CONTEXT
+from graphfix.cli.work_options import work_options
 
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 
@@ -33,33 +33,7 @@ _LOCAL = ("127.0.0.1", "localhost", "::1")
     shell_complete=completion.targets,
     help="The target that is chosen at first.",
 )
-@click.option(
-    "--jobs", type=click.IntRange(min=1), default=2, show_default=True, help="How many at a time."
-)
-@click.option(
-    "--max-size",
-    default="512MiB",
-    show_default=True,
-    callback=check_file_size,
-    metavar="SIZE",
-    help="The largest file that is taken.",
-)
-@click.option(
-    "--max-memory",
-    default="4GiB",
-    show_default=True,
-    callback=check_size,
-    metavar="SIZE",
-    help="What the work on a model may take.",
-)
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
-    default=300.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long a model is worked on.",
-)
+@work_options
 @click.option(
     "--keep-for",
     "--keep",

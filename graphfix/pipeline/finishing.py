@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from msgspec import structs
 
@@ -54,7 +55,9 @@ from graphfix.report import (
     Verdict,
     every_site_equal,
 )
-from graphfix.report.costs import IntegerPlaces
+
+if TYPE_CHECKING:
+    from graphfix.report.costs import IntegerPlaces
 
 UNCALLED = "it refers to an attribute of its function, and nothing calls that"
 CUT = "more nodes come before it than are proved with it"

@@ -43,11 +43,11 @@ from graphfix.pipeline.sweep import (
 )
 from graphfix.pipeline.validation import interface
 from graphfix.report import LOSSY, Finding, IoChange, Placement
-from graphfix.report.costs import IntegerPlaces
 from graphfix.validity.examination import examine, types_said
 
 if TYPE_CHECKING:
     from graphfix.analysis.integer_products import Products
+    from graphfix.report.costs import IntegerPlaces
 
 # How many nodes a model may become: this many times what it has, and some more if it is small.
 GROWTH, SMALL_GROWTH = 3, 10_000

@@ -40,7 +40,6 @@ from graphfix.pipeline.run import Run
 from graphfix.pipeline.sweep import first_of
 from graphfix.pipeline.validation import interface
 from graphfix.report import MENDED, Finding, Placement
-from graphfix.report.costs import IntegerPlaces
 from graphfix.validity.complaints import element_type_complaints, fits, form_complaints
 
 if TYPE_CHECKING:
@@ -225,6 +224,8 @@ def _look_after(run: Run) -> None:
     was = run.products
     now = _products(run, always=True) if was is not None and was.places else None
     if was is not None and now is not None and now.places < was.places:
+        from graphfix.report.costs import IntegerPlaces
+
         share = None if not was.work or now.work is None else now.work / was.work
         run.integers = IntegerPlaces(was.places, now.places, share)
 
