@@ -13,11 +13,12 @@ import importlib
 import json
 import pkgutil
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, cached_property, partial
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from graphfix.engines.interface import (
     Loaded,
@@ -29,7 +30,7 @@ from graphfix.engines.interface import (
     Taken,
     Written,
 )
-from graphfix.engines.versions import PROFILES, Store, VersionedName, parse_name, sort_key, unpacked
+from graphfix.engines.versions import Store, name_order, parse_name, read_store, unpacked
 from graphfix.errors import EngineFailed, PassBug
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ class Engine:
     def names(self) -> tuple[str, ...]:
         """Return the names of its profiles, oldest first."""
         found = (*self._versions["names"], *(path.stem for path in self._files))
-        return tuple(sorted(filter(self._is_own, found), key=_order))
+        return tuple(sorted(filter(self._is_own, found), key=name_order))
 
     def _is_own(self, name: str) -> bool:
         """Say whether a profile in the folder is of this family, not of one that shares it."""
@@ -141,10 +142,7 @@ class Engine:
 
     @cached_property
     def _versions(self) -> Store:
-        path = None if self.folder is None else self.folder / PROFILES
-        if path is None or not path.is_file():
-            return {"names": []}
-        return cast("Store", json.loads(path.read_text(encoding="utf-8")))
+        return {"names": []} if self.folder is None else read_store(self.folder)
 
     @cached_property
     def _files(self) -> tuple[Path, ...]:
@@ -397,11 +395,6 @@ class Engine:
         return HostedRunner(host, model, path, parts=parts, static=meant.static_shapes)
 
 
-def _order(name: str) -> tuple[tuple[tuple[int, ...], str], str]:
-    parsed = parse_name(name) or VersionedName(name, (0,))
-    return sort_key(parsed.version, parsed.variant), name
-
-
 @cache
 def engines() -> tuple[Engine, ...]:
     """Return the families that lie next to this file, in the order of lists.
@@ -446,15 +439,10 @@ def _engines_of_package(package: str) -> tuple[Engine, ...]:
 @cache
 def engine_of(family: str) -> Engine:
     """Return the engine of a family; one that is as ONNX says where no one knows the family."""
-    for known in _nearest_first():
+    # Installed packages are looked at only where the families next to this file do not do.
+    for known in chain.from_iterable(found() for found in (engines, every_engine)):
         if known.family == family:
             return known
     unknown = Engine()
     unknown.family = unknown.title = family
     return unknown
-
-
-def _nearest_first() -> Iterator[Engine]:
-    """Walk the families; installed packages are looked at only where the others do not do."""
-    yield from engines()
-    yield from every_engine()

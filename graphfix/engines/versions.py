@@ -93,6 +93,12 @@ def sort_key(version: tuple[int, ...], variant: str = "") -> Order:
     return version + (0,) * (_WIDTH - len(version)), variant
 
 
+def name_order(name: str) -> tuple[Order, str]:
+    """Return what orders names of profiles, where one without a version is the oldest."""
+    parsed = parse_name(name) or VersionedName(name, (0,))
+    return sort_key(parsed.version, parsed.variant), name
+
+
 def dotted(version: tuple[int, ...]) -> str:
     """Write a version as text: ``(8, 6)`` is ``8.6``."""
     return ".".join(str(part) for part in version)
@@ -266,6 +272,14 @@ def _ordered(table: Table) -> list[tuple[str, Any]]:
         (key, list(cast("Table", value).items()) if isinstance(value, Mapping) else value)
         for key, value in table.items()
     )
+
+
+def read_store(folder: Path) -> Store:
+    """Return the tables of the family in a folder; of no version where it has no such file."""
+    path = folder / PROFILES
+    if not path.is_file():
+        return {"names": []}
+    return cast("Store", json.loads(path.read_text(encoding="utf-8")))
 
 
 def unpacked(store: Store, name: str) -> dict[str, Any]:
