@@ -29,7 +29,7 @@ from graphfix.proving.sites.samples import (
 from graphfix.proving.sites.shorter import Shorter
 from graphfix.proving.sites.shrinking import shrink
 from graphfix.proving.sites.sizes_tried import SizesTried
-from graphfix.proving.sites.truth import NonEmptyEngine, Truth
+from graphfix.proving.sites.truth import FittingEngine, Truth
 from graphfix.proving.values.kinds import Feed, Value, is_floating, leaves
 from graphfix.proving.verdict.inside import Inside
 from graphfix.proving.verdict.judge import Judge
@@ -140,7 +140,7 @@ class SiteProof:
             styles = (*styles, *FOR_INTEGERS * _ROUNDS)
         self._truth = Truth(original)
         self._inside = Inside(original)
-        self._joins = self._inside.joins
+        self._unchecked = self._inside.has_unchecked
         if case.claims and not gentle:
             styles = (*styles[:_CLAIMED_AFTER], Style.SPECIAL, *styles[_CLAIMED_AFTER:])
         if case.short is not None and case.before is case.short.before:
@@ -174,7 +174,8 @@ class SiteProof:
             found = self._look(feed, expected, Style.GIVEN)
             if found is not None:
                 return found
-        engine = NonEmptyEngine(self._before) if self._maker.is_dynamic() else self._before
+        dynamic = self._maker.is_dynamic()
+        engine = FittingEngine(self._before, self._inside) if dynamic else self._before
         seconds = _SEARCH if self._case.own is None else _SEARCH_WITH_OWN
         samples = Samples(self._case.before, engine, self._maker, None, seconds)
         for number, style in enumerate(self._styles[:1] if once else self._styles):
@@ -313,7 +314,7 @@ class SiteProof:
         if meant is None:
             return None
         expected = meant
-        differs = (style in _ODD or self._joins) and self._judge.differs(expected, got)
+        differs = (style in _ODD or self._unchecked) and self._judge.differs(expected, got)
         if differs and not self._is_meant(feed, style):
             return None
         if self._judge.take(feed, expected, got):

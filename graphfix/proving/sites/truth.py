@@ -9,19 +9,22 @@ from graphfix.proving.runners.engine import Engine
 from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.runners.inexact import has_inexact_integers
 from graphfix.proving.values.kinds import Feed, Value, is_integer, leaves
+from graphfix.proving.verdict.inside import Inside
 from graphfix.proving.verdict.numbers import compare
 
 
-class NonEmptyEngine:
-    """What was there before, on inputs that give it something to compute."""
+class FittingEngine:
+    """What was there before, on inputs that fit and give it something to compute."""
 
-    def __init__(self, engine: Engine) -> None:
-        """Wrap what runs it."""
+    def __init__(self, engine: Engine, inside: Inside) -> None:
+        """Wrap what runs it, and what says whether its operators take their operands."""
         self.name = engine.name
-        self._engine = engine
+        self._engine, self._inside = engine, inside
 
     def run(self, feed: Feed) -> dict[str, Value]:
-        """Run once; raises `EngineFailed` where every result is empty."""
+        """Run once; raises `EngineFailed` where inputs do not fit or every result is empty."""
+        if not self._inside.takes(feed):
+            raise EngineFailed("the operands do not fit each other")
         found = self._engine.run(feed)
         arrays = [array for value in found.values() for _, array in leaves(value)]
         if arrays and all(array is not None and not array.size for array in arrays):

@@ -25,6 +25,9 @@ from graphfix.proving.verdict.numbers import finite, widened
 _RECURRENT = frozenset({"LSTM", "GRU", "RNN"})
 # Where the operands are that are joined along an axis; scales and zero points are between them.
 _JOINED = {"Concat": slice(None), "QLinearConcat": slice(2, None, 3)}
+_SKIPS = ("SkipLayerNormalization", "SkipSimplifiedLayerNormalization")
+# Operators that onnxruntime runs where their operands do not fit.
+_UNCHECKED = frozenset({*_JOINED, *_SKIPS})
 # Arithmetic whose kernels give NaN where IEEE 754 does, and what gives it on where it gets it.
 _MAKES_NAN = frozenset({"Div", "Sqrt"})
 _CARRIES_NAN = (
@@ -44,9 +47,9 @@ class Inside:
         self._engine: Engine | None = None
 
     @property
-    def joins(self) -> bool:
-        """Whether anything is joined in the main graph."""
-        return any(node.op_type in _JOINED for node in self._original.proto.graph.node)
+    def has_unchecked(self) -> bool:
+        """Whether the main graph has an operator that runs where its operands do not fit."""
+        return any(node.op_type in _UNCHECKED for node in self._original.proto.graph.node)
 
     def is_meant(self, feed: Feed) -> bool:
         """Say whether what the original computes is what ONNX says; True where no one can look."""
@@ -71,18 +74,29 @@ class Inside:
     def is_written(self, feed: Feed) -> bool:
         """Say whether the original writes all that it gives; True where no one can look.
 
-        Where joined tensors do not fit, onnxruntime leaves parts of the result as its memory was.
+        Where joined tensors do not fit, onnxruntime leaves parts of the result as its memory was;
+        of a skip for more sequences than there are it takes the first.
         """
-        if not self.joins:
+        if not self.has_unchecked:
             return True
+        if not self.takes(feed):
+            return False
         try:
             if self._engine is None:
                 self._engine = self._original.of(_open(self._original.proto)).open()
             values = {**feed, **self._engine.run(feed)}
         except (EngineFailed, MemoryError):
             return True
+        return self.takes(values)
+
+    def takes(self, values: Mapping[str, Value]) -> bool:
+        """Say whether operators that do not look at their operands take those that are known.
+
+        Args:
+            values: Tensors of the main graph by name, such as its inputs.
+        """
         nodes = self._original.proto.graph.node
-        return not any(_is_forbidden(n, values) for n in nodes if n.op_type in _JOINED)
+        return not any(_is_forbidden(n, values) for n in nodes if n.op_type in _UNCHECKED)
 
     def _gives_nan(self, odd: set[str], found: Mapping[str, Value]) -> bool:
         """Say whether all that is not finite is a NaN which ONNX leaves no choice about."""
@@ -119,7 +133,7 @@ def _is_finite(value: Value) -> bool:
     )
 
 
-def _is_forbidden(node: onnx.NodeProto, values: dict[str, Value]) -> bool:
+def _is_forbidden(node: onnx.NodeProto, values: Mapping[str, Value]) -> bool:
     """Say whether ONNX forbids what a node is given, and onnxruntime runs it all the same."""
     check = _FORBIDDEN.get(node.op_type)
     given = [values.get(name) for name in node.input]
@@ -193,8 +207,18 @@ def _no_place(node: onnx.NodeProto, x: Array | None, condition: Array) -> bool:
     return bool(condition[size:].any())
 
 
+def _no_batch(node: onnx.NodeProto, x: Array | None, skip: Array) -> bool:
+    """A skip for other sequences than the input has: onnxruntime (1.32) looks at two axes of it.
+
+    It is (batch, sequence, hidden), (1, sequence, hidden) or (sequence, hidden)
+    (microsoft/onnxruntime docs/ContribOperators.md).
+    """
+    return x is not None and x.ndim == skip.ndim == 3 and skip.shape[0] not in (1, x.shape[0])
+
+
 _FORBIDDEN: dict[str, Callable[[onnx.NodeProto, Array | None, Array], bool]] = {
     "Reshape": _no_size,
     "GatherND": _no_element,
     "Compress": _no_place,
+    **dict.fromkeys(_SKIPS, _no_batch),
 }

@@ -10,6 +10,7 @@ import graphfix
 from graphfix.proving.runners.first_engine import RunnableModel
 from graphfix.proving.values.kinds import Feed
 from graphfix.proving.verdict.inside import Inside
+from graphfix.report import Verdict
 
 
 def inside(text: str) -> Inside:
@@ -103,16 +104,52 @@ def test_a_quantized_tensor_that_is_left_out_is_seen(rows: int, *, meant: bool) 
     )
     feed: Feed = {"a": np.ones((rows, 4), np.uint8), "b": np.ones((3, 2), np.uint8)}
     looking = Inside(RunnableModel(model))
-    assert looking.joins
+    assert looking.has_unchecked
     assert looking.is_meant(feed) is meant
     assert looking.is_written(feed) is meant
+
+
+@pytest.mark.parametrize(("batch", "meant"), [(2, False), (1, True), (3, True)])
+@pytest.mark.parametrize("op", ["SkipLayerNormalization", "SkipSimplifiedLayerNormalization"])
+def test_a_skip_for_more_sequences_is_seen(op: str, batch: int, *, meant: bool) -> None:
+    """Onnxruntime takes the first sequences of it, or reads after its end."""
+    model = parser.parse_model(
+        '<ir_version: 8, opset_import: ["": 17, "com.microsoft": 1]> '
+        "g (float[N, 5, 4] x, float[M, 5, 4] skip, float[4] gamma) => (float[P, 5, 4] y) "
+        f"{{ y = com.microsoft.{op} (x, skip, gamma) }}"
+    )
+    feed: Feed = {
+        "x": np.ones((3, 5, 4), np.float32),
+        "skip": np.ones((batch, 5, 4), np.float32),
+        "gamma": np.ones(4, np.float32),
+    }
+    looking = Inside(RunnableModel(model))
+    assert (looking.has_unchecked, looking.takes(feed)) == (True, meant)
+    assert (looking.is_meant(feed), looking.is_written(feed)) == (meant, meant)
+
+
+def test_a_skip_of_another_unknown_batch_is_repaired() -> None:
+    """The batch of one operand is named, that of the other is what a Reshape leaves open."""
+    text = """<ir_version: 8, opset_import: ["": 17, "com.microsoft": 1]>
+    g (float[B,20] b, float[B,5,4] x) => (float[B,5,4] y, float[B,5,4] w)
+    <float[4] gamma = {0.5, 1, 2, 1}, float[4] beta = {0, 1, 0, 1}, float[4] bias = {1, 0, 1, 0}>
+    { r = Sigmoid (b)  s = Constant <value = int64[3] {-1, 5, 4}> ()  a = Reshape (r, s)
+      y, m, v, w = com.microsoft.SkipLayerNormalization (a, x, gamma, beta, bias) }"""
+    result = graphfix.run(parser.parse_model(text), target="trt8")
+    (ran,) = (o for o in result.report.outcomes if o.pass_id == "skip-layer-normalization-to-add")
+    assert result.exit_code == 0
+    assert [site.certificate and site.certificate.status for site in ran.sites] == [Verdict.EQUAL]
 
 
 def test_what_joins_nothing_writes_all() -> None:
     """A NaN that is not meant is written all the same."""
     looking = inside("g (float[N] x) => (float[N] y) { y = Log (x) }")
     feed: Feed = {"x": np.array([-1], np.float32)}
-    assert (looking.joins, looking.is_written(feed), looking.is_meant(feed)) == (False, True, False)
+    assert (looking.has_unchecked, looking.is_written(feed), looking.is_meant(feed)) == (
+        False,
+        True,
+        False,
+    )
 
 
 def test_a_gather_nd_of_free_sizes_is_repaired() -> None:
