@@ -3,8 +3,8 @@
     python -m benchmarks.tied FOLDER [--tool onnxsim="python -m onnxsim {in} {out}"] > page.md
 
 Of each file of FOLDER that holds weights of 64 bytes and more twice, a row says the bytes of the
-file and of its weights as it is, after `graphfix run --target ort`, and after each tool: a command
-in which {in} and {out} are files.
+file and of its weights as it is, after `graphfix run --target ort`, without and with `--strip`, and
+after each tool: a command in which {in} and {out} are files.
 """
 
 from __future__ import annotations
@@ -62,13 +62,13 @@ def made_by(command: str, path: Path) -> tuple[int, int] | None:
 
 def rows(folder: Path, tools: Mapping[str, str]) -> Iterator[str]:
     """Yield the lines of the table."""
-    names = ["as it is", "graphfix", *tools]
+    names = ["as it is", "graphfix", "graphfix --strip", *tools]
     yield f"| network | {' | '.join(names)} |"
     yield "|---" * (len(names) + 1) + "|"
     for path in sorted(folder.rglob("*.onnx"), key=lambda each: each.stat().st_size):
         if not spared(path):
             continue
-        cells = [measured(path), made_by(_OURS, path)]
+        cells = [measured(path), made_by(_OURS, path), made_by(f"{_OURS} --strip", path)]
         cells += [made_by(command, path) for command in tools.values()]
         shown = ["fails" if each is None else f"{each[0]:,} ({each[1]:,})" for each in cells]
         yield f"| {path.stem} | {' | '.join(shown)} |"

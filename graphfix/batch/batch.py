@@ -14,6 +14,7 @@ from graphfix.batch.jobs import Job, Row, content_of, key_of
 from graphfix.batch.ledger import NAME, Ledger
 from graphfix.batch.sources import Source, filesystem, is_url
 from graphfix.errors import UsageError
+from graphfix.ir.storage.shared_weights import Shared, share_weights
 
 
 class Crew(Protocol):
@@ -53,11 +54,13 @@ class Fleet(Struct, frozen=True):
         rows: Of every model and target, in the order in which they were named.
         targets: The targets.
         made: How many rows were made now; the others were there.
+        shared: What became of weights that several results hold; None where that was not asked.
     """
 
     rows: tuple[Row, ...]
     targets: tuple[str, ...]
     made: int
+    shared: Shared | None = None
 
     @property
     def words(self) -> dict[str, Counter[str]]:
@@ -106,6 +109,16 @@ def run_fleet(request: Request, crew: Crew, reported: Callable[[Row, int, int], 
         ledger.close()
     rows = tuple(replace(known[j.key], name=j.name, model=j.model) for j in jobs if j.key in known)
     return Fleet(rows, request.targets, made)
+
+
+def with_shared_weights(fleet: Fleet) -> Fleet:
+    """Store what several results hold once, in a data file next to them.
+
+    Raises:
+        UsageError: The results cannot be written.
+    """
+    written = [path for row in fleet.rows if row.output and (path := Path(row.output)).is_file()]
+    return replace(fleet, shared=share_weights(written)) if written else fleet
 
 
 def _jobs(request: Request) -> Iterator[Job]:

@@ -19,7 +19,7 @@ from graphfix.cli.parameters import (
     shapes,
 )
 from graphfix.cli.settings_file import SettingsCommand, settings_option, settings_used
-from graphfix.cli.shared import CONTEXT, FILE, fallback_option, output_options
+from graphfix.cli.shared import CONTEXT, FILE, fallback_option, output_options, share_option
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -108,6 +108,7 @@ def _names(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...])
     help="Take rules for enough where the engine, whose converter guesses, is not asked.",
 )
 @fallback_option
+@share_option
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),
@@ -148,6 +149,7 @@ def batch(
     no_cache: bool,
     scheduler: str | None,
     reports: tuple[Path, ...],
+    share_weights: bool,
     as_json: bool,
     **asked: Any,
 ) -> int:
@@ -164,12 +166,14 @@ def batch(
     3 no model could be read; 5 a fault in graphfix; 130 Ctrl-C, what is done is
     kept.
     """
-    from graphfix.batch.batch import Request, run_fleet, versions
+    from graphfix.batch.batch import Request, run_fleet, versions, with_shared_weights
     from graphfix.batch.sources import is_url, sources
     from graphfix.cli.fleet_progress import telling
 
     if rows is None and is_url(out):
         raise click.UsageError("--out is a URL: say where rows are kept with --rows DIR")
+    if share_weights and is_url(out):
+        raise click.UsageError("--share-weights requires a folder; --out is a URL")
     if not is_url(out) and Path(out).exists() and not Path(out).is_dir():
         raise click.UsageError(f"--out {out} is a file, not a folder")
     options = _options(**asked)
@@ -192,6 +196,8 @@ def batch(
         total = len(request.models) * len(request.targets)
         with telling(request.targets, total, quiet=as_json) as reported:
             fleet = run_fleet(request, _crew(scheduler, jobs), reported)
+        if share_weights:
+            fleet = with_shared_weights(fleet)
     except KeyboardInterrupt:
         from graphfix.cli.console import say
 

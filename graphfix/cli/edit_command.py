@@ -20,6 +20,7 @@ from graphfix.cli.shared import (
     detail_options,
     model_argument,
     output_options,
+    share_option,
 )
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ class _InOrder(GroupedCommand):
     show_default=True,
     help="What to do with external data.",
 )
+@share_option
 @click.option("--no-provenance", is_flag=True, help="Write no graphfix metadata into the model.")
 @report_option(".html", ".json")
 @detail_options

@@ -28,8 +28,8 @@ _GROUPS = {
         "--certificates --no-cache"
     ),
     "Where the result goes": (
-        "--output --out --in-place --force --dry-run --data --no-provenance --write-recipe "
-        "--rows --fresh --report --example --reproducers --anonymize"
+        "--output --out --in-place --force --dry-run --data --share-weights --strip "
+        "--no-provenance --write-recipe --rows --fresh --report --example --reproducers --anonymize"
     ),
     "What is printed": "--verbose --quiet --json --debug --help",
     "Limits": (

@@ -131,6 +131,11 @@ if TYPE_CHECKING:
     help="Keep the results of comparisons there, and reuse those of runs on other models.",
 )
 @click.option("--anonymize", is_flag=True, help="Put no names and no weights into those folders.")
+@click.option(
+    "--strip",
+    is_flag=True,
+    help="Leave out doc strings, and the metadata of nodes and tensors, as exporters write them.",
+)
 @click.option("--no-provenance", is_flag=True, help="Write no graphfix metadata into the model.")
 @detail_options
 @settings_option

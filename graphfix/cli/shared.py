@@ -204,6 +204,13 @@ fallback_option = click.option(
 )
 
 
+share_option = click.option(
+    "--share-weights",
+    is_flag=True,
+    help="Store weights that several results hold once, in a data file next to them.",
+)
+
+
 def selection_options(function: Function) -> Function:
     """Add ``--target`` and everything else that says which passes act on a model, and how far."""
     for add in (

@@ -14,6 +14,7 @@ from graphfix.edits.step import Edit, FreeSize, Step, Subject
 from graphfix.errors import InvalidModel, UsageError
 from graphfix.ir.model import Model
 from graphfix.ir.storage.reading import check_proto
+from graphfix.ir.storage.shared_weights import Shared
 from graphfix.pipeline.hooks import Hook
 from graphfix.pipeline.model_files import as_model, check_acyclic, guarded
 from graphfix.pipeline.settings import inputs_file
@@ -61,12 +62,14 @@ class Edited:
         steps: What each did, in order.
         parts: Further models that they made, by the file that each is for.
         verified: Whether proofs were asked for.
+        shared: What became of weights that several results hold; None where that was not asked.
     """
 
     model: Model
     steps: tuple[Done, ...]
     parts: Mapping[Path, Model] = field(default_factory=dict[Path, Model])
     verified: bool = True
+    shared: Shared | None = None
 
     @property
     def proofs(self) -> tuple[Proof, ...]:

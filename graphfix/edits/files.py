@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from graphfix.edits.recipes import Entry, edit_of, read_recipe, write_recipe
 from graphfix.edits.step import Edit
 from graphfix.errors import UsageError
 from graphfix.ir.model import Model
+from graphfix.ir.storage.shared_weights import share_weights
 from graphfix.ir.version import __version__
 from graphfix.pipeline.files import PROVENANCE, check_writable
 from graphfix.pipeline.hooks import Hook
@@ -32,6 +33,7 @@ class EditRequest:
             a file.
         output: Where the result goes; None where edits write files of their own.
         write_recipe: Where the steps go as a recipe, once they are done.
+        share_weights: Whether what several results hold is stored once, in a file next to them.
     """
 
     model: Path | Model
@@ -45,6 +47,7 @@ class EditRequest:
     sizes: Mapping[str, Sequence[int]] = field(default_factory=dict[str, Sequence[int]])
     data: str = "keep"
     provenance: bool = True
+    share_weights: bool = False
 
 
 def edit_file(
@@ -79,6 +82,12 @@ def edit_file(
         "shapes": request.sizes,
     }
     found = edit(model, edits, hooks=hooks, **how)
+    if request.share_weights and len(found.parts) + (request.output is not None) < 2:
+        raise UsageError(
+            "there is one result, and nothing to share with",
+            where="--share-weights",
+            hint="it is for --split and --split-by",
+        )
     for path in found.parts:
         check_writable(path, request.model, force=request.force)
     if found.exit_code == 4:
@@ -99,6 +108,8 @@ def edit_file(
             put(bytes_of(each, request.data))
         else:
             save(each, path, data=request.data)
+    if request.share_weights:
+        return replace(found, shared=share_weights(list(files)))
     return found
 
 

@@ -14,7 +14,7 @@ from graphfix.errors import InvalidModel, UsageError
 from graphfix.ir.model import Model
 from graphfix.ir.operator_aliases import treated
 from graphfix.ir.protos import called, normal_domain
-from graphfix.ir.storage.provenance import FROM, MADE_BY
+from graphfix.ir.storage.provenance import FROM, MADE_BY, stripped
 from graphfix.ir.storage.reading import read_model
 from graphfix.ir.storage.saving import write_all, write_atomically
 from graphfix.ir.version import __version__
@@ -64,6 +64,7 @@ class RunRequest(RunOptions):
     anonymize: bool = False
     treat_as: Sequence[str] = ()
     time: bool = False
+    strip: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +275,7 @@ def _run(
     if result.exit_code == 4 or (request.strict and (findings_left or result.exit_code == 1)):
         return result
     applied = any(outcome.status is Status.APPLIED for outcome in report.outcomes)
-    unchanged = not applied and not request.shapes and not said
+    unchanged = not applied and not request.shapes and not said and not request.strip
     if not unchanged and request.provenance:
         result.model.metadata.update(provenance(report))
         note_origins(result.model, report)
@@ -282,17 +283,20 @@ def _run(
         return result
     for hook in hooks:
         hook.stage("save")
+    saved = result.model
+    if request.strip:
+        saved = Model(stripped(saved.to_proto()), base_dir=saved.base_dir)
     if request.output == STANDARD:
-        name, raw = OUTPUT, bytes_of(result.model, request.data)
+        name, raw = OUTPUT, bytes_of(saved, request.data)
         (put or len)(raw)
     else:
         path = output_path(request, partial=findings_left and settings.target is not None)
         if unchanged and not external and isinstance(request.model, Path):
             _copy(request.model, path, report.input.sha256)
         else:
-            save(result.model, path, data=request.data)
+            save(saved, path, data=request.data)
         name, raw = str(path), path.read_bytes()
-    return replace(result, report=replace(report, output=_facts_of(result.model, name, raw)))
+    return replace(result, report=replace(report, output=_facts_of(saved, name, raw)))
 
 
 def _copy(source: Path, path: Path, sha256: str) -> None:

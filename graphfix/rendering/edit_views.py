@@ -6,12 +6,24 @@ from collections.abc import Sequence
 from os.path import basename
 from pathlib import Path
 
+from msgspec import to_builtins
+
 from graphfix.edits.engine import Done, Edited
 from graphfix.edits.proof import Proof
 from graphfix.edits.step import FreeSize
 from graphfix.rendering.as_json import SCHEMA, Json, verification_json
 from graphfix.rendering.short_lines import Listed, fitted, labelled_short, labelled_whole, one_line
-from graphfix.rendering.style import PLAIN, Style, capped, count, join, labelled, printable, wrap
+from graphfix.rendering.style import (
+    PLAIN,
+    Style,
+    capped,
+    count,
+    join,
+    labelled,
+    printable,
+    shared_text,
+    wrap,
+)
 from graphfix.rendering.wording import Word
 
 _SAID = {
@@ -47,6 +59,8 @@ def short_edit(model: str, output: Path | None, found: Edited, *, style: Style =
     lines = [edit_line(model, found, style=style)]
     for path in _files(output, found):
         lines += labelled_whole("output", path)
+    if found.shared is not None:
+        lines += labelled_whole("weights", shared_text(found.shared))
     proofs = found.proofs
     held = [proof for proof in proofs if proof.equal]
     tried = [p.verification.samples for p in held if p.verification.samples]
@@ -121,6 +135,8 @@ def edit_text(model: str, output: Path | None, found: Edited, *, style: Style = 
             lines += wrap(printable(proof_text(proof)), "    ", "  ")
     files = _files(output, found)
     lines += ["", *(line for path in files for line in labelled("output", printable(path), 2))]
+    if found.shared is not None:
+        lines += labelled("weights", shared_text(found.shared), 2)
     return join(lines if files else lines[:-1])
 
 
@@ -153,6 +169,7 @@ def edit_json(model: str, output: Path | None, found: Edited) -> Json:
         "parts": [str(path) for path in found.parts] if wrote else [],
         "exit_code": found.exit_code,
         "verified": found.verified,
+        **({} if found.shared is None else {"shared_weights": to_builtins(found.shared)}),
         "edits": [
             {
                 "edit": step.option.removeprefix("--"),

@@ -10,7 +10,7 @@ from msgspec import to_builtins
 
 from graphfix.batch.batch import Fleet
 from graphfix.batch.jobs import SCHEMA, Row
-from graphfix.rendering.style import Style, capped, count, printable, wrap
+from graphfix.rendering.style import Style, capped, count, printable, shared_text, wrap
 from graphfix.rendering.wording import Word
 
 WORDS = {
@@ -71,6 +71,8 @@ def fleet_text(fleet: Fleet, style: Style) -> str:
         lines.append("")
     there = len(fleet.rows) - fleet.made
     lines.append(f"{count(fleet.made, 'run')} made, {there} known from before")
+    if fleet.shared is not None:
+        lines.append(f"weights: {shared_text(fleet.shared)}")
     return "\n".join(lines)
 
 
@@ -93,6 +95,7 @@ def fleet_json(fleet: Fleet, rows: Path) -> dict[str, Any]:
         "targets": {target: dict(words) for target, words in fleet.words.items()},
         "cures": {target: dict(c.most_common()) for target, c in fleet.cures.items()},
         "made": fleet.made,
+        **({} if fleet.shared is None else {"shared_weights": to_builtins(fleet.shared)}),
         "rows_file": str(rows),
         "rows": [{**to_builtins(row), "word": row.word} for row in fleet.rows],
     }

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from graphfix.ir.printing import printable as printable
+
+if TYPE_CHECKING:
+    from graphfix.ir.storage.shared_weights import Shared
 
 WIDTH = 80
 
@@ -87,6 +91,14 @@ def capped(items: Sequence[str], most: int) -> str:
 def count(number: int, noun: str, plural: str = "") -> str:
     """Return ``1 node``, ``2 nodes``."""
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+def shared_text(shared: Shared) -> str:
+    """Say what became of weights that several results hold."""
+    if not shared.weights:
+        return "no two results hold the same in two places"
+    there = f"{count(shared.weights, 'weight')} of the results are read in {', '.join(shared.data)}"
+    return f"{there}, {size(shared.spared)} less" if shared.spared > 0 else there
 
 
 def size(number: int) -> str:

@@ -7,7 +7,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from onnx import ModelProto, TensorProto
@@ -119,7 +119,7 @@ def _place_data(proto: ModelProto, path: Path, base: Path, data: str) -> None:
             take_in(tensor, base)
         return
     if any(is_aside(external_span(tensor)[0]) for tensor in tensors):
-        _gather(tensors, path, base)
+        gather(tensors, path, base)
         return
     same = base.resolve() == path.parent.resolve()
     if same and data in ("keep", "link"):
@@ -143,7 +143,7 @@ def _place_data(proto: ModelProto, path: Path, base: Path, data: str) -> None:
                 entry.value = names[entry.value]
 
 
-def _gather(tensors: list[TensorProto], path: Path, base: Path) -> None:
+def gather(tensors: Sequence[TensorProto], path: Path, base: Path) -> None:
     """Write what a model reads of all its data files to one file, each part once.
 
     What passes wrote again is not read any more, and would be most of the file.
