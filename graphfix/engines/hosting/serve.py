@@ -1,9 +1,11 @@
-"""The process that holds an engine: ``PYTHON -I serve.py PROGRAM PARENT MEMORY``.
+"""The process that holds an engine: ``PYTHON -I serve.py PROGRAM PARENT MEMORY [IDLE]``.
 
 It is self-contained, since the Python that has the engine is seldom the one that has graphfix:
 Python 3.8 or newer, the standard library, numpy, and what PROGRAM imports. PARENT is the process
 that started it, with which it ends; MEMORY the bytes of addresses that models may take, 0 for no
-limit.
+limit. With IDLE a process that took long to start survives who started it, for who comes next,
+unless it has said no to anything; it ends, with its folder, once nothing was asked for so many
+seconds.
 
 Requests and answers are lines of JSON on stdin and stdout:
 
@@ -27,6 +29,8 @@ import ctypes
 import importlib.util
 import json
 import os
+import select
+import shutil
 import signal
 import sys
 import time
@@ -34,17 +38,21 @@ from typing import Any, TextIO
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 _LONGEST = 4000
+KEPT = "kept"  # the file that says that the process survives who started it
+_LONG = 0.6  # seconds of a processor for starting that are worth it
 _WORK = 120  # seconds of a processor for one request: what converts the smallest model may need
 
 
-def main(program: str, parent: int, memory: int) -> None:
+def main(program: str, parent: int, memory: int, idle: float = 0.0) -> None:
     """Answer requests until there are no more.
 
     Args:
         program: The file that knows the engine.
         parent: The process to end with.
         memory: The most bytes of addresses for models; 0 for no limit.
+        idle: Seconds without a request after which it ends that survives its parent; 0 for never.
     """
+    folder = os.getcwd()
     _end_with(parent)
     # Engines print: the channel is kept for answers alone.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
@@ -58,9 +66,26 @@ def main(program: str, parent: int, memory: int) -> None:
         return
     _limit(memory)
     _say(answers, {"ready": True})
-    for line in sys.stdin:
+    if idle and time.process_time() > _LONG:
+        _survive(folder)
+    else:
+        idle = 0.0
+    while not idle or select.select([sys.stdin], [], [], idle)[0]:
+        line = sys.stdin.readline()  # one at a time, so that none waits in a buffer
+        if not line:
+            return
         _limit_work()
-        _say(answers, host.answer(json.loads(line)))
+        answer = host.answer(json.loads(line))
+        kept = os.path.join(folder, KEPT)
+        if idle and ("refused" in answer or "failed" in answer) and os.path.exists(kept):
+            os.unlink(kept)  # what it says next may be of what that has left in it
+        _say(answers, answer)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _survive(folder: str) -> None:
+    with open(os.path.join(folder, KEPT), "wb"):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, 0, 0, 0, 0)
 
 
 def _end_with(parent: int) -> None:
@@ -160,4 +185,4 @@ class _Host:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), *map(float, sys.argv[4:]))

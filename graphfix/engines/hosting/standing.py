@@ -12,6 +12,7 @@ import contextlib
 import json
 import os
 import select
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -32,6 +33,7 @@ from graphfix.engines.hosting.host import (
     loading,
     running,
 )
+from graphfix.engines.hosting.serve import KEPT
 from graphfix.errors import EngineFailed
 from graphfix.worker.limits import Limits
 from graphfix.worker.service import Crashed, OutOfTime
@@ -43,13 +45,22 @@ _BLOCK = 1 << 16
 
 
 class StandingEngine:
-    """The process, which ends with the thread that made it.
+    """The process, which ends with the thread that made it, or is kept for the next one.
 
     Attributes:
         folder: What askers borrow it by.
     """
 
-    def __init__(self, python: Path, program: Path, *, held: bool, capability: str = "") -> None:
+    def __init__(
+        self,
+        python: Path,
+        program: Path,
+        *,
+        held: bool,
+        capability: str = "",
+        kept: Path | None = None,
+        idle: int = 0,
+    ) -> None:
         """Start it, and wait for nothing.
 
         Args:
@@ -57,13 +68,14 @@ class StandingEngine:
             program: The family's ``program.py``.
             held: Whether the system holds it to a share of the memory.
             capability: What the program is to build for; empty for what it chooses.
+            kept: Where its folder is made where it may survive; None where it may not.
+            idle: After how many seconds without a question it ends then.
 
         Raises:
             OSError: It does not start.
         """
         memory = (Limits(0.0).allowed() or 0) if held else 0
-        self._temporary = tempfile.TemporaryDirectory(prefix="graphfix-engine-")
-        self.folder = Path(self._temporary.name)
+        self.folder = Path(tempfile.mkdtemp(prefix="graphfix-engine-", dir=kept))
         words = [str(python.absolute()), "-Iu", str(SERVE), str(program.absolute())]
         variables = {"TMPDIR": str(self.folder), **({CAPABILITY: capability} if capability else {})}
         environment = {"ORT_DISABLE_TELEMETRY": "1", **os.environ, **variables}
@@ -74,10 +86,14 @@ class StandingEngine:
                 # An end for reading is never waited for; then there is one to write to.
                 opened.append(os.open(self.folder / name, os.O_RDONLY | os.O_NONBLOCK))
                 opened.append(os.open(self.folder / name, os.O_WRONLY))
+            if kept:  # it has both ends itself, and sees no end of what it reads
+                for which, name in ((0, _REQUESTS), (3, _REPLIES)):
+                    os.close(opened[which])
+                    opened[which] = os.open(self.folder / name, os.O_RDWR)
             asked, self._asks, self._heard, said = opened
             os.set_blocking(asked, True)
             self._process = subprocess.Popen(
-                [*words, str(os.getpid()), str(memory)],
+                [*words, str(os.getpid()), str(memory), *([str(idle)] if kept else [])],
                 stdin=asked,
                 stdout=said,
                 stderr=subprocess.DEVNULL,
@@ -88,7 +104,7 @@ class StandingEngine:
         except OSError:
             for each in opened:
                 os.close(each)
-            self._temporary.cleanup()
+            shutil.rmtree(self.folder, ignore_errors=True)
             raise
         # The other two stay open, so that neither side reads an end between two askers.
         os.close(asked)
@@ -100,13 +116,18 @@ class StandingEngine:
         return self._process.poll() is None and can_be_borrowed(self.folder)
 
     def close(self) -> None:
-        """End it."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+        """End it, unless it is kept and of use to the next one."""
+        survives = (self.folder / KEPT).exists() and self.is_of_use()
+        if not survives:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
         os.close(self._asks)
         os.close(self._heard)
-        self._temporary.cleanup()
+        if not survives:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        else:
+            self._process.returncode = 0  # no one waits for it any more
 
 
 class BorrowedHost:
@@ -193,8 +214,11 @@ def host_from(folder: str, name: str, start: Callable[[], Host]) -> Host | Borro
 
 def can_be_borrowed(folder: Path) -> bool:
     """Say whether a standing process is there, and lent to no one."""
-    if (folder / _LENT).exists():
-        return False
+    return not (folder / _LENT).exists() and lives(folder)
+
+
+def lives(folder: Path) -> bool:
+    """Say whether a standing process is there."""
     try:
         os.close(os.open(folder / _REQUESTS, os.O_WRONLY | os.O_NONBLOCK))
     except OSError:  # nothing reads it
