@@ -14,6 +14,9 @@ class EngineAnswer:
         domain: The domain of the operator.
         op: The operator.
         form: The form that it said it of, as `form_text` of `node_forms` gives it.
+        meaning: Of what differs, the same form in the oldest opset of that meaning, as
+            `meaning_text` gives it: it is said of that form in each of these opsets. Empty where
+            it is said of `form` alone.
         sizes: The sizes that it said it of, as `sizes_text` gives them; empty for all.
         place: The outputs of the one node that it said it of, for what is so in this place alone;
             empty for every node of the form.
@@ -32,3 +35,4 @@ class EngineAnswer:
     refusal: str = ""
     difference: str = ""
     example: str = field(default="", compare=False)
+    meaning: str = ""

@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Struct, field
 
 from graphfix.engines.answers import EngineAnswer
-from graphfix.engines.node_forms import form_text, sizes_text
+from graphfix.engines.node_forms import form_text, meaning_text, sizes_text
 from graphfix.engines.profile import Target
 from graphfix.ir.storage.saving import write_all, write_atomically
 from graphfix.ir.storage.user_folders import user_cache
@@ -35,7 +35,8 @@ class KeptAnswers(Struct):
     Attributes:
         engine: The engine with its version, for people.
         answers: What it said no to, of every node of a form or of some sizes.
-        taken: A digest of each form of which it took a node, with the sizes at which it did.
+        taken: A digest of each form and meaning of which it took a node, with the sizes at which
+            it did.
     """
 
     engine: str = ""
@@ -44,17 +45,23 @@ class KeptAnswers(Struct):
 
     def sizes_taken(self, node: NodeView) -> list[str]:
         """Return the sizes at which nodes of the form of this one were taken."""
-        return self.taken.get(_digest(node), [])
+        return self.taken.get(_digest(form_text(node)), [])
+
+    def untaken_meaning(self, node: NodeView) -> str:
+        """Return the meaning of a node; empty where one of it was taken in any opset."""
+        meaning = meaning_text(node)
+        return "" if _digest(meaning) in self.taken else meaning
 
     def note_taken(self, nodes: Iterable[NodeView]) -> None:
         """Take down that nodes were taken, as they are."""
         for node in nodes:
             if len(self.taken) >= _FORMS:
                 return
-            sizes = self.taken.setdefault(_digest(node), [])
             text = sizes_text(node)
-            if text not in sizes and len(sizes) < _SIZES:
-                sizes.append(text)
+            for form in {form_text(node), meaning_text(node)}:
+                sizes = self.taken.setdefault(_digest(form), [])
+                if text not in sizes and len(sizes) < _SIZES:
+                    sizes.append(text)
 
 
 def place_of(target: Target) -> Path | None:
@@ -90,5 +97,5 @@ def keep_answers(target: Target, said: KeptAnswers) -> None:
         write_atomically(path, lambda descriptor: write_all(descriptor, raw))
 
 
-def _digest(node: NodeView) -> str:
-    return sha256(form_text(node).encode()).hexdigest()[:16]
+def _digest(form: str) -> str:
+    return sha256(form.encode()).hexdigest()[:16]

@@ -8,6 +8,7 @@ most answers do not depend on them.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from hashlib import sha256
 from math import prod
 from typing import Any, TypeGuard
@@ -17,9 +18,10 @@ from onnx import SparseTensorProto, TensorProto
 
 from graphfix.engines.answers import EngineAnswer
 from graphfix.ir.graph import Graph
-from graphfix.ir.schemas import AttributeRef, default_of, form_of
+from graphfix.ir.schemas import AttributeRef, Form, default_of, form_of
 from graphfix.ir.storage.weights import load_array
 from graphfix.ir.views import Array, NodeView, Value
+from graphfix.opset.verdicts import verdict_of
 
 # How many numbers of a constant belong to the form; more are weights, as all matrices of floats.
 _FEW = 16
@@ -28,7 +30,9 @@ _FLOATS = frozenset({"float16", "bfloat16", "float32", "float64"})
 
 def is_of(answer: EngineAnswer, node: NodeView) -> bool:
     """Say whether an answer was given of a node like this one."""
-    if (answer.op, answer.domain) != (node.op, node.domain) or answer.form != form_text(node):
+    if (answer.op, answer.domain) != (node.op, node.domain):
+        return False
+    if answer.form != form_text(node) and (answer.meaning or None) != meaning_text(node):
         return False
     if answer.place:
         return answer.place == node.ref().outputs
@@ -37,7 +41,42 @@ def is_of(answer: EngineAnswer, node: NodeView) -> bool:
 
 def form_text(node: NodeView) -> str:
     """Return the form of a node in a line, ``Resize-19(mode=linear) float32 rank 4, ...``."""
+    return _text(node, form_of(node.op, node.opset, node.domain))
+
+
+def meaning_text(node: NodeView) -> str:
+    """Return the form that a node has in the oldest opset in which the same node means the same.
+
+    An engine that computes it differently does so whichever of these opsets a file is of; what it
+    does not take may be new to it.
+    """
     form = form_of(node.op, node.opset, node.domain)
+    neutral: set[str] = set()
+    while form is not None and not node.domain and form.since > 1:
+        older = form_of(node.op, form.since - 1)
+        if older is None or not _means_the_same(node, form, older):
+            break
+        neutral |= form.attributes - older.attributes
+        form = older
+    return _text(node, form, neutral)
+
+
+def _means_the_same(node: NodeView, newer: Form, older: Form) -> bool:
+    verdict = verdict_of(node.op, older.since, newer.since)
+    if verdict is None or older.attributes - newer.attributes:
+        return False
+    if len(node.inputs) > len(older.inputs) and not older.variadic_input:
+        return False
+    if any(node.attr(name) not in allowed for name, allowed in verdict.allow.items()):
+        return False
+    for name in newer.attributes - older.attributes:
+        default = default_of(newer, name)
+        if verdict.neutral.get(name, default) not in ("*", node.attr(name, default)):
+            return False
+    return True
+
+
+def _text(node: NodeView, form: Form | None, without: Container[str] = ()) -> str:
     names = set(node.attributes)
     if form is not None:
         names |= {name for name in form.attributes if default_of(form, name) is not None}
@@ -45,6 +84,7 @@ def form_text(node: NodeView) -> str:
     written = [
         f"{name}={_said(raw[name] if name in raw else default_of(form, name), node)}"  # type: ignore[arg-type]
         for name in sorted(names)
+        if name not in without
     ]
     operator = f"{node.domain}::{node.op}" if node.domain else node.op
     since = form.since if form is not None else node.opset

@@ -219,6 +219,7 @@ def answer_to(model: Model, said: Said, known: KeptAnswers) -> EngineAnswer | No
         refusal=said.refusal,
         difference="" if said.refusal else said.difference,
         example=example_of(at_fault),
+        meaning="" if said.refusal else known.untaken_meaning(at_fault),
     )
     before = frozenset(said.taken)
     taken = [v for v in views if not before.isdisjoint(v.ref().outputs) and is_of(answer, v)]

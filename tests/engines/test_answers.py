@@ -17,7 +17,7 @@ from graphfix.engines.kept_answers import (
     kept_answers,
     place_of,
 )
-from graphfix.engines.node_forms import form_text, is_of, sizes_text
+from graphfix.engines.node_forms import form_text, is_of, meaning_text, sizes_text
 from graphfix.engines.targets import load_target
 from graphfix.ir.model import Model
 from graphfix.ir.views import NodeView
@@ -212,3 +212,41 @@ def test_what_cannot_be_kept_is_had_again(tmp_path: Path, monkeypatch: pytest.Mo
     target = load_target("openvino")
     keep_answers(target, KeptAnswers("Acme 1"))
     assert kept_answers(target) == KeptAnswers()
+
+
+def resized(opset: int, attributes: str, mode: str = "linear") -> NodeView:
+    written = f'<mode = "{mode}", nearest_mode = "floor"{attributes}>'
+    text = f"""<ir_version: 8, opset_import: ["": {opset}]>
+    g (float[1, 2, 4, 4] x) => (float[1, 2, 2, 2] y) <float[4] s = {{1, 1, 0.5, 0.5}}>
+    {{ y = Resize {written} (x, , s) }}"""
+    return loaded(text)[1][0]
+
+
+@pytest.mark.parametrize(
+    ("opset", "attributes", "same"),
+    [
+        (13, "", True),
+        (18, "", True),
+        (19, ", antialias = 0", False),  # an adapter leads there
+        (18, ", antialias = 1", False),
+        (18, ", axes = [0, 1, 2, 3]", False),
+    ],
+)
+def test_what_differs_does_so_in_each_opset_of_the_same_meaning(
+    opset: int, attributes: str, same: bool
+) -> None:
+    at_fault = resized(13, "")
+    answer = said_of(at_fault, refusal="", difference="by 1", meaning=meaning_text(at_fault))
+    assert is_of(answer, resized(opset, attributes)) is same
+    # What is refused in one opset may be taken in another.
+    refused = said_of(at_fault)
+    assert is_of(refused, resized(13, ""))
+    assert not is_of(refused, resized(18, ""))
+
+
+def test_a_form_taken_in_one_opset_and_wrong_in_another_are_kept_apart() -> None:
+    known = KeptAnswers()
+    assert known.untaken_meaning(resized(18, "")) == meaning_text(resized(13, "")) != ""
+    known.note_taken([resized(13, "")])
+    assert known.untaken_meaning(resized(18, "")) == ""
+    assert known.untaken_meaning(resized(18, "", "cubic")) != ""
