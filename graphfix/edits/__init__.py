@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from graphfix.edits.engine import Done, Edited, edit
+    from graphfix.edits.options.attach_nms import AttachNms, attach_nms
     from graphfix.edits.options.cutting import Extract, Split, extract, split
     from graphfix.edits.options.dynamic import Dynamic, dynamic
     from graphfix.edits.options.ends import (
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
 # Module -> the names that it has.
 _NAMES = {
     "graphfix.edits.engine": "Done Edited edit",
+    "graphfix.edits.options.attach_nms": "AttachNms attach_nms",
     "graphfix.edits.options.cutting": "Extract Split extract split",
     "graphfix.edits.options.dynamic": "Dynamic dynamic",
     "graphfix.edits.options.ends": (
@@ -88,6 +90,7 @@ _HOMES = {name: module for module, names in _NAMES.items() for name in names.spl
 
 __all__ = [
     "AddOutput",
+    "AttachNms",
     "Delete",
     "Dim",
     "Done",
@@ -121,6 +124,7 @@ __all__ = [
     "SwapChannels",
     "To",
     "add_output",
+    "attach_nms",
     "delete",
     "dim",
     "drop_input",

@@ -22,6 +22,7 @@ NUMPY: Mapping[OpKey, str] = {
     (DOMAIN, "Reverse"): "graphfix.edits.numpy_models:reverse",
     (DOMAIN, "Pass"): "graphfix.edits.numpy_models:hand_on",
     (DOMAIN, "Items"): "graphfix.edits.numpy_models:items",
+    (DOMAIN, "Detections"): "graphfix.edits.detections:detections",
     (DOMAIN, "RunFile"): "graphfix.edits.numpy_models:run_file",
 }
 

@@ -20,6 +20,7 @@ from graphfix.ir.model import Model
 from graphfix.ir.protos import called, copied
 from graphfix.pipeline.failing_run import blamed_node
 from graphfix.pipeline.model_types import evaluators_for
+from graphfix.pipeline.settings import inputs_file
 from graphfix.pipeline.verifying import on_disk
 from graphfix.proving.models import compare_files
 from graphfix.proving.runners.evaluators import OpKey
@@ -113,13 +114,14 @@ def _compared(claim: Equal, base_dir: str, how: HowToProve) -> Verification:
     known = _evaluators(claim.before, base_dir) | _evaluators(claim.after, base_dir)
     names = {info.name for info in claim.before.graph.input}
     asked = {name: sizes for name, sizes in (how.shapes or {}).items() if name in names}
-    options = ComparisonOptions(
-        inputs=how.inputs,
-        seed=how.seed,
-        evaluators={**known, **claim.numpy},
-        bindings={**asked, **claim.shapes},
-    )
     with ExitStack() as stack:
+        fed = stack.enter_context(inputs_file(claim.fed or None))
+        options = ComparisonOptions(
+            inputs=fed or how.inputs,
+            seed=how.seed,
+            evaluators={**known, **claim.numpy},
+            bindings={} if fed else {**asked, **claim.shapes},
+        )
         paths = {
             name: stack.enter_context(on_disk(proto, base_dir))
             for name, proto in claim.adjacent.items()

@@ -11,6 +11,7 @@ from typing import Literal, Protocol
 from onnx import ModelProto
 
 from graphfix.difference.scopes import Scope
+from graphfix.edits.arrays import Array
 from graphfix.proving.runners.evaluators import OpKey
 from graphfix.reduction.tensor_types import Types, Typist
 from graphfix.report import Verification
@@ -74,6 +75,7 @@ class Equal:
         stops: What is said of a node at which `before` stops where `after` runs, for an edit that
             cannot be done then; empty where it is wrong then.
         where: The option that the edit is asked for by, for what is said then.
+        fed: What both are fed with, where numbers that are drawn would show nothing.
     """
 
     text: str
@@ -85,6 +87,7 @@ class Equal:
     adjacent: Mapping[str, ModelProto] = field(default_factory=dict[str, ModelProto])
     stops: str = ""
     where: str = ""
+    fed: Mapping[str, Array] = field(default_factory=dict[str, "Array"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,8 @@ OTHERS = {
     "else_branch = e () => (float[N, 4] z) { z = Abs (x) }> }",
     "negative.onnx": "n (float[N, 4] x) => (float[N, 4] y) { y = Neg (x) }",
     "absolute.onnx": "a (float[N, 4] x) => (float[N, 4] y) { y = Abs (x) }",
+    "detector.onnx": "d (float[N, 7, 30] features) => (float[N, 7, 30] head) "
+    "{ head = Sigmoid (features) }",
     "half.onnx": "f (float[M, 2, H, W] p) => (float[M, 2, H, W] q) "
     "<float h = {0.5}> { q = Mul (p, h) }",
 }
