@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
+from graphfix.cli import completion
 from graphfix.cli.help_groups import GROUPS, RenamedOption
 from graphfix.edits.listed import EDITS as LISTED
 from graphfix.edits.listed import HEADINGS
@@ -18,13 +19,18 @@ EDIT_GROUPS: dict[str, tuple[str, ...]] = {
     "Several steps": ("--recipe",),
     **{name: options for name, options in GROUPS.items() if name != "What to work on"},
 }
-EDIT_GROUPS["Shapes and types"] += ("--except",)  # of the --to before it
+EDIT_GROUPS["Shapes and types"] += ("--except", "--target")  # of the --to before them
 
 # The parameter of each option -> the name of its edit.
 EDITS = {f"edit_{name.replace('-', '_')}": name for name, _, _ in LISTED}
 
 # Edits, and what stands for several: their order among each other counts.
-IN_ORDER = {**EDITS, "edit_recipe": "recipe", "edit_keep": "keep"}
+IN_ORDER = {
+    **EDITS,
+    "edit_recipe": "recipe",
+    "edit_keep": "keep",
+    "edit_target": "target",
+}
 
 
 def edit_options(function: Function) -> Function:
@@ -37,6 +43,14 @@ def edit_options(function: Function) -> Function:
         multiple=True,
         metavar="NODE,OP,...",
         help="Leave these as they are in the --to before it.",
+    )(function)
+    function = click.option(
+        "--target",
+        "edit_target",
+        multiple=True,
+        metavar="NAME",
+        shell_complete=completion.targets,
+        help="The engine that the --to before it is for: add up as it does, keep what it refuses.",
     )(function)
     function = click.option(
         "--recipe",

@@ -10,7 +10,7 @@ from typing import Any
 from graphfix.edits.declaring import options
 from graphfix.edits.engine import Edited, edit
 from graphfix.edits.option_texts import value_of, written
-from graphfix.edits.options.precision import KEEP
+from graphfix.edits.options.precision import FOR, KEEP
 from graphfix.edits.recipes import Entry, edit_of, read_recipe, write_recipe
 from graphfix.edits.step import Edit
 from graphfix.errors import UsageError
@@ -120,7 +120,7 @@ def _splits(name: str) -> bool:
 
 def _entries(edits: Sequence[tuple[str, str]]) -> Iterator[tuple[Entry, Edit]]:
     """Yield each step as a recipe has it, and the edit that it is."""
-    for name, text in _with_keep(edits):
+    for name, text in _with_own(edits):
         if name != "recipe":
             edit = written(name, text)
             yield (name, value_of(name, text)), edit
@@ -130,20 +130,27 @@ def _entries(edits: Sequence[tuple[str, str]]) -> Iterator[tuple[Entry, Edit]]:
             yield (step, value), edit_of(step, value, f"{path}: step {place}")
 
 
-def _with_keep(edits: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Put what ``--except`` names to the ``--to`` before it.
+def _with_own(edits: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Put what ``--except`` and ``--target`` name to the ``--to`` before them.
 
     Raises:
         UsageError: There is none before it.
     """
     found: list[tuple[str, str]] = []
     for name, text in edits:
-        if name != "keep":
+        if name not in ("keep", "target"):
             found.append((name, text))
             continue
         last, given = found[-1] if found else ("", "")
+        option, example = ("--except", "a") if name == "keep" else ("--target", "NAME")
         if last != "to":
-            hint = "--to float16 --except a"
-            raise UsageError("must follow a --to", where="--except", hint=hint)
-        found[-1] = (last, f"{given}{',' if KEEP in given else KEEP}{text}")
+            hint = f"--to float16 {option} {example}"
+            raise UsageError("must follow a --to", where=option, hint=hint)
+        if name == "keep":
+            found[-1] = (last, f"{given}{',' if KEEP in given else KEEP}{text}")
+            continue
+        kind, kept, names = given.partition(KEEP)
+        if FOR in kind:
+            raise UsageError("is given twice for one --to", where=option)
+        found[-1] = (last, f"{kind}{FOR}{text}{kept}{names}")
     return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
-from graphfix.edits.precision_plan import Plan, tensors_of_subgraphs
+from graphfix.edits.precision_plan import Plan, Slots, tensors_of_subgraphs
 from graphfix.ir.protos import copied
 from graphfix.ir.storage.weights import dtype_of, load_array, type_name
 
@@ -77,6 +77,9 @@ class _Writer:
 
     def _node(self, place: int, node: NodeProto) -> None:
         slots = self.plan.slots.get(place)
+        if slots is not None and place in self.plan.summed:
+            self._summed(node, slots)
+            return
         new = copied(node)
         self.nodes.append(new)
         if place in self.plan.either and node.input[0] in self.made_new | self.stored.keys():
@@ -99,6 +102,21 @@ class _Writer:
             elif node.op_type == "Constant":
                 new.attribute[0].t.CopyFrom(self._tensor(node.attribute[0].t, ""))
 
+    def _summed(self, node: NodeProto, slots: Slots) -> None:
+        """Add a node that reads and gives the new type, between casts, and computes in the old."""
+        new = copied(node)
+        for i in slots.inputs:
+            new.input[i] = self._free(f"{node.input[i]}_wide")
+            wide = self.elements[node.input[i]]
+            self.nodes.append(self._cast(self._named(node.input[i]), new.input[i], wide))
+        self.nodes.append(new)
+        for i in slots.outputs:
+            name = node.output[i]
+            new.output[i] = self._free(f"{name}_wide")
+            self.nodes.append(self._cast(new.output[i], self._named(name), self.plan.target))
+            if name in self.old:
+                self.nodes.append(self._cast(self._named(name), name, self.elements[name]))
+
     def _retype(self, node: NodeProto) -> None:
         for attribute in node.attribute:
             if attribute.name == "to":
@@ -110,12 +128,15 @@ class _Writer:
             return self.names[name]
         new = name
         if not (name in self.made_new or name in self.stored) or name in self.old:
-            new = f"{name}_{type_name(self.plan.target)}"
-            while new in self.taken:
-                new += "_"
-            self.taken.add(new)
+            new = self._free(f"{name}_{type_name(self.plan.target)}")
         self.names[name] = new
         return new
+
+    def _free(self, name: str) -> str:
+        while name in self.taken:
+            name += "_"
+        self.taken.add(name)
+        return name
 
     def _cast(self, source: str, target: str, kind: int) -> NodeProto:
         return helper.make_node("Cast", [source], [target], f"{target}_cast", to=kind)

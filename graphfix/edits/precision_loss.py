@@ -9,7 +9,8 @@ outputs are numbers, so that no tensor leaves the process that runs it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import count
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,11 @@ import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 from graphfix.authoring.registry import shipped_passes
+from graphfix.edits.narrow_sums import NarrowSums, adds_up, stepwise
 from graphfix.edits.precision_plan import Plan
 from graphfix.errors import EngineFailed, GraphfixError, UsageError
 from graphfix.ir.model import Model
-from graphfix.ir.protos import copied
+from graphfix.ir.protos import copied, normal_domain
 from graphfix.pipeline.model_types import evaluators_for
 from graphfix.pipeline.output_differences import Outputs, output_differences
 from graphfix.pipeline.verifying import on_disk
@@ -45,10 +47,12 @@ class Measured:
     Attributes:
         losses: Place of a node -> how far its outputs move, of the largest number in them.
         largest: Tensor -> the largest finite number in it.
+        sums: The same as losses for nodes that add up in the type as well, where that was asked.
     """
 
     losses: Mapping[int, float]
     largest: Mapping[str, float]
+    sums: Mapping[int, float] = field(default_factory=dict[int, float])
 
 
 def feeds_of(proto: ModelProto, base_dir: str, inputs: Path | None) -> Feeds:
@@ -82,13 +86,22 @@ def ran(proto: ModelProto, base_dir: str, feeds: Feeds) -> list[dict[str, Any]]:
         return run_model(path, feeds, evaluators=evaluators)
 
 
-def measured(proto: ModelProto, plan: Plan, base_dir: str, feeds: Feeds) -> Measured:
+def measured(
+    proto: ModelProto, plan: Plan, base_dir: str, feeds: Feeds, sums: NarrowSums | None
+) -> Measured:
     """Measure every node that a plan converts.
+
+    Args:
+        proto: The model.
+        plan: The nodes.
+        base_dir: Where external data lies.
+        feeds: What the model is fed with.
+        sums: How the engine adds up in the type; None where it does not.
 
     Raises:
         UsageError: The model with what measures it does not run.
     """
-    probe = _Probe(proto, plan.target)
+    probe = _Probe(proto, plan.target, sums)
     for place in plan.slots:
         probe.node(place, plan)
     try:
@@ -101,27 +114,33 @@ def measured(proto: ModelProto, plan: Plan, base_dir: str, feeds: Feeds) -> Meas
 
     largest = {tensor: most(name) for tensor, name in probe.scales.items()}
     losses: dict[int, float] = {}
-    for place, tensor, name in probe.errors:
-        moved, scale = most(name), largest[tensor]
-        loss = 0.0 if moved == 0 else moved / scale if scale else inf
-        losses[place] = max(losses.get(place, 0.0), loss)
-    return Measured(losses, largest)
+    added: dict[int, float] = {}
+    for into, errors in ((losses, probe.errors), (added, probe.sums)):
+        for place, tensor, name in errors:
+            moved, scale = most(name), largest[tensor]
+            loss = 0.0 if moved == 0 else moved / scale if scale else inf
+            into[place] = max(into.get(place, 0.0), loss)
+    return Measured(losses, largest, added)
 
 
 class _Probe:
     """The model as it was, and next to each node the same with rounded numbers."""
 
-    def __init__(self, proto: ModelProto, target: int) -> None:
-        self.proto, self.target = copied(proto), target
+    def __init__(self, proto: ModelProto, target: int, how: NarrowSums | None = None) -> None:
+        self.proto, self.target, self.how = copied(proto), target, how
         self.nodes: list[NodeProto] = []
         self.scales: dict[str, str] = {}
         self.errors: list[tuple[int, str, str]] = []
+        self.sums: list[tuple[int, str, str]] = []
         self._rounded: dict[str, str] = {}
         self._count = 0
 
-    def _add(self, op: str, *inputs: str, **attributes: Any) -> str:
+    def _fresh(self) -> str:
         self._count += 1
-        name = f"{_OWN}{self._count}"
+        return f"{_OWN}{self._count}"
+
+    def _add(self, op: str, *inputs: str, **attributes: Any) -> str:
+        name = self._fresh()
         self.nodes.append(helper.make_node(op, inputs, [name], **attributes))
         return name
 
@@ -145,13 +164,23 @@ class _Probe:
         twin.output[:] = made
         self.nodes.append(twin)
         for i in slots.outputs:
-            name, narrow = node.output[i], self.rounded(made[i])
-            self._scale(name)
-            moved = self._add("Abs", self._add("Sub", name, narrow))
-            moved = self._add("Where", self._add("IsNaN", moved), f"{_OWN}inf", moved)
-            same = self._add("Equal", name, narrow)
-            moved = self._add("Where", same, f"{_OWN}zero", moved)
-            self.errors.append((place, name, self._most(moved)))
+            self._scale(node.output[i])
+            moved = self._moved(node.output[i], self.rounded(made[i]))
+            self.errors.append((place, node.output[i], moved))
+        if self.how is not None and adds_up(node):
+            how = self.how.of(node, twin)
+            found = stepwise(twin, how, opset_of(self.proto), self.target, self._fresh)
+            if found is not None:
+                self.nodes += found[0]
+                moved = self._moved(node.output[0], found[1])
+                self.sums.append((place, node.output[0], moved))
+
+    def _moved(self, name: str, narrow: str) -> str:
+        """Return how far a tensor is from what became of it."""
+        moved = self._add("Abs", self._add("Sub", name, narrow))
+        moved = self._add("Where", self._add("IsNaN", moved), f"{_OWN}inf", moved)
+        same = self._add("Equal", name, narrow)
+        return self._most(self._add("Where", same, f"{_OWN}zero", moved))
 
     def _scale(self, name: str) -> None:
         if name not in self.scales:
@@ -173,13 +202,26 @@ class _Probe:
             graph.initializer.append(numpy_helper.from_array(array, _OWN + name))
         graph.initializer.append(numpy_helper.from_array(np.array([-1]), f"{_OWN}flat"))
         graph.ClearField("output")
-        for name in dict.fromkeys([*self.scales.values(), *(name for *_, name in self.errors)]):
+        read = (*self.errors, *self.sums)
+        for name in dict.fromkeys([*self.scales.values(), *(name for *_, name in read)]):
             graph.output.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, [1]))
         return self.proto
 
 
-def emulated(proto: ModelProto, plan: Plan) -> ModelProto:
-    """Return a model that rounds where the nodes of a plan would, and computes in float32."""
+def opset_of(proto: ModelProto) -> int:
+    """Return the opset of the default domain."""
+    return next((e.version for e in proto.opset_import if not normal_domain(e.domain)), OLDEST)
+
+
+def emulated(proto: ModelProto, plan: Plan, sums: NarrowSums | None = None) -> ModelProto:
+    """Return a model that rounds where the nodes of a plan would, and computes in float32.
+
+    Args:
+        proto: The model.
+        plan: The nodes.
+        sums: How the engine adds up in the type; None where it does not.
+    """
+    names = (f"{_OWN}step_{number}" for number in count())
     result = copied(proto)
     nodes: list[NodeProto] = []
     for place, node in enumerate(proto.graph.node):
@@ -191,7 +233,16 @@ def emulated(proto: ModelProto, plan: Plan) -> ModelProto:
         for i in slots.outputs if slots is not None else ():
             new.output[i] = f"{_OWN}{place}_out_{i}"
             ends.append((new.output[i], node.output[i]))
-        nodes.append(new)
+        found = None
+        if sums is not None and slots is not None and place not in plan.summed and adds_up(node):
+            found = stepwise(
+                new, sums.of(node, new), opset_of(proto), plan.target, lambda: next(names)
+            )
+        if found is None:
+            nodes.append(new)
+        else:
+            nodes += found[0]
+            nodes[-1].output[0] = new.output[0]
         for made, name in ends:
             nodes += _rounding(made, name, plan.target)
     result.graph.ClearField("node")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, TypeProto
@@ -50,6 +50,7 @@ class Plan:
         slots: Place of a node -> what is converted of it.
         kept: Place of a node with floats that stays as it is -> why.
         either: Places of nodes that read floats of any type and give none, such as Shape.
+        summed: Places of nodes of `slots` that take and give the type, and add up in the old one.
     """
 
     source: frozenset[int]
@@ -57,9 +58,11 @@ class Plan:
     slots: dict[int, Slots]
     kept: dict[int, str]
     either: set[int]
+    summed: set[int] = field(default_factory=set[int])
 
     def keep(self, place: int, reason: str) -> None:
         """Leave a node as it is."""
+        self.summed.discard(place)
         if self.slots.pop(place, None) is not None:
             self.kept[place] = reason
 

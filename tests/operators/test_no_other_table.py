@@ -43,6 +43,9 @@ ELSEWHERE = {
         "integer_products._FLOATS integer_products._INTEGERS integer_products._MOVES"
     ),
     "what makes no small part to prove": "evidence._NO_CONTEXT",
+    "how a product is added up term by term, and what is computed for a sum alone": (
+        "narrow_sums._PRODUCTS precision_target._SUMMED"
+    ),
     "kernels that carry NaN as IEEE 754 does": "inside._CARRIES_NAN",
     "what one pass takes, or one family": (
         "evidence.BYTE_MOVES fold_constants.NEVER _activation._PLAIN _activation._NAMED "

@@ -13,6 +13,7 @@ from graphfix.edits.addressing import find_nodes, places
 from graphfix.edits.declaring import Given, Group, option
 from graphfix.edits.engine import Edited, How, ModelLike, edit
 from graphfix.edits.mixed_precision import converted
+from graphfix.edits.narrow_sums import NarrowSums
 from graphfix.edits.precision_loss import (
     OLDEST,
     Feeds,
@@ -24,6 +25,13 @@ from graphfix.edits.precision_loss import (
     ran,
 )
 from graphfix.edits.precision_plan import FLOATS, RANGES, Plan, element_types, plan_of
+from graphfix.edits.precision_target import (
+    Arithmetic,
+    arithmetic_of,
+    keep_sums,
+    refused,
+    sums_of,
+)
 from graphfix.edits.step import Claim, Shown, Step, Subject
 from graphfix.errors import EngineFailed, UsageError
 from graphfix.ir.inlining import inline
@@ -35,6 +43,7 @@ from graphfix.report import Verdict, Verification
 TOLERANCES = {"float16": 1e-2, "bfloat16": 5e-2, "float32": 1e-2}
 _ROUNDS = 4
 KEEP = " keep "  # between the type of --to and what --keep names
+FOR = " for "  # between the type and the target
 _KEPT = "graphfix.kept"  # marks nodes while functions are taken apart
 _STRICTER, _STRICTEST = 8.0, 1e-6  # by so much each round asks more of a node, and how far
 
@@ -49,10 +58,12 @@ class To:
     Attributes:
         type: ``float16`` or ``bfloat16`` for what is float32; ``float32`` for what is of 16 bits.
         keep: Nodes that stay as they are: names, patterns, operators (``Softmax``, ``op:Softmax``).
+        target: The engine that it is for, which may add up in the type and refuse nodes in it.
     """
 
     type: str
     keep: tuple[str, ...] = ()
+    target: str = ""
     option: str = field(default="--to", init=False, repr=False)
 
     def apply(self, subject: Subject) -> Step:
@@ -60,23 +71,25 @@ class To:
         where = f"{self.option} {self.type}"
         given, (subject, inlined) = subject.proto, self._without_functions(subject)
         plan = self._plan(subject, where)
+        how = arithmetic_of(self.target, plan.target, where)
+        keep_sums(subject.proto, plan, how.wide)
+        sums = sums_of(how, subject.proto, subject.inferred)
         if not plan.slots:
             raise UsageError("no node can be converted", where=where, hint=_first(subject, plan))
-        elements = element_types(subject.proto.graph, subject.inferred)
         narrow = self.type != "float32"
         feeds: Feeds | None = None
         seen = Measured({}, {})
         if narrow or subject.proves:
             feeds = feeds_of(subject.proto, subject.base_dir, subject.inputs)
         if narrow and feeds is not None:
-            seen = measured(subject.proto, plan, subject.base_dir, feeds)
+            seen = measured(subject.proto, plan, subject.base_dir, feeds, sums)
             self._keep_wide(subject.proto, plan, seen)
             self._keep_lossy(plan, seen, TOLERANCES[self.type])
-        result = converted(subject.proto, plan, elements, subject.base_dir)
+        result = self._taken(subject, plan, how)
         claims: tuple[Claim, ...] = ()
         if feeds is not None and subject.proves:
             before = ran(given, subject.base_dir, feeds)
-            found, result = self._proved(subject, plan, seen, (feeds, before), result)
+            found, result = self._proved(subject, plan, seen, (feeds, before), result, how)
             text = f"no output moves by more than {TOLERANCES[self.type]:g} of its largest number"
             claims = (Shown(text, found),)
         if not plan.slots:
@@ -151,7 +164,25 @@ class To:
         lossy = [p for p, loss in seen.losses.items() if loss > tolerance and p in plan.slots]
         for place in lossy:
             plan.keep(place, f"it loses {seen.losses[place]:.2g}")
-        return bool(lossy)
+        summed = {p for p, loss in seen.sums.items() if loss > tolerance and p in plan.slots}
+        more = summed - plan.summed
+        plan.summed |= more
+        return bool(lossy or more)
+
+    def _taken(self, subject: Subject, plan: Plan, how: Arithmetic) -> ModelProto:
+        """Return the model in the type, with the nodes that the engine refuses in it kept."""
+        elements = element_types(subject.proto.graph, subject.inferred)
+        for _ in range(_ROUNDS):
+            result = converted(subject.proto, plan, elements, subject.base_dir)
+            if how.target is None or not plan.slots:
+                return result
+            given = (how.target, subject.proto, result, subject.base_dir, f"_{self.type}")
+            more = [(place, why) for place, why in refused(*given) if place in plan.slots]
+            for place, why in more:
+                plan.keep(place, why)
+            if not more:
+                return result
+        return converted(subject.proto, plan, elements, subject.base_dir)
 
     def _proved(
         self,
@@ -160,14 +191,15 @@ class To:
         seen: Measured,
         given: tuple[Feeds, Outputs],
         result: ModelProto,
+        how: Arithmetic,
     ) -> tuple[Verification, ModelProto]:
         """Compare the outputs; keep more nodes while they move too far."""
-        elements = element_types(subject.proto.graph, subject.inferred)
-        tolerance, (feeds, before) = TOLERANCES[self.type], given
+        sums = sums_of(how, subject.proto, subject.inferred)
+        tolerance = TOLERANCES[self.type]
         found = Verification(Verdict.INCONCLUSIVE)
         for _ in range(_ROUNDS):
             try:
-                found = self._moved(subject, plan, feeds, before, result)
+                found = self._moved(subject, plan, given, sums, result)
             except EngineFailed as error:
                 return Verification(Verdict.INCONCLUSIVE, error.message), result
             if found.status is Verdict.EQUAL:
@@ -178,11 +210,16 @@ class To:
                 kept = self._keep_lossy(plan, seen, tolerance)
             if not kept or not plan.slots:
                 break
-            result = converted(subject.proto, plan, elements, subject.base_dir)
+            result = self._taken(subject, plan, how)
         return found, result
 
     def _moved(
-        self, subject: Subject, plan: Plan, feeds: Feeds, before: Outputs, result: ModelProto
+        self,
+        subject: Subject,
+        plan: Plan,
+        given: tuple[Feeds, Outputs],
+        sums: NarrowSums | None,
+        result: ModelProto,
     ) -> Verification:
         """Compare what the result gives, and what it gives where each node rounds.
 
@@ -190,8 +227,9 @@ class To:
         has no kernels of bfloat16 to speak of (measured with 1.32).
         """
         tolerance, found = TOLERANCES[self.type], None
+        feeds, before = given
         if self.type != "float32":
-            rounded = ran(emulated(subject.proto, plan), subject.base_dir, feeds)
+            rounded = ran(emulated(subject.proto, plan, sums), subject.base_dir, feeds)
             found = difference(before, rounded, tolerance)
         if found is None or (found.status is Verdict.EQUAL and self.type != "bfloat16"):
             real = difference(before, ran(result, subject.base_dir, feeds), tolerance)
@@ -202,6 +240,10 @@ class To:
         nodes = proto.graph.node
         count = len(plan.slots) + len(plan.kept)
         yield f"{len(plan.slots)} of {count} nodes with floats compute in {self.type}"
+        if plan.summed:
+            summed = [nodes[place] for place in sorted(plan.summed)]
+            names = ", ".join(called(node.op_type, node.name, node.output) for node in summed)
+            yield f"added up in float32, between casts: {names}"
         reasons: dict[str, list[str]] = {}
         for place, reason in sorted(plan.kept.items()):
             node = nodes[place]
@@ -215,17 +257,20 @@ class To:
     "float16|bfloat16|float32",
     "Compute in another float type, where nodes allow it.",
     Group.SHAPES,
-    long_form=f"float16 or float16{KEEP}NODE,OP",
+    long_form=f"float16, float16{FOR}TARGET or float16{FOR}TARGET{KEEP}NODE,OP",
 )
 def read_to(given: Given) -> To:
     """Return the edit that a text asks for."""
-    kind, kept, names = given.text.partition(KEEP)
-    return To(kind, given.listed(names) if kept else ())
+    first, kept, names = given.text.partition(KEEP)
+    kind, _, target = first.partition(FOR)
+    return To(kind, given.listed(names) if kept else (), target)
 
 
-def to(model: ModelLike, type: str, keep: Sequence[str] = (), **how: Unpack[How]) -> Edited:
+def to(
+    model: ModelLike, type: str, keep: Sequence[str] = (), target: str = "", **how: Unpack[How]
+) -> Edited:
     """Compute in ``float16``, ``bfloat16`` or ``float32`` where nodes are it."""
-    return edit(model, [To(type, tuple(keep))], **how)
+    return edit(model, [To(type, tuple(keep), target)], **how)
 
 
 def _is_marked(node: NodeProto) -> bool:
