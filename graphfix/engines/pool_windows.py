@@ -9,7 +9,7 @@ def window_sticks_out(node: NodeView) -> bool:
     """Say whether the last windows may reach beyond the padded input."""
     axes = pool_windows(node)
     if axes is None:
-        return True
+        return _leaps(node)
     return any((size + before + after - wide) % step for size, wide, step, before, after in axes)
 
 
@@ -20,7 +20,7 @@ def ends_of_full_windows(node: NodeView) -> dict[int, int] | None:
     """
     axes = pool_windows(node)
     if axes is None:
-        return None
+        return None if _leaps(node) else {}
     free = [(size + before + after - wide, step) for size, wide, step, before, after in axes]
     ends = {axis: max(left // step + 1, 0) for axis, (left, step) in enumerate(free, 2)}
     return {axis: end for axis, end in ends.items() if free[axis - 2][0] % free[axis - 2][1]}
@@ -28,16 +28,35 @@ def ends_of_full_windows(node: NodeView) -> dict[int, int] | None:
 
 def pool_windows(node: NodeView) -> list[tuple[int, int, int, int, int]] | None:
     """Return size, window, stride and pads of each axis; None where a size is not known."""
-    data = node.input(0)
-    sizes = None if data is None else data.static_shape
+    sizes = _sizes(node)
     dilated = any(int(step) != 1 for step in node.attr("dilations", ()))
     window = [int(size) for size in node.attr("kernel_shape", ())]
     count = len(window)
-    if sizes is None or len(sizes) != count + 2 or dilated:
+    if sizes is None or len(sizes) != count or dilated:
         return None
     strides = [int(step) for step in node.attr("strides", ())] or [1] * count
     pads = [int(size) for size in node.attr("pads", ())] or [0] * (2 * count)
-    return list(zip(sizes[2:], window, strides, pads[:count], pads[count:], strict=True))
+    return list(zip(sizes, window, strides, pads[:count], pads[count:], strict=True))
+
+
+def _sizes(node: NodeView) -> list[int] | None:
+    """Return the sizes of the axes that a window moves along; None where one is not known."""
+    data = node.input(0)
+    shape = None if data is None else data.shape
+    if shape is None:
+        return None
+    sizes = [size for size in shape[2:] if isinstance(size, int)]
+    return sizes if len(sizes) == len(shape) - 2 else None
+
+
+def sizes_are_open(node: NodeView) -> bool:
+    """Say whether it depends on sizes that are not known where windows end."""
+    return _sizes(node) is None and _leaps(node)
+
+
+def _leaps(node: NodeView) -> bool:
+    """Say whether windows move by more than 1; others never reach beyond the input."""
+    return any(int(step) != 1 for step in node.attr("strides", ()))
 
 
 def window_begins_after(node: NodeView) -> bool:

@@ -79,6 +79,20 @@ def test_averages_beyond_the_end(target: str) -> None:
         assert_no(No(AVERAGE.format(4, 1, 1).replace("1,1,1,1]", "0,0,0,0]"), rule, target=target))
 
 
+@pytest.mark.parametrize(
+    ("rule", "target"),
+    [("average-beyond-the-end", "ncnn1.0"), ("average-beyond-padding", "opencv5.0")],
+)
+def test_averages_of_open_sizes(rule: str, target: str) -> None:
+    free = AVERAGE.format("N", 1, 1)
+    assert_unknown(Unknown(free, rule, "sizes of x", target=target, opset=19))
+    batch = AVERAGE.format(4, 1, 1).replace("float[1,", "float[N,")
+    assert batch != AVERAGE.format(4, 1, 1)
+    feature = "attr:AveragePool.count_include_pad"
+    assert_yes(Yes(batch, rule, feature, "wrong", target=target, opset=19))
+    assert_no(No(free.replace("strides = [2,2]", "strides = [1,1]"), rule, target=target, opset=19))
+
+
 def test_slopes() -> None:
     rule, target = "slope-of-the-last-axis", "openvino2026.4"
     same = SLOPE.format("1,3,2,3", "3", "1,3,2,3")

@@ -6,6 +6,7 @@ from graphfix.authoring.automatic_pads import automatic_pads
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.ncnn.rules import FACTS, MEASURED, RANK
 from graphfix.engines.pool_windows import (
+    sizes_are_open,
     window_begins_after,
     window_is_larger,
     window_sticks_out,
@@ -103,8 +104,11 @@ def window_behind_the_end(node: NodeView, target: Target) -> Answer:
 )
 def average_beyond_the_end(node: NodeView, target: Target) -> Answer:
     """ncnn's average counts positions past the padding that ceil_mode adds; ONNX does not."""
-    counted = bool(node.attr("count_include_pad", 0) and node.attr("ceil_mode", 0))
-    return counted and window_sticks_out(node)
+    if not (node.attr("count_include_pad", 0) and node.attr("ceil_mode", 0)):
+        return False
+    if sizes_are_open(node):
+        return Unknown(f"sizes of {node.need(0).name}")
+    return window_sticks_out(node)
 
 
 @rule(

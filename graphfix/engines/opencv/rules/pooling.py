@@ -7,6 +7,7 @@ from graphfix.engines.opencv.unread import is_cut_off
 from graphfix.engines.pool_windows import (
     ends_of_full_windows,
     pool_windows,
+    sizes_are_open,
     window_begins_after,
     window_is_larger,
     window_sticks_out,
@@ -51,6 +52,8 @@ def average_beyond_padding(node: NodeView, target: Target) -> Answer:
     """OpenCV's average counts positions past the padding that ceil_mode adds; ONNX does not."""
     if not (node.attr("count_include_pad", 0) and node.attr("ceil_mode", 0)):
         return False
+    if sizes_are_open(node):
+        return Unknown(f"sizes of {node.need(0).name}")
     result, ends = node.output(0), ends_of_full_windows(node)
     return result is None or ends is None or not is_cut_off(result, ends)
 
