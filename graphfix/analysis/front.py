@@ -5,16 +5,21 @@ It ends at the last tensor that each way from an input to one of these nodes lea
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from math import prod
+
+from msgspec import Struct
 
 from graphfix.errors import InvalidModel
 from graphfix.ir.graph import Constant, Graph, Node, Shape, Tensor, Variable
 from graphfix.ir.importing import sorted_nodes, tensors_read
 from graphfix.ir.storage.weights import type_name
+from graphfix.operators.table import READS_SHAPE
 from graphfix.report import NodeRef
 
 _AFTER = 0.1  # of the weights at most come after it
+_FEW = 1000  # floats of thresholds and the like
+_BOX = 4
 
 
 def front_of(
@@ -59,16 +64,83 @@ def front_of(
     return tuple(dict.fromkeys((cut.name, *ends)))
 
 
-class _Ways:
-    """For each computed tensor the last tensor that all ways to it lead through."""
+class Head(Struct, frozen=True):
+    """Where the choice among boxes begins.
 
-    def __init__(self, graph: Graph, order: Iterable[Node]) -> None:
+    Attributes:
+        tensors: What all of it is computed from: one tensor, or boxes and scores.
+        ends: The outputs that do not depend on it.
+        after: The nodes that come after.
+    """
+
+    tensors: tuple[str, ...]
+    ends: tuple[str, ...]
+    after: tuple[Node, ...]
+
+
+def head_of(
+    graph: Graph,
+    chosen: Sequence[Node],
+    sizes: Mapping[str, tuple[int | str, ...]],
+    stored: Container[str],
+) -> Head | None:
+    """Return the head of a detector: what nodes that choose among its boxes are computed from.
+
+    Sizes of tensors are no way to a node here: only numbers are.
+
+    Args:
+        graph: The main graph.
+        chosen: The nodes that suppress boxes.
+        sizes: The shapes of tensors of floats, by name, where they are known.
+        stored: The weights of the file.
+
+    Returns:
+        None where no tensor, or pair of boxes and scores, is before all of them, where an input is
+        read, or where much of the weights comes after.
+    """
+    order = sorted_nodes(graph)
+    early = _needed(graph, [t.name for node in chosen for t in tensors_read(node)])
+    choosing = [
+        node
+        for node in order
+        if node in chosen or (id(node) in early and node.op in ("Compress", "NonZero", "TopK"))
+    ]
+    late = _after(order, choosing)
+    ways = _Ways(graph, order, sizes=False)
+    after = [node for node in order if any(id(t) in late for t in node.outputs)]
+    read = {id(t): t for node in after for t in tensors_read(node) if id(t) not in late}
+    read = {key: t for key, t in read.items() if ways.has(t)}
+    if not read or any(t in graph.inputs for t in read.values()):
+        return None
+    boxes = [t for t in read.values() if sizes.get(t.name, ())[-1:] == (_BOX,)]
+    scores = [t for t in read.values() if t not in boxes]
+    for groups in ([list(read.values())], [boxes, scores]):
+        tensors = [ways.head(group, sizes) for group in groups]
+        names = tuple(tensor.name for tensor in tensors if tensor is not None)
+        ends = tuple(t.name for t in graph.outputs if isinstance(t, Variable) and id(t) not in late)
+        kept = _needed(graph, [*names, *ends])
+        gone = [node for node in order if id(node) not in kept]
+        most = max(_FEW, _AFTER * _weights(order, stored))
+        if len(names) == len(groups) and _weights(gone, stored) <= most:
+            return Head(names, tuple(e for e in ends if e not in names), tuple(gone))
+    return None
+
+
+class _Ways:
+    """For each computed tensor the last tensor that all ways to it lead through.
+
+    Where sizes do not count what is computed from shapes has no way to it.
+    """
+
+    def __init__(self, graph: Graph, order: Iterable[Node], *, sizes: bool = True) -> None:
         self.computed = {tensor.name for node in order for tensor in node.outputs}
         self._depth: dict[int, int] = {}
         self._before: dict[int, Tensor | None] = {}
         for tensor in graph.inputs:
             self._put(tensor, None)
         for node in order:
+            if not sizes and node.op in READS_SHAPE:
+                continue
             read = tensors_read(node)
             last = self.common(read)
             if any(id(tensor) in self._depth for tensor in read):
@@ -78,6 +150,19 @@ class _Ways:
     def _put(self, tensor: Tensor, last: Tensor | None) -> None:
         self._before[id(tensor)] = last
         self._depth[id(tensor)] = 0 if last is None else self._depth[id(last)] + 1
+
+    def has(self, tensor: Tensor) -> bool:
+        """Say whether a tensor depends on an input."""
+        return id(tensor) in self._depth
+
+    def head(
+        self, group: Iterable[Tensor], sizes: Mapping[str, tuple[int | str, ...]]
+    ) -> Tensor | None:
+        """Return the last tensor before some that may be a head: floats in rows of columns."""
+        found = self.common(group)
+        while found is not None and not (found.inputs and len(sizes.get(found.name, ())) in (2, 3)):
+            found = self.before(found)
+        return found
 
     def before(self, tensor: Tensor) -> Tensor | None:
         """Return the last tensor before one."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from graphfix.edits.engine import Done, Edited, edit
     from graphfix.edits.options.attach_nms import AttachNms, attach_nms
     from graphfix.edits.options.cutting import Extract, Split, extract, split
+    from graphfix.edits.options.detach_nms import DetachNms, detach_nms
     from graphfix.edits.options.dynamic import Dynamic, dynamic
     from graphfix.edits.options.ends import (
         AddOutput,
@@ -65,6 +66,7 @@ _NAMES = {
     "graphfix.edits.engine": "Done Edited edit",
     "graphfix.edits.options.attach_nms": "AttachNms attach_nms",
     "graphfix.edits.options.cutting": "Extract Split extract split",
+    "graphfix.edits.options.detach_nms": "DetachNms detach_nms",
     "graphfix.edits.options.dynamic": "Dynamic dynamic",
     "graphfix.edits.options.ends": (
         "AddOutput DropInput DropOutput KeepOutputs ReorderInputs ReorderOutputs add_output "
@@ -92,6 +94,7 @@ __all__ = [
     "AddOutput",
     "AttachNms",
     "Delete",
+    "DetachNms",
     "Dim",
     "Done",
     "DropInput",
@@ -126,6 +129,7 @@ __all__ = [
     "add_output",
     "attach_nms",
     "delete",
+    "detach_nms",
     "dim",
     "drop_input",
     "drop_output",

@@ -19,7 +19,7 @@ from graphfix.ir.storage.weights import type_name
 from graphfix.operators.table import GIVES_ELEMENTS
 
 KEY = "graphfix_nms"  # of the metadata: what was attached or detached
-_FLOATS = ("float16", "float32")
+FLOATS = ("float16", "float32")
 _BOX = 4
 _ROW = 6  # columns of finished detections: corners, score and class
 _MOVES = GIVES_ELEMENTS | {"Cast"}
@@ -172,19 +172,24 @@ class _Shape:
 
 
 def _singles(shapes: Mapping[str, _Shape]) -> list[str]:
-    return [n for n, s in shapes.items() if len(s.sizes) == 3 and s.type in _FLOATS]
+    return [n for n, s in shapes.items() if len(s.sizes) == 3 and s.type in FLOATS]
 
 
 def _pairs(shapes: Mapping[str, _Shape]) -> list[tuple[str, str]]:
     """Return outputs of boxes, each with one of scores that has as many rows."""
-    rows = {n: s for n, s in shapes.items() if len(s.sizes) in (2, 3) and s.type in _FLOATS}
+    rows = {n: s for n, s in shapes.items() if len(s.sizes) in (2, 3) and s.type in FLOATS}
     return [
         (one, two)
         for one, boxes in rows.items()
         for two, scores in rows.items()
         if one != two and boxes.sizes[-1] == _BOX and len(boxes.sizes) == len(scores.sizes)
-        if boxes.sizes[-2] == scores.sizes[-2] is not None and isinstance(scores.sizes[-1], int)
+        if boxes.sizes[-2] == scores.sizes[-2] or not _are_numbers(boxes, scores)
+        if isinstance(scores.sizes[-1], int)
     ]
+
+
+def _are_numbers(*shapes: _Shape) -> bool:
+    return all(isinstance(shape.sizes[-2], int) for shape in shapes)
 
 
 def _fitting(
@@ -249,7 +254,7 @@ def _read(
     """Return the head of these outputs, its columns counted."""
     shape = list(shapes.values())[-1]
     for name, each in shapes.items():
-        if each.type not in _FLOATS:
+        if each.type not in FLOATS:
             raise UsageError(f"{name!r} must be of floats; it is {each.type}", where=where)
         ranks = (3,) if len(shapes) == 1 else (2, 3)
         if len(each.sizes) not in ranks:

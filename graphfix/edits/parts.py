@@ -134,6 +134,11 @@ def without_outputs(subject: Subject, outputs: Sequence[ValueInfoProto]) -> Mode
     scope = subject.scope
     before = needed(scope, scope.outputs)
     gone = before - needed(scope, [info.name for info in outputs])
+    lost = {name for index in gone for name in scope.nodes[index].output if name}
+    for index in range(len(scope.nodes) if gone else 0):  # what nothing needed may read them
+        if index not in before and lost.intersection(read_by(scope, index)):
+            gone.add(index)
+            lost.update(name for name in scope.nodes[index].output if name)
     proto = copied(subject.proto)
     graph = proto.graph
     kept = [node for index, node in enumerate(graph.node) if index not in gone]

@@ -26,7 +26,7 @@ ASKED = {
     "count": ("max_detections", TensorProto.INT64),
     "classes": ("classes", TensorProto.INT64),
 }
-_ENDS = ("num_detections", "detection_boxes", "detection_scores", "detection_classes")
+ENDS = ("num_detections", "detection_boxes", "detection_scores", "detection_classes")
 EXTRA = "detection_extra"
 
 
@@ -67,7 +67,7 @@ def outputs_of(head: Head, wish: Wish, images: int | str | None) -> list[ValueIn
         (images, rows),
         (images, rows),
     ]
-    names = [*_ENDS, EXTRA] if head.extra else list(_ENDS)
+    names = [*ENDS, EXTRA] if head.extra else list(ENDS)
     kinds.append(TensorProto.FLOAT)
     shapes.append((images, rows, head.extra))
     return [

@@ -44,6 +44,11 @@ OTHERS = {
     "absolute.onnx": "a (float[N, 4] x) => (float[N, 4] y) { y = Abs (x) }",
     "detector.onnx": "d (float[N, 7, 30] features) => (float[N, 7, 30] head) "
     "{ head = Sigmoid (features) }",
+    "chosen.onnx": "d (float[1, 30, 4] b, float[1, 3, 30] s) => (int64[n, 3] y)"
+    "<int64[1] k = {5}, float[1] iou = {0.5}, float[1] score = {0.3}> { boxes = Relu (b)"
+    " scores = Sigmoid (s) turned = Transpose <perm = [0, 2, 1]> (scores)"
+    " again = Transpose <perm = [0, 2, 1]> (turned)"
+    " y = NonMaxSuppression (boxes, again, k, iou, score) }",
     "half.onnx": "f (float[M, 2, H, W] p) => (float[M, 2, H, W] q) "
     "<float h = {0.5}> { q = Mul (p, h) }",
 }

@@ -36,7 +36,7 @@ class KeepOutputs:
         """Drop the others; see `graphfix.edits.step.Edit`."""
         known = {info.name: info for info in subject.proto.graph.output}
         kept = _matching_each(known, self.names, "output", self.option)
-        return _with_outputs(subject, [known[name] for name in kept])
+        return with_outputs(subject, [known[name] for name in kept])
 
 
 @option(
@@ -74,7 +74,7 @@ class DropOutput:
         left = [info for name, info in known.items() if name not in gone]
         if not left:
             raise UsageError("no output would be left", where=f"{self.option} {self.name}")
-        return _with_outputs(subject, left)
+        return with_outputs(subject, left)
 
 
 @option(
@@ -273,7 +273,8 @@ def _value(
     return tensor
 
 
-def _with_outputs(subject: Subject, outputs: Sequence[ValueInfoProto]) -> Step:
+def with_outputs(subject: Subject, outputs: Sequence[ValueInfoProto]) -> Step:
+    """Return the model with other outputs, and without what only others needed."""
     proto = without_outputs(subject, outputs)
     before = copied(subject.proto)
     _put(before, "output", outputs)
