@@ -279,8 +279,11 @@ def proof_texts(outcome: Outcome) -> list[str]:
         reported.append(f"{same} unchanged (not run)")
     other = Counter[Verdict](p.status for p in proofs if p.status is not Verdict.EQUAL)
     reported += [f"{other[verdict]} {verdict}" for verdict in Verdict if other[verdict]]
-    mended = len(mended_sites((outcome,)))  # the whole file was compared as it was read
-    without = len(outcome.sites) - len(proofs) - mended
+    mended = mended_sites((outcome,))  # the whole file was compared as it was read
+    unproved = [s for s in outcome.sites if s.certificate is None and s not in mended]
+    without = sum(bool(site.removed or site.added) for site in unproved)
+    if len(unproved) > without:  # equal weights stored once, an opset, a declared size
+        reported.append("no node changed")
     return [*reported, *([f"{without} not compared"] if without else [])]
 
 

@@ -128,7 +128,7 @@ def test_what_was_compared_is_distinguished(samples: Samples) -> None:
         Certificate(Verdict.INCONCLUSIVE, reason="x"),
         None,
     )
-    sites = tuple(Site(node, Accuracy.EXACT, certificate=proof) for proof in proofs)
+    sites = tuple(Site(node, removed=(node,), certificate=proof) for proof in proofs)
     found = Verification(Verdict.EQUAL, "", "onnxruntime 1.31, 5 samples", samples=7)
     report = replace(
         samples["fixed"][0],
@@ -142,6 +142,9 @@ def test_what_was_compared_is_distinguished(samples: Samples) -> None:
     assert said.endswith(f"Repairs: 1 p: 5 places, exact, {reported}")
     assert "verified outputs equal on 7 inputs (onnxruntime 1.31)" in said
     assert "of 4 repairs compared alone 1 inconclusive" in said
+    stored = Outcome("once", Status.APPLIED, "", (Site(NodeRef(outputs=("w",))),))
+    text = short_report(replace(report, outcomes=(stored,)), 0)
+    assert " ".join(text.split()).endswith("Repairs: 1 once 1 place, exact, no node changed")
     assert "engine TensorRT 8.4 was not run; the rules known of it were applied." in said
 
 
