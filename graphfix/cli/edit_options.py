@@ -19,7 +19,7 @@ EDIT_GROUPS: dict[str, tuple[str, ...]] = {
     "Several steps": ("--recipe",),
     **{name: options for name, options in GROUPS.items() if name != "What to work on"},
 }
-EDIT_GROUPS["Shapes and types"] += ("--except", "--target")  # of the --to before them
+EDIT_GROUPS["Shapes and types"] += ("--except", "--target", "--prefill")  # of the step before
 
 # The parameter of each option -> the name of its edit.
 EDITS = {f"edit_{name.replace('-', '_')}": name for name, _, _ in LISTED}
@@ -30,6 +30,7 @@ IN_ORDER = {
     "edit_recipe": "recipe",
     "edit_keep": "keep",
     "edit_target": "target",
+    "edit_prefill": "prefill",
 }
 
 
@@ -51,6 +52,13 @@ def edit_options(function: Function) -> Function:
         metavar="NAME",
         shell_complete=completion.targets,
         help="The engine that the --to before it is for: add up as it does, keep what it refuses.",
+    )(function)
+    function = click.option(
+        "--prefill",
+        "edit_prefill",
+        multiple=True,
+        metavar="TOKENS",
+        help="A second file that takes so many tokens at once, after --static-cache.",
     )(function)
     function = click.option(
         "--recipe",

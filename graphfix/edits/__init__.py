@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     )
     from graphfix.edits.options.sizes import Dim, Shape, dim, shape
     from graphfix.edits.options.split_by import SplitBy, split_by
+    from graphfix.edits.options.static_cache import StaticCache, static_cache
     from graphfix.edits.options.subgraphs import ExtractBody, extract_body
     from graphfix.edits.options.values import SetAttribute, SetWeights, set_attribute, set_weights
     from graphfix.edits.proof import Proof
@@ -83,6 +84,7 @@ _NAMES = {
     ),
     "graphfix.edits.options.sizes": "Dim Shape dim shape",
     "graphfix.edits.options.split_by": "SplitBy split_by",
+    "graphfix.edits.options.static_cache": "StaticCache static_cache",
     "graphfix.edits.options.subgraphs": "ExtractBody extract_body",
     "graphfix.edits.options.values": "SetAttribute SetWeights set_attribute set_weights",
     "graphfix.edits.proof": "Proof",
@@ -124,6 +126,7 @@ __all__ = [
     "Shape",
     "Split",
     "SplitBy",
+    "StaticCache",
     "SwapChannels",
     "To",
     "add_output",
@@ -157,6 +160,7 @@ __all__ = [
     "shape",
     "split",
     "split_by",
+    "static_cache",
     "swap_channels",
     "to",
 ]

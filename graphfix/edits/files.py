@@ -11,6 +11,7 @@ from graphfix.edits.declaring import options
 from graphfix.edits.engine import Edited, edit
 from graphfix.edits.option_texts import value_of, written
 from graphfix.edits.options.precision import FOR, KEEP
+from graphfix.edits.options.static_cache import PREFILL
 from graphfix.edits.recipes import Entry, edit_of, read_recipe, write_recipe
 from graphfix.edits.step import Edit
 from graphfix.errors import UsageError
@@ -88,7 +89,10 @@ def edit_file(
             where="--share-weights",
             hint="it is for --split and --split-by",
         )
-    for path in found.parts:
+    share = request.share_weights or any(path.name.startswith("*") for path in found.parts)
+    parts = {_next_to(path, request.output): part for path, part in found.parts.items()}
+    found = replace(found, parts=parts)
+    for path in parts:
         check_writable(path, request.model, force=request.force)
     if found.exit_code == 4:
         return found
@@ -97,7 +101,7 @@ def edit_file(
     if request.write_recipe is not None:
         steps = [entry for entry, _ in entries]
         write_recipe(request.write_recipe, steps, force=request.force)
-    files = dict(found.parts)
+    files = dict(parts)
     if request.output is not None:
         files[request.output] = found.model
     for path, each in files.items():
@@ -108,9 +112,22 @@ def edit_file(
             put(bytes_of(each, request.data))
         else:
             save(each, path, data=request.data)
-    if request.share_weights:
+    if share:
         return replace(found, shared=share_weights(list(files)))
     return found
+
+
+def _next_to(path: Path, output: Path | None) -> Path:
+    """Return where a part goes: its name may begin with a star, for that of the result.
+
+    Raises:
+        UsageError: The result goes to no file.
+    """
+    if not path.name.startswith("*"):
+        return path
+    if output is None or output == STANDARD:
+        raise UsageError("the result must go to a file", hint="give -o OUT.onnx")
+    return output.with_name(f"{output.stem}{path.name[1:]}")
 
 
 def _splits(name: str) -> bool:
@@ -131,17 +148,24 @@ def _entries(edits: Sequence[tuple[str, str]]) -> Iterator[tuple[Entry, Edit]]:
 
 
 def _with_own(edits: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Put what ``--except`` and ``--target`` name to the ``--to`` before them.
+    """Put what ``--except``, ``--target`` and ``--prefill`` say to the step before them.
 
     Raises:
         UsageError: There is none before it.
     """
     found: list[tuple[str, str]] = []
     for name, text in edits:
-        if name not in ("keep", "target"):
+        if name not in ("keep", "target", "prefill"):
             found.append((name, text))
             continue
         last, given = found[-1] if found else ("", "")
+        if name == "prefill":
+            if last != "static-cache" or PREFILL in given:
+                hint = "--static-cache 1024 --prefill 128"
+                why = "must follow a --static-cache, once"
+                raise UsageError(why, where="--prefill", hint=hint)
+            found[-1] = (last, f"{given}{PREFILL}{text}")
+            continue
         option, example = ("--except", "a") if name == "keep" else ("--target", "NAME")
         if last != "to":
             hint = f"--to float16 {option} {example}"

@@ -12,6 +12,7 @@ import pytest
 
 from graphfix.cli import main
 from graphfix.cli.edit_options import EDITS
+from tests.edits.small_decoders import PLAIN, decoder
 
 PAGE = (Path(__file__).parents[2] / "docs" / "edit.md").read_text(encoding="utf-8")
 HEAD = '<ir_version: 8, opset_import: ["" : 17]>'
@@ -61,6 +62,7 @@ def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, text in {"net.onnx": NET, **{k: HEAD + v for k, v in OTHERS.items()}}.items():
         model = onnx.parser.parse_model(text)
         (tmp_path / name).write_bytes(model.SerializeToString())
+    (tmp_path / "decoder.onnx").write_bytes(decoder(PLAIN).SerializeToString())
     np.save(tmp_path / "bias.npy", np.array([1, 2], np.float32))
     (tmp_path / "surgery.toml").write_text(
         'recipe = 1\n[[step]]\nrename = "x=image"\n', encoding="utf-8"

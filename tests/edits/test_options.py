@@ -50,6 +50,7 @@ TEXTS = {
     "split-by": "c=a.onnx,b.onnx",
     "merge": "f.onnx:c",
     "dim": "N=1",
+    "static-cache": "64",
     "shape": "x=1x2",
     "dynamic": "x=Nx2",
     "split": "a=b,c",

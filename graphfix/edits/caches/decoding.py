@@ -1,0 +1,316 @@
+"""Greedy decoding with a decoder whose caches grow and with its static form, in a child process.
+
+Both read the tokens that the first chooses; what the second chooses is compared. Where the caches
+of the second hold nothing yet they are filled with random numbers, on which nothing may depend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from msgspec import Struct
+from onnx import TensorProto, helper
+
+from graphfix.proving.verdict.numbers import eps_of, magnitude_of, tolerance
+from graphfix.worker.limits import Limits
+from graphfix.worker.sessions import open_session
+
+Array = np.ndarray[Any, Any]
+TOKENS, _PROMPT = 32, 5
+LEAST = TOKENS + _PROMPT  # places of a cache for both
+_OTHER = 6  # for sizes that have nothing to do with the past, such as that of what was encoded
+_TYPES = {
+    "float": np.float32,
+    "float16": np.float16,
+    "double": np.float64,
+    "int64": np.int64,
+    "int32": np.int32,
+    "bool": np.bool_,
+}
+
+
+class Interface(Struct, frozen=True):
+    """What a child has to know of both models.
+
+    Attributes:
+        model: The file of the model.
+        static: The file of its static form for one token.
+        prefill: That for a prompt; empty where there is none.
+        caches: Past, present and axis of each cache.
+        symbols: Symbols of the model's inputs for the past, for past and new together, and for one.
+        masks: Inputs that are 1 for what is looked at, or 0 where they are added to scores.
+        positions: Inputs that count the tokens.
+        lengths: Inputs of the last place that is looked at.
+        totals: Inputs of the number of places.
+        position: The input of the static form for the position.
+        seed: For what is random.
+        mapped: Whether weights are used from where they lie.
+    """
+
+    model: str
+    static: str
+    prefill: str
+    caches: tuple[tuple[str, str, int], ...]
+    symbols: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+    masks: tuple[str, ...]
+    positions: tuple[str, ...]
+    lengths: tuple[str, ...]
+    totals: tuple[str, ...]
+    position: str
+    seed: int
+    mapped: bool
+
+
+class Decoded(Struct, frozen=True):
+    """What came of it.
+
+    Attributes:
+        tokens: How many tokens were chosen by the model.
+        same: How many of them the static form chose, too.
+        ties: How many differ between two whose scores are no further apart than noise.
+        worst: The largest difference of a score, as a share of what noise allows.
+        largest: That difference.
+        failure: Why a model did not run; empty where both did.
+        ours: Whether it is the static form that did not.
+    """
+
+    tokens: int = 0
+    same: int = 0
+    ties: int = 0
+    worst: float = 0.0
+    largest: float = 0.0
+    failure: str = ""
+    ours: bool = False
+
+
+def answer(folder: Path, asked: Interface, _: Limits) -> Decoded:
+    """Decode with both; in a child."""
+    try:
+        model = _Model(asked, asked.model, optimised=False)
+        other = _Model(asked, asked.model, optimised=not asked.mapped)
+    except Exception as error:
+        return Decoded(failure=_line(error))
+    try:
+        static = _Static(asked, asked.static)
+        prefill = _Static(asked, asked.prefill) if asked.prefill else None
+    except Exception as error:
+        return Decoded(failure=_line(error), ours=True)
+    return _decode(asked, (model, other), static, prefill)
+
+
+def _line(error: Exception) -> str:
+    return str(error).strip().replace("\n", " ")[:300]
+
+
+class _Session:
+    """A file that is open, and the inputs and outputs of it."""
+
+    def __init__(self, path: str, *, optimised: bool, mapped: bool) -> None:
+        folder = str(Path(path).parent)
+        self.session = open_session(
+            Path(path).read_bytes(), optimised=optimised, folder=folder, mapped=mapped
+        )
+        self.inputs: dict[str, tuple[Any, list[Any]]] = {
+            info.name: (_dtype(info.type), list(info.shape)) for info in self.session.get_inputs()
+        }
+        self.outputs: list[str] = [info.name for info in self.session.get_outputs()]
+
+    def run(self, feed: Mapping[str, Array]) -> dict[str, Array]:
+        given = {name: feed[name].astype(kind) for name, (kind, _) in self.inputs.items()}
+        return dict(zip(self.outputs, self.session.run(None, given), strict=True))
+
+
+class _Model(_Session):
+    """The model, with what it has in its caches."""
+
+    def __init__(self, asked: Interface, path: str, *, optimised: bool) -> None:
+        super().__init__(path, optimised=optimised, mapped=asked.mapped)
+        self.asked = asked
+        self.caches: dict[str, Array] = {}
+
+    def step(self, place: int, given: Mapping[str, Array]) -> dict[str, Array]:
+        """Run it for the token at a place."""
+        asked, feed = self.asked, dict(given) | self.caches
+        total = place + 1
+        for name in asked.masks:
+            kind, shape = self.inputs[name]
+            sizes = (1, total) if len(shape) == 2 else (1, 1, 1, total)
+            feed[name] = np.full(sizes, len(shape) == 2 or kind == np.bool_)
+        for name in asked.positions:
+            feed[name] = np.full((1,) * len(self.inputs[name][1]), place)
+        for name in asked.lengths:
+            feed[name] = np.full((1,) * len(self.inputs[name][1]), place)
+        for name in asked.totals:
+            feed[name] = np.full((1,) * len(self.inputs[name][1]), total)
+        found = self.run(feed)
+        self.caches = {past: found.pop(present) for past, present, _ in asked.caches}
+        return found
+
+
+class _Static(_Session):
+    """The static form, with what it has in its caches."""
+
+    def __init__(self, asked: Interface, path: str) -> None:
+        super().__init__(path, optimised=False, mapped=asked.mapped)
+        self.asked = asked
+        self.caches: dict[str, Array] = {}
+
+    def step(self, place: int, given: Mapping[str, Array]) -> dict[str, Array]:
+        """Run it for the tokens from a place on."""
+        found = self.run({**given, **self.caches, self.asked.position: np.array([place])})
+        self.caches = {past: found.pop(present) for past, present, _ in self.asked.caches}
+        return found
+
+
+class _Inputs:
+    """What both are fed with that is neither a cache nor follows from the position."""
+
+    def __init__(self, asked: Interface, model: _Session, static: _Session) -> None:
+        self.random = np.random.default_rng(asked.seed)
+        known = {past for past, _, _ in asked.caches} | {asked.position}
+        self.shapes: dict[str, list[int]] = {}
+        self.kinds: dict[str, Any] = {}
+        self.each: set[str] = set()
+        for name, (kind, shape) in static.inputs.items():
+            if name in known:
+                continue
+            self.kinds[name] = kind
+            self.shapes[name] = [size if isinstance(size, int) else _OTHER for size in shape]
+            if set(model.inputs[name][1]) & set(asked.symbols[2]):
+                self.each.add(name)
+        tokens = [n for n in self.shapes if n.endswith("input_ids")]
+        one = {n for n, s in self.shapes.items() if len(s) == 2 and s[1] == 1}
+        self.tokens = next(iter(tokens), "")
+        if self.tokens:
+            self.each.add(self.tokens)
+        elif not self.each:
+            self.each |= one
+        self.fixed = {name: self._drawn(name) for name in self.shapes if name not in self.each}
+
+    def _drawn(self, name: str) -> Array:
+        kind, shape = self.kinds[name], self.shapes[name]
+        if np.dtype(kind).kind == "f":
+            return self.random.standard_normal(shape)
+        return np.ones(shape, np.int64)
+
+    def at(self, token: int) -> dict[str, Array]:
+        """Return what a step is fed with."""
+        drawn = {name: self._drawn(name) for name in self.each if name != self.tokens}
+        if self.tokens:
+            drawn[self.tokens] = np.full(self.shapes[self.tokens], token)
+        return self.fixed | drawn
+
+
+def _decode(
+    asked: Interface, models: tuple[_Model, _Model], static: _Static, prefill: _Static | None
+) -> Decoded:
+    model, other = models
+    inputs = _Inputs(asked, model, static)
+    random = inputs.random
+    for past, _, axis in asked.caches:
+        kind, shape = static.inputs[past]
+        sizes = [size if isinstance(size, int) else _OTHER for size in shape]
+        static.caches[past] = random.standard_normal(sizes).astype(kind)
+        for each in models:
+            each.caches[past] = static.caches[past].take(range(0), axis)
+    begun: list[dict[str, Array]] = []
+    expected: list[dict[str, Array]] = []
+    noise: dict[str, float] = {}
+    kinds: dict[str, Any] = {}
+    token, tokens = int(random.integers(1, 9)), 0
+    same = ties = 0
+    worst = largest = 0.0
+    for place in range(LEAST):
+        given = inputs.at(token)
+        try:
+            wanted = model.step(place, given)
+            again = other.step(place, given)
+        except Exception as error:
+            return Decoded(failure=_line(error))
+        other.caches = {n: _rounded(x, random) for n, x in other.caches.items()}
+        for name, value in wanted.items():
+            kinds[name] = value.dtype
+            noise[name] = max(noise.get(name, 0.0), _apart(value, again[name]))
+        ahead = place < _PROMPT and prefill is not None
+        try:
+            if prefill is not None and place < _PROMPT:
+                begun.append(given)
+                expected.append(wanted)
+                found = wanted
+                if place == _PROMPT - 1:
+                    found = _prefilled(prefill, static, begun, expected)
+                    wanted = {n: np.concatenate([e[n] for e in expected], 1) for n in wanted}
+            else:
+                found = static.step(place, given)
+        except Exception as error:
+            return Decoded(failure=_line(error), ours=True)
+        for name, value in wanted.items():
+            allowed = tolerance(kinds[name], magnitude_of(value), noise[name])
+            difference = _apart(value, found[name])
+            largest = max(largest, difference)
+            worst = max(worst, difference / allowed if allowed else float(difference > 0))
+        first = "logits" if "logits" in wanted else next(iter(wanted))
+        scores, ours = _last(wanted[first]), _last(found[first])
+        chosen = int(scores.argmax())
+        if place >= _PROMPT - 1 and not (ahead and place < _PROMPT - 1):
+            tokens += 1
+            allowed = tolerance(kinds[first], magnitude_of(scores), noise[first])
+            if int(ours.argmax()) == chosen:
+                same += 1
+            elif float(scores[chosen]) - float(scores[int(ours.argmax())]) <= 2 * allowed:
+                ties += 1
+        token = chosen if place >= _PROMPT - 1 else int(random.integers(0, scores.size))
+        if tokens == TOKENS:
+            break
+    return Decoded(tokens, same, ties, worst, largest)
+
+
+def _prefilled(
+    prefill: _Static, static: _Static, begun: list[dict[str, Array]], wanted: list[dict[str, Array]]
+) -> dict[str, Array]:
+    """Run the form for prompts; the static form continues with its caches."""
+    given: dict[str, Array] = {}
+    for name, value in begun[0].items():
+        shape = prefill.inputs[name][1]
+        if list(value.shape) == [s if isinstance(s, int) else _OTHER for s in shape]:
+            given[name] = value
+            continue
+        rows = [each[name] for each in begun]
+        rows += [rows[-1]] * (shape[1] - len(rows))
+        given[name] = np.concatenate(rows, 1)
+    prefill.caches = dict(static.caches)
+    found = prefill.step(0, given)
+    static.caches = prefill.caches
+    count = len(wanted)
+    return {n: v[:, :count] if v.shape[1] >= count else v for n, v in found.items()}
+
+
+def _rounded(cache: Array, random: np.random.Generator) -> Array:
+    """Return a cache whose elements are rounded to one side or the other, as another kernel may."""
+    drawn: Any = random.uniform(-1.0, 1.0, cache.shape)
+    rounded: Array = (cache * (1 + drawn * eps_of(cache.dtype))).astype(cache.dtype)
+    return rounded
+
+
+def _last(scores: Array) -> Array:
+    last: Array = scores.reshape(-1, scores.shape[-1])[-1]
+    return last
+
+
+def _apart(one: Array, other: Array) -> float:
+    if one.shape != other.shape:
+        return float("inf")
+    wide = np.abs(one.astype(np.float64) - other.astype(np.float64))
+    apart = float(wide.max(initial=0.0))
+    return float("inf") if np.isnan(apart) else apart
+
+
+def _dtype(text: str) -> Any:
+    """Return numpy's type for what onnxruntime calls ``tensor(float16)``."""
+    name = text.removeprefix("tensor(").removesuffix(")")
+    if name == "bfloat16":
+        return helper.tensor_dtype_to_np_dtype(TensorProto.BFLOAT16)
+    return _TYPES.get(name, np.dtype(name) if name in np.sctypeDict else np.float32)

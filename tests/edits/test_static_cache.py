@@ -1,0 +1,265 @@
+"""--static-cache: caches of a fixed length, the position as an input, proved by decoding."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from msgspec.structs import replace
+from onnx import ModelProto, external_data_helper, numpy_helper
+
+from graphfix import UsageError, edits, load
+from graphfix.cli import main
+from graphfix.edits.caches.proof import shown
+from graphfix.edits.caches.static_form import plain, static_form
+from graphfix.edits.step import Subject
+from graphfix.report import Verdict
+from tests.edits import small_decoders as small
+from tests.edits.small_models import HEAD, TOWER, checked, parsed, ran
+
+ONE = {"inputs": (), "tokens": "1"}
+KINDS: dict[str, tuple[str, dict[str, Any]]] = {
+    "plain": (small.PLAIN, {}),
+    "no mask": (small.UNMASKED, {"inputs": ()}),
+    "grouped": (small.GROUPED, {}),
+    "multi-head": (small.MULTI_HEAD, ONE),
+    "standard": (small.STANDARD, {**ONE, "opset": 23}),
+}
+
+
+def made(kind: str) -> ModelProto:
+    body, how = KINDS[kind]
+    return small.decoder(body, **how)
+
+
+def sizes(model: ModelProto) -> dict[str, list[int]]:
+    infos = (*model.graph.input, *model.graph.output)
+    return {i.name: [d.dim_value for d in i.type.tensor_type.shape.dim] for i in infos}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_tokens_are_decoded(kind: str) -> None:
+    found = edits.static_cache(made(kind), 48)
+    (proof,) = found.proofs
+    assert proof.verification.method == "onnxruntime, 32 of 32 tokens are the same"
+    cache = [1, small.HEADS, 48, small.SIZE]
+    assert sizes(checked(found)) == {
+        "input_ids": [1, 1],
+        "position": [1],
+        "past_key": cache,
+        "past_value": cache,
+        "logits": [1, 1, small.TOKENS],
+        "present_key": cache,
+        "present_value": cache,
+    }
+
+
+@pytest.mark.parametrize("kind", ["plain", "no mask", "grouped"])
+def test_a_second_model_takes_prompts(kind: str) -> None:
+    found = edits.static_cache(made(kind), 48, 6)
+    assert found.exit_code == 0
+    (prompt,) = (part.to_proto() for part in found.parts.values())
+    assert sizes(prompt)["input_ids"] == [1, 6]
+    assert sizes(prompt)["logits"] == [1, 6, small.TOKENS]
+
+
+def test_rows_are_put_at_the_position_and_what_is_after_it_is_not_seen() -> None:
+    model = made("plain")
+    static = checked(edits.static_cache(model, 48))
+    random = np.random.default_rng(0)
+    shape = (1, small.HEADS, 48, small.SIZE)
+    caches = {n: random.standard_normal(shape, np.float32) for n in ("past_key", "past_value")}
+    ids = np.array([[3]])
+    mask = np.ones((1, 10), np.int64)
+    before = {name: cache[:, :, :9] for name, cache in caches.items()}
+    wanted = ran(model, input_ids=ids, attention_mask=mask, **before)
+    result = ran(static, input_ids=ids, position=np.array([9]), **caches)
+    np.testing.assert_allclose(result["logits"], wanted["logits"], rtol=1e-5, atol=1e-5)
+    np.testing.assert_array_equal(result["present_key"][:, :, 9], wanted["present_key"][:, :, 9])
+    np.testing.assert_array_equal(result["present_key"][:, :, :9], before["past_key"])
+    np.testing.assert_array_equal(result["present_key"][:, :, 10:], caches["past_key"][:, :, 10:])
+
+
+def test_what_is_said() -> None:
+    assert edits.static_cache(made("plain"), 48, verify="off").steps[0].said == (
+        "2 caches have 48 places; input 'position' says at which the token is",
+        "follows from the position: attention_mask",
+    )
+    assert edits.static_cache(made("no mask"), 48, 6, verify="off").steps[0].said[1:] == (
+        "1 Softmax leaves out what is after the position",
+        "a second file, .prefill.onnx, takes 6 tokens at once",
+    )
+
+
+def test_a_cache_of_what_was_encoded_stays_as_it_is() -> None:
+    crossed = f"float[B, {small.HEADS}, E, {small.SIZE}] past_encoder"
+    body = small.UNMASKED.replace(
+        "mixed = MatMul (weights, present_value)",
+        """over = Transpose <perm = [0, 1, 3, 2]> (past_encoder)
+  asked = MatMul (qt, over)
+  [cross] parts = Softmax (asked)
+  other = MatMul (parts, past_encoder)
+  own = MatMul (weights, present_value)
+  mixed = Add (own, other)""",
+    )
+    found = edits.static_cache(small.decoder(body, (crossed,)), 48)
+    assert found.steps[0].said[1] == "1 Softmax leaves out what is after the position"
+    encoder = next(i for i in checked(found).graph.input if i.name == "past_encoder")
+    names = [dim.dim_param or dim.dim_value for dim in encoder.type.tensor_type.shape.dim]
+    assert names == [1, small.HEADS, "E", small.SIZE]
+
+
+def test_lengths_that_are_inputs_follow_from_the_position() -> None:
+    body = small.GROUPED[small.GROUPED.index("  h = Gather") :]
+    inputs = ("int32[B] lengths", "int32 total32")
+    found = edits.static_cache(small.decoder(body, inputs), 48, 6)
+    assert found.steps[0].said[1] == "follows from the position: lengths, total32"
+    checked(found)
+
+
+def test_minus_infinity_and_rows_that_see_nothing_are_not_needed() -> None:
+    body = small.PLAIN.replace(
+        "[mask] hidden = Where (both, scores, lowest)",
+        "mask = Where (both, nil, ends) hidden = Add (scores, mask)",
+    ).replace(
+        "[shares] weights = Softmax (hidden)",
+        "r = Softmax (hidden) none = IsNaN (r) [guard] weights = Where (none, nil, r)",
+    )
+    found = edits.static_cache(small.decoder(body), 48)
+    assert found.steps[0].said[2:] == (
+        "1 Where is gone, for a Softmax over nothing: each token sees itself",
+    )
+    static = checked(found)
+    assert "IsNaN" not in {node.op_type for node in static.graph.node}
+    stored = [numpy_helper.to_array(tensor) for tensor in static.graph.initializer]
+    assert not any(np.isinf(array).any() for array in stored)
+    assert any(array.shape == () and array == -65504 for array in stored)
+
+
+def test_a_table_that_is_cut_at_its_end_is_read_from_the_position() -> None:
+    body = small.PLAIN.replace(
+        "[mask] hidden = Where (both, scores, lowest)",
+        """[mask] masked = Where (both, scores, lowest)
+  room = Shape <start = 0, end = 1> (wpe)
+  count = Add (ps, ss)
+  from = Sub (room, count)
+  column = Gather <axis = 1> (wpe, zero)
+  [cut] slopes = Slice (column, from, room)
+  hidden = Add (masked, slopes)""",
+    )
+    checked(edits.static_cache(small.decoder(body), 48))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        (
+            "mixed = MatMul",
+            "[twice] d = Concat <axis = 3> (weights, weights) e = ReduceMax (d) mixed = MatMul",
+            "Concat 'twice' joins other than the past and what is new",
+        ),
+        (
+            "q = MatMul",
+            "pp = Mul (ps, ps) pe = Add (pp, ss) [odd] cut = Slice (wpe, pp, pe) q = MatMul",
+            "Slice 'odd' cuts 9:10 of axis 0 for a past of 3 and 49:50 of axis 0 for a past of 7",
+        ),
+        (
+            "q = MatMul",
+            "[odd] largest, ranks = TopK <axis = 0> (wpe, ps) q = MatMul",
+            "TopK 'odd' reads 'ps', which counts the past",
+        ),
+        (
+            "mixed = MatMul",
+            "[odd] last_key = Gather <axis = 2> (present_key, minus) mixed = MatMul",
+            "Gather 'odd' counts from the end of what is in the cache",
+        ),
+        (
+            "weights = Softmax (scores)",
+            "weights = Softmax <axis = 2> (scores)",
+            "Softmax 'shares' is not over the last axis, which alone must grow",
+        ),
+    ],
+)
+def test_what_is_not_understood_is_refused(old: str, new: str, why: str) -> None:
+    assert old in small.UNMASKED
+    model = small.decoder(small.UNMASKED.replace(old, new), ())
+    with pytest.raises(UsageError, match=f"^--static-cache 48: {why}"):
+        edits.static_cache(model, 48, verify="off")
+
+
+def test_a_cache_that_slides_is_refused() -> None:
+    body = small.GROUPED.replace("<num_heads", "<sliding_window_cache = 1, num_heads")
+    with pytest.raises(UsageError, match="GroupQueryAttention 'attn' has a cache that slides"):
+        edits.static_cache(small.decoder(body), 48, verify="off")
+
+
+def test_models_that_have_no_such_cache_are_refused() -> None:
+    with pytest.raises(UsageError, match="no input is a cache to which a Concat"):
+        edits.static_cache(parsed(TOWER), 48)
+    merged = HEAD + (
+        "g (float[N, 2] past, bool[1] use_cache) => (float[N, 2] y) { [switch] y = If (use_cache) <"
+        "then_branch = t () => (float[N, 2] a) { a = Neg (past) }, "
+        "else_branch = e () => (float[N, 2] b) { b = Abs (past) }> }"
+    )
+    with pytest.raises(UsageError, match="If 'switch' decides by input 'use_cache'") as error:
+        edits.static_cache(parsed(merged), 48)
+    assert "--split-by use_cache=" in str(error.value.hint)
+
+
+def test_lengths_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(UsageError, match="the model takes one token at once"):
+        edits.static_cache(made("multi-head"), 48, 6, verify="off")
+    with pytest.raises(UsageError, match="a cache for 40 new tokens must be longer"):
+        edits.static_cache(made("plain"), 40, 40, verify="off")
+    with pytest.raises(UsageError, match="by decoding it needs at least 37 places"):
+        edits.static_cache(made("plain"), 36)
+
+
+def test_a_form_that_sees_what_is_after_the_position_is_shown_to_be_wrong() -> None:
+    model = made("plain")
+    form = static_form(plain(model, ""), "", 48, 1, "--static-cache 48")
+    broken = onnx.ModelProto()
+    broken.CopyFrom(form.proto)
+    for node in broken.graph.node:
+        if node.name == "mask":
+            node.input[2] = node.input[1]  # no score is hidden
+    subject = Subject(model, "")
+    assert shown(subject, form, None).verification.status is Verdict.EQUAL
+    wrong = shown(subject, replace(form, proto=broken), None).verification
+    assert wrong.status is Verdict.MISMATCH
+    assert "times noise" in wrong.reason
+
+
+def test_both_files_share_their_weights(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = made("plain")
+    external_data_helper.convert_model_to_external_data(model, location="w.bin", size_threshold=256)
+    (tmp_path / "in").mkdir()
+    (tmp_path / "out").mkdir()
+    source, target = tmp_path / "in" / "m.onnx", tmp_path / "out" / "s.onnx"
+    external_data_helper.write_external_data_tensors(model, str(source.parent))
+    source.write_bytes(model.SerializeToString())
+    words = ["edit", str(source), "--static-cache", "48", "--prefill", "6", "-o", str(target)]
+    assert main(words) == 0
+    assert sorted(p.name for p in target.parent.iterdir()) == [
+        "s.onnx",
+        "s.prefill.onnx",
+        "w.bin",
+    ]
+    both = [load(target.parent / name).to_proto() for name in ("s.onnx", "s.prefill.onnx")]
+    assert [sizes(each)["input_ids"] for each in both] == [[1, 1], [1, 6]]
+    assert "s.prefill.onnx" in capsys.readouterr().out
+
+
+def test_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("m.onnx").write_bytes(made("plain").SerializeToString())
+    assert main(["edit", "m.onnx", "--static-cache", "many", "-o", "o.onnx"]) == 2
+    assert "--static-cache: 'many' is not of the form LENGTH" in capsys.readouterr().err
+    assert main(["edit", "m.onnx", "--prefill", "6", "-o", "o.onnx"]) == 2
+    assert "--prefill: must follow a --static-cache, once" in capsys.readouterr().err
+    assert not Path("o.onnx").exists()
