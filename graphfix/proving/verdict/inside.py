@@ -19,7 +19,7 @@ from graphfix.operators.table import MOVES_FIRST
 from graphfix.proving.inputs.uses import int_attribute
 from graphfix.proving.runners.engine import Engine
 from graphfix.proving.runners.first_engine import RunnableModel
-from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, leaves
+from graphfix.proving.values.kinds import Array, Feed, Value, is_floating, is_integer, leaves
 from graphfix.proving.verdict.numbers import finite, widened
 
 _RECURRENT = frozenset({"LSTM", "GRU", "RNN"})
@@ -34,6 +34,8 @@ _CARRIES_NAN = (
     frozenset({"Abs", "Add", "Concat", "Div", "Mul", "Neg", "ReduceSum", "Sqrt", "Sub"})
     | MOVES_FIRST
 )
+# What makes integers of floats; ONNX leaves open what becomes of a NaN or an infinity.
+_TO_INTEGERS = frozenset({"Cast", "DynamicQuantizeLinear", "QuantizeLinear"})
 # A shape has no more elements than that.
 _FEW = 16
 
@@ -88,6 +90,28 @@ class Inside:
         except (EngineFailed, MemoryError):
             return True
         return self.takes(values)
+
+    def leaves_open(self, feed: Feed) -> bool:
+        """Say whether a NaN or an infinity becomes an integer, of which ONNX says not which.
+
+        Floats of 16 bits have infinities early, and what they are quantized to hides them. False
+        where no one can look.
+        """
+        nodes = [n for n in self._original.proto.graph.node if n.op_type in _TO_INTEGERS]
+        if not nodes:
+            return False
+        try:
+            if self._engine is None:
+                self._engine = self._original.of(_open(self._original.proto)).open()
+            values = {**feed, **self._engine.run(feed)}
+        except (EngineFailed, MemoryError):
+            return False
+        return any(
+            isinstance(made := values.get(node.output[0]), np.ndarray)
+            and is_integer(made.dtype)
+            and not _is_finite(values.get(node.input[0]))
+            for node in nodes
+        )
 
     def takes(self, values: Mapping[str, Value]) -> bool:
         """Say whether operators that do not look at their operands take those that are known.

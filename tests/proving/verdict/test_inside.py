@@ -152,6 +152,23 @@ def test_what_joins_nothing_writes_all() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("to", "value", "opened"),
+    [
+        (2, np.inf, True),
+        (2, np.nan, True),
+        (2, 7.0, False),
+        (9, np.inf, False),
+        (10, np.inf, False),
+    ],
+)
+def test_no_number_becomes_an_integer(to: int, value: float, *, opened: bool) -> None:
+    """ONNX leaves open which integer a Cast returns for it, but not which truth value."""
+    kind = {2: "uint8", 9: "bool", 10: "float16"}[to]
+    looking = inside(f"g (float[N] x) => ({kind}[N] y) {{ y = Cast <to = {to}> (x) }}")
+    assert looking.leaves_open({"x": np.array([1, value], np.float32)}) is opened
+
+
 def test_a_gather_nd_of_free_sizes_is_repaired() -> None:
     text = """<ir_version: 8, opset_import: ["": 11]>
     g (float[B,C,H,W] x, int64[1,1] i) => (float[1,C,H,W] y) { y = GatherND (x, i) }"""
