@@ -35,6 +35,7 @@ from benchmarks.engines.tried import Tried, asked_of, drawn_for
 from benchmarks.strangers.habits import habits_of, profile_of
 from graphfix.engines.hosting.host import Host
 from graphfix.engines.learned import LearnedFamily
+from graphfix.engines.measured_traits import JOINED
 from graphfix.engines.versions import write_profiles
 from graphfix.learning.verdicts import EQUAL, Asker
 
@@ -154,7 +155,16 @@ def _is_said(form: Sequence[str], wrong: dict[str, list[str]]) -> bool:
     texts = [text.partition(" ")[2] for text in wrong.get(op, [])]
     if not attribute:
         return "" in texts
-    return any(not t or (t.startswith(f"{attribute}: ") and value in t) for t in texts)
+    return any(not text or _names(text, attribute, value) for text in texts)
+
+
+def _names(text: str, attribute: str, value: str) -> bool:
+    """Say whether ``mode: edge, wrap`` or ``T+mode: float32+edge`` has a value of an attribute."""
+    names, _, words = text.partition(": ")
+    pairs = (
+        zip(names.split(JOINED), word.split(JOINED), strict=True) for word in words.split(", ")
+    )
+    return any((attribute, value) in pair for pair in pairs)
 
 
 def table(rows: Sequence[Row]) -> Iterator[str]:

@@ -8,7 +8,9 @@ from typing import Any
 
 from graphfix.engines.common_rules import main_type
 from graphfix.engines.measured import operator_rows, profile_table
+from graphfix.engines.measured_traits import JOINED
 from graphfix.ir.schemas import form_of
+from graphfix.learning.contrib import MODELS
 from graphfix.learning.questions import OLDEST, entries, forms_in
 
 _NAMES = {"INT64": "int64", "INT32": "int32", "BOOL": "bool", "FLOAT16": "float16"}
@@ -37,6 +39,33 @@ _FORMS = (
 )  # fmt: skip
 _TYPED = _words("Add Mul Sub Concat Gather Where Equal Less Greater Slice Expand Squeeze Unsqueeze")
 _RANKED = _words("Softmax MatMul Transpose Add Mul ReduceMean Concat LayerNormalization")
+_LISTS = (
+    ("Conv", "dilations", "even"), ("Conv", "strides", "even"), ("Conv", "pads", "even"),
+    ("Conv", "dilations", "uneven"), ("Conv", "strides", "uneven"), ("Conv", "pads", "uneven"),
+    ("MaxPool", "pads", "even"), ("MaxPool", "strides", "uneven"), ("AveragePool", "pads", "even"),
+    ("ConvTranspose", "pads", "even"), ("MaxPool", "dilations", "even"),
+    ("ConvTranspose", "output_padding", "even"), ("ConvTranspose", "dilations", "even"),
+    ("Gemm", "alpha", "other"), ("LayerNormalization", "epsilon", "other"),
+)  # fmt: skip
+_INPUTS = (
+    ("Conv", "B", "missing"), ("Gemm", "C", "missing"), ("LayerNormalization", "B", "missing"),
+    ("Clip", "max", "missing"), ("Clip", "min", "missing"), ("Slice", "axes", "missing"),
+    ("Pad", "constant_value", "given"), ("LSTM", "B", "missing"), ("LSTM", "initial_h", "given"),
+    ("GRU", "initial_h", "given"), ("LSTM", "sequence_lens", "given"), ("GRU", "B", "missing"),
+    ("Slice", "steps", "given"), ("ConvTranspose", "B", "missing"),
+)  # fmt: skip
+_PAIRS = (
+    ("Resize", ("mode", "linear"), ("coordinate_transformation_mode", "align_corners")),
+    ("Resize", ("mode", "nearest"), ("coordinate_transformation_mode", "half_pixel")),
+    ("Gemm", ("transA", "1"), ("transB", "1")), ("MaxPool", ("ceil_mode", "1"), ("pads", "even")),
+    ("Conv", ("strides", "even"), ("pads", "even")), ("Softmax", ("axis", "1"), ("rank", "3")),
+    ("Conv", ("strides", "even"), ("pads", "uneven")), ("Softmax", ("axis", "-1"), ("rank", "4")),
+    ("ReduceMean", ("keepdims", "0"), ("rank", "4")), ("Add", ("T", "INT64"), ("rank", "1")),
+    ("Mul", ("T", "INT64"), ("rank", "1")), ("Concat", ("axis", "-1"), ("rank", "2")),
+    ("ConvTranspose", ("strides", "even"), ("pads", "even")),
+    ("Flatten", ("axis", "1"), ("rank", "4")),
+)  # fmt: skip
+_CONTRIB = tuple(MODELS)
 _WRONG = (
     *((op, "", "") for op in ("LeakyRelu", "HardSigmoid", "LayerNormalization", "ReduceL2")),
     *((op, "", "") for op in ("Clip", "Pow", "Softplus", "Sqrt", "Erf", "Neg", "Floor", "Tanh")),
@@ -54,6 +83,9 @@ def habits_of(seed: int) -> dict[str, Any]:
     refused = sorted(set(rng.sample(operators, 12)) - {op for op, *_ in wrong})
     forms = [form for form in _FORMS if _is_in(opset, form[0], form[1])]
     taken = [form for form in forms if form not in wrong and form[0] not in refused]
+    lists = [each for each in _LISTS if each[0] not in refused and _is_in(opset, each[0])]
+    inputs = [each for each in _INPUTS if each[0] not in refused and _is_in(opset, each[0])]
+    pairs = [each for each in _PAIRS if each[0] not in refused and _is_in(opset, each[0])]
     return {
         "operators": refused,
         "forms": [list(form) for form in rng.sample(taken, 5)],
@@ -63,6 +95,10 @@ def habits_of(seed: int) -> dict[str, Any]:
         "ir": rng.choice([8, 9, 10]),
         "static": rng.random() < 0.5,
         "wrong": [list(form) for form in wrong],
+        "words": [list(each) for each in (*rng.sample(lists, 2), *rng.sample(inputs, 2))],
+        "pairs": [[op, *map(list, both)] for op, *both in rng.sample(pairs, 2)],
+        "narrow": rng.sample(_CORE, 4),
+        "contrib": rng.sample(_CONTRIB, len(_CONTRIB) // 2),
     }
 
 
@@ -90,6 +126,19 @@ def profile_of(name: str, habits: dict[str, Any]) -> dict[str, Any]:
         say("refused", op, "rank", str(rank))
     for op, attribute, value in habits["forms"]:
         say("refused", op, attribute, value)
+    for op, trait, word in habits["words"]:
+        say("refused", op, trait, word)
+    for op, *both in habits["pairs"]:
+        main = str(main_type(form_of(op, habits["opset"])))
+        names = [main if name == "T" else str(name) for name, _ in both]
+        say(
+            "refused",
+            op,
+            JOINED.join(names),
+            JOINED.join(_NAMES.get(str(w), str(w)) for _, w in both),
+        )
+    for op in habits["narrow"]:
+        say("refused", op, main_type(form_of(op, habits["opset"])), "bfloat16")
     for op in habits["operators"]:
         for since in forms_in(op, OLDEST, habits["opset"]):
             tables["refused"][f"{op} {since}"] = {}
@@ -104,6 +153,7 @@ def profile_of(name: str, habits: dict[str, Any]) -> dict[str, Any]:
         source="made up",
         opset={"min": OLDEST, "max": habits["opset"], "rejects_above": True},
         functions=True,
+        contrib=[op for op in _CONTRIB if op not in habits["contrib"]],
         static_shapes=habits["static"],
         ir_max=habits["ir"],
     )

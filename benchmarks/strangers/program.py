@@ -2,8 +2,10 @@
 
 `benchmarks.strangers` writes the habits of one into a copy of this file: ``operators``, ``forms``
 ([operator, attribute, value]), ``types`` ([operator, element type]), ``ranks`` ([operator, rank of
-the first input]), ``opset`` and ``ir``, the newest, ``static``, and ``wrong``, pairs of an operator
-and an attribute's value, or "", whose first output is one more than it is to be.
+the first input]), ``words`` ([operator, attribute or input, word]), ``pairs`` of such words that
+are refused together, ``narrow``, operators that do not take bfloat16, ``contrib``, those of
+com.microsoft that there are not, ``opset`` and ``ir``, the newest, ``static``, and ``wrong``, pairs
+of an operator and an attribute's value, or "", whose first output is one more than it is to be.
 """
 
 from __future__ import annotations
@@ -65,6 +67,8 @@ def nodes_of(graph: GraphProto) -> Iterator[NodeProto]:
 def refuse(node: NodeProto, elems: dict[str, int], ranks: dict[str, int]) -> None:
     """Raise what the engine has against a node."""
     op = node.op_type
+    if node.domain == "com.microsoft" and op in HABITS["contrib"]:
+        raise ValueError(f"no operator {op}")
     if op in HABITS["operators"]:
         raise ValueError(f"no operator {op}")
     for name, attribute, value in HABITS["forms"]:
@@ -75,6 +79,51 @@ def refuse(node: NodeProto, elems: dict[str, int], ranks: dict[str, int]) -> Non
         raise ValueError(f"no {op} of this type")
     if first in ranks and [op, ranks[first]] in HABITS["ranks"]:
         raise ValueError(f"no {op} of {ranks[first]} dimensions")
+    if op in HABITS["narrow"] and elems.get(first) == TensorProto.BFLOAT16:
+        raise ValueError(f"no {op} of bfloat16")
+    refuse_traits(node, elems, ranks)
+
+
+def refuse_traits(node: NodeProto, elems: dict[str, int], ranks: dict[str, int]) -> None:
+    """Raise what the engine has against lists, inputs that are left out, and two traits at once."""
+    op, first = node.op_type, node.input[0] if node.input else ""
+    for name, trait, word in HABITS["words"]:
+        if name == op and word_of(node, trait) == word:
+            raise ValueError(f"{op} with {trait} {word}")
+    for name, *both in HABITS["pairs"]:
+        there = {
+            "rank": str(ranks.get(first, "")),
+            "T": TensorProto.DataType.Name(elems.get(first, 0)),
+        }
+        if name == op and all(
+            there.get(trait, word_of(node, trait)) == word for trait, word in both
+        ):
+            raise ValueError(f"{op} with {both[0]} and {both[1]}")
+
+
+def word_of(node: NodeProto, trait: str) -> str:
+    """Return a word for an attribute or an input, as `graphfix.engines.measured_traits` has it."""
+    schema = onnx.defs.get_schema(node.op_type, HABITS["opset"])
+    places = [formal.name for formal in schema.inputs]
+    if trait in places:
+        place = places.index(trait)
+        return "given" if place < len(node.input) and node.input[place] else "missing"
+    formal = schema.attributes.get(trait)
+    given = [each for each in node.attribute if each.name == trait]
+    value = helper.get_attribute_value(given[0]) if given else None
+    if formal is not None and formal.type == formal.type.FLOAT:
+        default = helper.get_attribute_value(formal.default_value)
+        return "default" if value in (None, default) else "other"
+    if formal is not None and formal.type != formal.type.INTS:
+        value = helper.get_attribute_value(formal.default_value) if value is None else value
+        return value.decode() if isinstance(value, bytes) else str(value)
+    plain = 0 if trait in ("pads", "output_padding") else 1
+    values = list(value or ())
+    if all(each == plain for each in values):
+        return "plain"
+    half = len(values) // 2
+    same = values[:half] == values[half:] if trait == "pads" else len(set(values)) == 1
+    return "even" if same else "uneven"
 
 
 def said(node: NodeProto, name: str) -> str:

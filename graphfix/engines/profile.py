@@ -296,7 +296,7 @@ class _Reader:
         """Read ``14`` (the form of opset 14), ``13 T: int8, uint8`` (these types of T in it)."""
         found: dict[int, dict[str, frozenset[str]]] = {}
         for text in self._texts(row, key, ()):
-            match = re.fullmatch(r"(\d+)(?: (\w+): (.+))?", text)
+            match = re.fullmatch(r"(\d+)(?: ([\w+]+): (.+))?", text)
             if match is None:
                 raise self._wrong(f"{key} has {text!r}, which is no form")
             kinds = found.setdefault(int(match[1]), {})

@@ -95,11 +95,11 @@ def pair(name: str, opset: int = NEWEST, ir: int = 8) -> tuple[Asked, Asked] | N
     del constant.graph.input[:]
     constant.graph.input.extend(kept)
     feed = {info.name: _sample(info) for info in kept}
-    expected = _computed(given, {**feed, "p": values})
+    expected = computed(given, {**feed, "p": values})
     return (constant, feed, expected), (given, {**feed, "p": values}, expected)
 
 
-def _computed(model: ModelProto, feed: Mapping[str, Array]) -> dict[str, Array]:
+def computed(model: ModelProto, feed: Mapping[str, Array]) -> dict[str, Array]:
     import onnxruntime  # type: ignore[import-untyped]
 
     session: Any = onnxruntime.InferenceSession(model.SerializeToString())

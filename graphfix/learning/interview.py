@@ -1,15 +1,18 @@
 """What an engine is asked in which order, each question by what was said of those before.
 
 First each operator at its newest form, in plain ways until one is taken. From that one, one factor
-at a time is another: attributes, ranks, texts, element types. Then the older forms.
+at a time is another: attributes, ranks, texts, element types. Then the older forms, inputs that are
+computed, operators of com.microsoft, and two factors at a time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 
 from graphfix.learning.constants import constant_inputs
+from graphfix.learning.contrib import contrib_operators
 from graphfix.learning.limits import Limits
 from graphfix.learning.questions import RANKS, TYPES, Entry, Factors, entries, forms_in
 from graphfix.learning.record import Record
@@ -17,6 +20,7 @@ from graphfix.learning.verdicts import FAILED
 
 _FIRST_TYPES = ("float", "int64", "bool", "int32", "uint8", "int8")
 _INDICES = ("int64", "int32")
+_CROSSED = ("float", "float16", "int64", "int32", "bool")  # types in pairs with other traits
 _PATIENCE = 8  # refusals of a form, of different types, ranks and texts
 _OLDER = 3
 
@@ -63,6 +67,11 @@ def _about(
     for entry, base in taken:
         for factors in _crossed(entry, base):
             record.about(entry, factors)
+    contrib_operators(record, limits)
+    for entry, base in taken:
+        for pair in _pairs(entry, base):
+            if all(_is_taken(record, entry, alone) for alone in pair[1:]):
+                record.about(entry, pair[0])
 
 
 def _first(record: Record, entry: Entry, lowest: int, highest: int) -> Factors | None:
@@ -127,6 +136,31 @@ def _crossed(entry: Entry, base: Factors) -> Iterator[Factors]:
         for attributes in range(1, len(entry.attributes)) if "<@>" in text else ():
             rank = _rank_for(text, base.rank)
             yield replace(base, text=number, attributes=attributes, rank=rank)
+
+
+def _pairs(entry: Entry, base: Factors) -> Iterator[tuple[Factors, Factors, Factors]]:
+    """Walk what differs in two factors, with what differs in each of them alone."""
+    text = entry.texts[base.text]
+    attributes = range(1, len(entry.attributes)) if "<@>" in text else ()
+    ranks = RANKS if "[S]" in text else ()
+    kinds = _CROSSED if _has(text, "T") else ()
+    by_attribute = [("attributes", each) for each in attributes]
+    by_rank = [("rank", each) for each in ranks]
+    by_kind = [("first", each) for each in kinds]
+    for ones, twos in ((by_attribute, by_rank), (by_attribute, by_kind), (by_rank, by_kind)):
+        for (name, one), (other, two) in product(ones, twos):
+            first, second = _with(base, name, one), _with(base, other, two)
+            if base not in (first, second):
+                yield _with(first, other, two), first, second
+
+
+def _with(factors: Factors, name: str, value: object) -> Factors:
+    return replace(factors, **{name: value})  # type: ignore[arg-type]
+
+
+def _is_taken(record: Record, entry: Entry, factors: Factors) -> bool:
+    row = record.about(entry, factors)
+    return row is not None and row.verdict not in FAILED
 
 
 def _older(record: Record, entry: Entry, factors: Factors) -> None:

@@ -334,5 +334,6 @@ def _profile(name: str, version: str, found: Limits, said: Said, count: int) -> 
         opset={"min": lowest, "max": highest, "rejects_above": found.refuses_newer},
         functions=found.functions,
         static_shapes=found.static,
+        contrib=said.contrib,
         **more_keys,
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -22,6 +22,7 @@ from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper, numpy_h
 
 from graphfix.analysis.inference import infer_model
 from graphfix.authoring.workspace import Workspace
+from graphfix.engines.measured_traits import RANK, attribute_word, input_words
 from graphfix.ir.schemas import default_of, form_of, newest_opset
 from graphfix.ir.storage.weights import type_name
 from graphfix.learning.verdicts import Array
@@ -30,7 +31,7 @@ from graphfix.pipeline.model_files import load
 
 TYPES = (
     "float", "int64", "bool", "int32", "uint8", "int8", "float16", "double", "uint16", "int16",
-    "uint32", "uint64", "string",
+    "uint32", "uint64", "string", "bfloat16",
 )  # fmt: skip
 RANKS = (4, 2, 3, 1, 5, 0, 6)
 OLDEST = 7  # profiles begin with its forms
@@ -95,7 +96,8 @@ class Question:
         op: The operator.
         since: The opset that its form came with.
         factors: What sets it apart.
-        traits: What a profile can say of it: a type parameter, ``rank`` or an attribute -> value.
+        traits: What a profile can say of it: a type parameter, ``rank``, an attribute or an input
+            that may be left out -> word; see `graphfix.engines.measured_traits`.
         model: The model.
         feed: Its inputs.
         expected: What is right.
@@ -158,7 +160,7 @@ def question_of(entry: Entry, factors: Factors, ir: int | None = None) -> Questi
     if form is None or form.schema.deprecated:
         return None
     try:
-        made = _drawn(entry, factors)
+        made = drawn(entry, factors)
         model = _at_opset(made[0], factors.opset)
     except Exception:  # what is no model in any way: onnx and its parser have no common base
         return None
@@ -167,19 +169,28 @@ def question_of(entry: Entry, factors: Factors, ir: int | None = None) -> Questi
         return None  # the older opset has it in other nodes
     least = int(helper.find_min_ir_version_for(model.opset_import))
     model.ir_version = min(max(least, 8), ir) if ir is not None else max(least, 8)
+    traits = _traits(node, model, form.since)
     names = {info.name for info in model.graph.input}
-    feed = {name: array for name, array in made[1].items() if name in names}
+    feed = _in_float(model.graph, {k: array for k, array in made[1].items() if k in names})
     expected = _expected(model, feed)
     if expected is None:
         return None
     if factors.free:
         _open(model.graph)
-    traits = _traits(node, model, form.since)
     name = name_of(entry.op, factors)
     return Question(name, entry.op, form.since, factors, traits, model, feed, expected)
 
 
-def _drawn(entry: Entry, factors: Factors) -> tuple[ModelProto, dict[str, Array]]:
+def drawn(
+    entry: Entry, factors: Factors, domains: Iterable[str] = ()
+) -> tuple[ModelProto, dict[str, Array]]:
+    """Return the model of a text, and numbers for its inputs.
+
+    Args:
+        entry: What is asked about the operator.
+        factors: Which text, attributes, types and rank; the opset is that of the entry.
+        domains: Imported as well, at version 1.
+    """
     text = entry.texts[factors.text]
     attributes = entry.attributes[factors.attributes]
     text = text.replace("<@>", f"<{attributes}>" if attributes else "")
@@ -201,6 +212,7 @@ def _drawn(entry: Entry, factors: Factors) -> tuple[ModelProto, dict[str, Array]
         graph.initializer.append(numpy_helper.from_array(array, name))
     graph.output.extend(onnx.ValueInfoProto(name=name) for name in graph.node[-1].output if name)
     imports = [helper.make_opsetid("", entry.opset)]
+    imports += [helper.make_opsetid(domain, 1) for domain in domains]
     model = helper.make_model(graph, opset_imports=imports)
     inferred = onnx.shape_inference.infer_shapes(model)
     for info in inferred.graph.output:
@@ -326,6 +338,27 @@ def _open(graph: GraphProto) -> None:
             dim.Clear()
 
 
+def _in_float(graph: GraphProto, feed: dict[str, Array]) -> dict[str, Array]:
+    """Cast inputs and outputs of bfloat16, which numpy lacks, from and to float32.
+
+    Returns:
+        What the graph is given then.
+    """
+    given = dict(feed)
+    for info in (*graph.input, *graph.output):
+        if info.type.tensor_type.elem_type != TensorProto.BFLOAT16:
+            continue
+        info.type.tensor_type.elem_type = TensorProto.FLOAT
+        inner, info.name = info.name, f"{info.name}_float"
+        if inner in given:
+            given[info.name] = given.pop(inner).astype(np.float32)
+            to_inner = helper.make_node("Cast", [info.name], [inner], to=TensorProto.BFLOAT16)
+            graph.node.insert(0, to_inner)
+        else:
+            graph.node.append(helper.make_node("Cast", [inner], [info.name], to=TensorProto.FLOAT))
+    return given
+
+
 def _traits(node: NodeProto, model: ModelProto, since: int) -> dict[str, str]:
     form = form_of(node.op_type, since)
     if form is None:
@@ -345,16 +378,22 @@ def _traits(node: NodeProto, model: ModelProto, since: int) -> dict[str, str]:
             if not parameter.startswith("tensor("):
                 found.setdefault(parameter, type_name(elems[value]))
     if node.input and node.input[0] in ranks:
-        found["rank"] = str(ranks[node.input[0]])
+        found[RANK] = str(ranks[node.input[0]])
     given = {each.name: helper.get_attribute_value(each) for each in node.attribute}
     for name, formal_attribute in form.schema.attributes.items():
         kind = formal_attribute.type
-        if kind not in (kind.INT, kind.STRING) or name in _ABOUT_TYPES:
+        if name in _ABOUT_TYPES or kind not in (
+            *(kind.INT, kind.STRING, kind.FLOAT, kind.INTS, kind.FLOATS, kind.STRINGS),
+        ):
             continue
-        value = given.get(name, default_of(form, name))
-        text = value.decode() if isinstance(value, bytes) else str(value)
-        if value is not None and re.fullmatch(r"[\w-]+", text):
-            found[name] = text
+        default = default_of(form, name)
+        value = given.get(name, default)
+        value = value.decode() if isinstance(value, bytes) else value
+        word = attribute_word(name, value, default)
+        if re.fullmatch(r"[\w-]+", word):
+            found[name] = word
+    for name, word in input_words(form, [bool(each) for each in node.input]).items():
+        found.setdefault(name, word)
     return found
 
 

@@ -86,7 +86,9 @@ class Asker:
             return self._no(REFUSED, refused)
         except EngineFailed as failed:
             return self._no(REFUSED if host.alive else CRASHED, failed)
-        said = {name: difference(expected[name], found[name], half=self.half) for name in expected}
+        narrow = any(each.i == onnx.TensorProto.BFLOAT16 for each in _types_of_casts(model))
+        half = self.half or narrow
+        said = {name: difference(expected[name], found[name], half=half) for name in expected}
         wrong = {name: text for name, text in said.items() if text}
         if not wrong:
             return EQUAL, ""
@@ -117,6 +119,11 @@ class Asker:
         if self._host is not None:
             self._host.close()
         self._host = None
+
+
+def _types_of_casts(model: onnx.ModelProto) -> list[onnx.AttributeProto]:
+    nodes = (node for node in model.graph.node if node.op_type == "Cast")
+    return [each for node in nodes for each in node.attribute if each.name == "to"]
 
 
 def difference(expected: Array, found: Array, *, half: bool = False) -> str:
