@@ -111,8 +111,6 @@ def group_query_attention_to_matmul(node: NodeView, build: Builder) -> tuple[Val
         queries, keys = (
             turned(build, x, angles, (some, form.head), interleaved=near) for x in (queries, keys)
         )
-    queries = build.Reshape(queries, np.array([0, 0, form.shared, -1, form.head]))
-    queries = build.Transpose(queries, perm=[0, 2, 3, 1, 4])
     keys, values = (build.Transpose(x, perm=[0, 2, 1, 3]) for x in (keys, values))
     if node.input(_PAST[0]) is not None:
         keys, values = _cached(node, build, (keys, values), past)
@@ -247,19 +245,21 @@ def _attended(
         node: The node.
         build: The builder.
         form: Its heads.
-        operands: Queries [B, M, N / M, S, H]; keys and values [B, M, T, H].
+        operands: Queries [B, S, N, H]; keys and values [B, M, T, H].
         past: How many keys there were, [B, 1].
     """
     queries, keys, values = operands
+    if _is_flat(node):
+        return _attended_flat(node, build, form, operands, past)
+    queries = build.Reshape(queries, np.array([0, 0, form.shared, -1, form.head]))
+    queries = build.Transpose(queries, perm=[0, 2, 3, 1, 4])
     turned_keys = build.Unsqueeze(build.Transpose(keys, perm=[0, 1, 3, 2]), axes=[2])
-    scores = build.Mul(build.MatMul(queries, turned_keys), scale_of(node, form.head))
-    cap = float(node.attr("softcap", 0.0))
-    if cap:
-        scores = build.Mul(build.Tanh(build.Div(scores, cap)), cap)
+    scores = _scaled(node, build, build.MatMul(queries, turned_keys), form)
     bias = node.input(_BIAS)
     if bias is not None:
         scores = build.Add(scores, _bias(node, build, bias, form))
     hidden = _hidden(node, build, past, (size(build, node.need(0), 1), size(build, keys, 2)))
+    hidden = build.Unsqueeze(hidden, axes=[1, 2])
     scores = build.Where(hidden, np.array(LOWEST, np.float32), scores)
     weights = _shares(node, build, scores, form)
     mixed = build.MatMul(weights, build.Unsqueeze(values, axes=[2]))
@@ -268,7 +268,7 @@ def _attended(
 
 
 def _hidden(node: NodeView, build: Builder, past: Value, sizes: tuple[Size, Size]) -> Value:
-    """Return which keys a query does not see: later ones, and those before its window."""
+    """Return what a query does not see, [B, S, T]: later keys, and those before its window."""
     queries, keys = (numbered(build, count) for count in sizes)
     own = build.Unsqueeze(build.Add(build.Unsqueeze(queries, axes=[0]), past), axes=[2])
     places = build.Unsqueeze(keys, axes=[0, 1])
@@ -282,7 +282,41 @@ def _hidden(node: NodeView, build: Builder, past: Value, sizes: tuple[Size, Size
         raise Refuse("local_window_size must not be 0, which leaves no key; it is")
     if window > 0:
         hidden = build.Or(hidden, build.Less(places, build.Sub(own, np.int64(window - 1))))
-    return build.Unsqueeze(hidden, axes=[1, 2])
+    return hidden
+
+
+def _is_flat(node: NodeView) -> bool:
+    """Say whether four dimensions are enough: there is one sequence, and nothing per head."""
+    plain = node.input(_BIAS) is None and node.input(_SINK) is None
+    return node.need(0).dim(0) == 1 and plain and int(node.attr("smooth_softmax", 0)) != 1
+
+
+def _attended_flat(
+    node: NodeView, build: Builder, form: _Form, operands: tuple[Value, Value, Value], past: Value
+) -> Value:
+    """Return what `_attended` does for one sequence, with heads of keys in the place of the batch.
+
+    NPUs have no more than four dimensions.
+    """
+    queries, keys, values = operands
+    queries = build.Reshape(
+        queries, np.array([-1, form.shared, form.heads // form.shared, form.head])
+    )
+    queries = build.Transpose(queries, perm=[1, 2, 0, 3])
+    scores = build.MatMul(queries, build.Transpose(keys, perm=[1, 0, 3, 2]))
+    scores = _scaled(node, build, scores, form)
+    hidden = _hidden(node, build, past, (size(build, node.need(0), 1), size(build, keys, 2)))
+    hidden = build.Unsqueeze(hidden, axes=[1])
+    scores = build.Where(hidden, np.array(LOWEST, np.float32), scores)
+    mixed = build.MatMul(build.Softmax(scores, axis=3), build.Transpose(values, perm=[1, 0, 2, 3]))
+    flat = build.Transpose(mixed, perm=[2, 0, 1, 3])
+    return build.Reshape(flat, np.array([1, -1, form.heads * form.head]))
+
+
+def _scaled(node: NodeView, build: Builder, scores: Value, form: _Form) -> Value:
+    scores = build.Mul(scores, scale_of(node, form.head))
+    cap = float(node.attr("softcap", 0.0))
+    return build.Mul(build.Tanh(build.Div(scores, cap)), cap) if cap else scores
 
 
 def _bias(node: NodeView, build: Builder, bias: Value, form: _Form) -> Value:

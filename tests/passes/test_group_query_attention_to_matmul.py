@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.coverage.contrib.form import Const
 from tests.passes.contrib_models import (
     Form,
     assert_form,
@@ -58,6 +59,28 @@ def test_how_pairs_are_turned_means_nothing_where_none_is() -> None:
     form = next(form for form in forms_of(PASS) if form.name == "prompt")
     how = {**form.attributes, "do_rotary": 0, "rotary_interleaved": 0}
     assert_form(PASS, Form(form.operator, "", form.inputs, form.outputs, how))
+
+
+def of_the_first(x: Any) -> Any:
+    array = x.array if isinstance(x, Const) else x
+    if np.shape(array)[:1] != (2,):
+        return x
+    return Const(array[:1]) if isinstance(x, Const) else array[:1]
+
+
+@pytest.mark.parametrize("name", ["prompt", "decode-buffer"])
+@pytest.mark.parametrize("more", [{}, {"softcap": 2.0}, {"local_window_size": 3}])
+def test_one_sequence_is_computed_as_two_and_in_four_dimensions(
+    name: str, more: dict[str, float]
+) -> None:
+    form = next(form for form in forms_of(PASS) if form.name == name)
+    how = {**form.attributes, **more}
+    both = Form(form.operator, "", form.inputs, form.outputs, how)
+    first = tuple(of_the_first(x) for x in form.inputs)
+    one = Form(form.operator, "", first, form.outputs, how)
+    for ours, theirs in zip(result_of(PASS, one), result_of(PASS, both), strict=True):
+        np.testing.assert_allclose(ours, theirs[:1], rtol=1e-5, atol=1e-6)
+    assert_form(PASS, one)
 
 
 @pytest.mark.parametrize(
