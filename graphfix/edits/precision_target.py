@@ -110,6 +110,28 @@ def refused(
             yield place, f"{target.title} refuses it: {message}"
 
 
+def around(proto: ModelProto, plan: Plan, found: Mapping[int, str]) -> dict[int, str]:
+    """Return the nearest nodes in the type to each that is refused though it is not in the type.
+
+    Casts are between them then, in the middle of what the engine would compute as one.
+    """
+    nodes = proto.graph.node
+    makers = {n: place for place, node in enumerate(nodes) for n in node.output if n}
+    adjacent: dict[int, set[int]] = {place: set() for place in range(len(nodes))}
+    for place, node in enumerate(nodes):
+        for made in {makers[name] for name in node.input if name in makers}:
+            adjacent[place].add(made)
+            adjacent[made].add(place)
+    kept: dict[int, str] = {}
+    for place, why in found.items():
+        seen, ring = {place}, {place}
+        while ring and not ring & plan.slots.keys():
+            ring = set[int]().union(*(adjacent[each] for each in ring)) - seen
+            seen |= ring
+        kept |= dict.fromkeys(ring & plan.slots.keys(), why)
+    return kept
+
+
 def _found(
     target: Target, proto: ModelProto, base_dir: str, places: Mapping[str, int], suffix: str
 ) -> Iterator[tuple[str, int, str]]:

@@ -109,6 +109,20 @@ def test_numbers_that_leave_the_range_stay() -> None:
     assert "kept, l would be 0: Mul 'd'" in said
 
 
+def test_numbers_that_do_not_run_once_they_are_rounded_stay() -> None:
+    net = parsed(
+        HEAD + "g (float[1] x) => (float[1] y) <float k = {2}, float[1] table = {0}> "
+        "{ [a] p = Mul (x, k) i = Cast <to = 7> (p) [c] t = Gather (table, i) [d] y = Neg (t) }"
+    )
+    table = np.arange(1, 2049, dtype=np.float32) / 64
+    net.graph.initializer[1].CopyFrom(onnx.numpy_helper.from_array(table, "table"))
+    # 2047.6 is 2048 in float16, and the table ends at 2047.
+    found = edits.to(net, "float16", inputs={"x": np.array([1023.8], np.float32)})
+    proto = found.model.to_proto()
+    assert found.exit_code == 0, found.proofs
+    assert computed_in(proto, TensorProto.FLOAT16) == ["c", "d"]
+
+
 def test_operators_that_lose_too_much_stay() -> None:
     lossy = HEAD + (
         "g (float[N, 4] x) => (float[N, 4] y) <float k = {1000}> "

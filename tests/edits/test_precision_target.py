@@ -9,7 +9,7 @@ import onnx
 import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
-from graphfix import UsageError, edits
+from graphfix import UsageError, check, edits
 from graphfix.cli import main
 from graphfix.engines.half import half_of
 from tests.edits.small_models import HEAD, parsed, ran
@@ -95,6 +95,22 @@ def test_what_the_engine_refuses_in_the_type_stays() -> None:
     assert " refuses it: " in why
     free = edits.to(parsed(net), "float16")
     assert len(free.steps[0].said) == 1
+
+
+def test_what_the_engine_computes_as_one_stays_in_one_type() -> None:
+    gelu = HEAD + (
+        "g (float[2, 4] x) => (float[2, 4] y) "
+        "<float r = {1.4142135}, float one = {1}, float h = {0.5}> "
+        "{ [a] n = Neg (x) [d] q = Div (n, r) [erf] e = Erf (q) [p] s = Add (e, one) "
+        "[m] t = Mul (n, s) [h] u = Mul (t, h) [b] y = Neg (u) }"
+    )
+    found = edits.to(parsed(gelu), "float16", target="qnn2")
+    assert found.exit_code == 0
+    assert not any(finding.blocks for finding in check(found.model, target="qnn2"))
+    assert found.steps[0].said[0] == "1 of 7 nodes with floats compute in float16"
+    kept = " ".join(found.steps[0].said[1:])
+    assert " refuses it: " in kept
+    assert all(f"'{name}'" in kept for name in ("d", "erf", "p", "m", "h"))
 
 
 def test_bfloat16_is_for_engines_that_take_it() -> None:

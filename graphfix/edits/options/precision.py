@@ -28,6 +28,7 @@ from graphfix.edits.precision_plan import FLOATS, RANGES, Plan, element_types, p
 from graphfix.edits.precision_target import (
     Arithmetic,
     arithmetic_of,
+    around,
     keep_sums,
     refused,
     sums_of,
@@ -42,6 +43,7 @@ from graphfix.report import Verdict, Verification
 # How far outputs, and those of a node, may move, of the largest number in them.
 TOLERANCES = {"float16": 1e-2, "bfloat16": 5e-2, "float32": 1e-2}
 _ROUNDS = 4
+_REFUSALS = 8  # how often the engine's rules are asked, each time with more nodes kept
 KEEP = " keep "  # between the type of --to and what --keep names
 FOR = " for "  # between the type and the target
 _KEPT = "graphfix.kept"  # marks nodes while functions are taken apart
@@ -172,13 +174,15 @@ class To:
     def _taken(self, subject: Subject, plan: Plan, how: Arithmetic) -> ModelProto:
         """Return the model in the type, with the nodes that the engine refuses in it kept."""
         elements = element_types(subject.proto.graph, subject.inferred)
-        for _ in range(_ROUNDS):
+        for _ in range(_REFUSALS):
             result = converted(subject.proto, plan, elements, subject.base_dir)
             if how.target is None or not plan.slots:
                 return result
             given = (how.target, subject.proto, result, subject.base_dir, f"_{self.type}")
-            more = [(place, why) for place, why in refused(*given) if place in plan.slots]
-            for place, why in more:
+            found = dict(refused(*given))
+            more = {p: why for p, why in found.items() if p in plan.slots}
+            more = more or around(subject.proto, plan, found)
+            for place, why in more.items():
                 plan.keep(place, why)
             if not more:
                 return result
@@ -198,20 +202,31 @@ class To:
         tolerance = TOLERANCES[self.type]
         found = Verification(Verdict.INCONCLUSIVE)
         for _ in range(_ROUNDS):
+            kept = False
             try:
                 found = self._moved(subject, plan, given, sums, result)
-            except EngineFailed as error:
-                return Verification(Verdict.INCONCLUSIVE, error.message), result
+            except EngineFailed as error:  # what was rounded is an index, or divides
+                found = Verification(Verdict.INCONCLUSIVE, error.message)
+                kept = self._keep_indices(subject.proto, plan)
             if found.status is Verdict.EQUAL:
                 break
-            kept = False
-            while not kept and tolerance > _STRICTEST:
+            more = False
+            while not more and tolerance > _STRICTEST:
                 tolerance /= _STRICTER
-                kept = self._keep_lossy(plan, seen, tolerance)
+                more = self._keep_lossy(plan, seen, tolerance)
+            kept = kept or more
             if not kept or not plan.slots:
                 break
             result = self._taken(subject, plan, how)
         return found, result
+
+    def _keep_indices(self, proto: ModelProto, plan: Plan) -> bool:
+        """Keep what turns numbers into integers; say whether there is any."""
+        casts = [p for p, slots in plan.slots.items() if slots.inputs and not slots.outputs]
+        casts = [place for place in casts if proto.graph.node[place].op_type == "Cast"]
+        for place in casts:
+            plan.keep(place, "rounded before, its integers would be others, with which it stops")
+        return bool(casts)
 
     def _moved(
         self,
