@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from graphfix.edits.engine import Done, Edited, edit
     from graphfix.edits.options.attach_nms import AttachNms, attach_nms
+    from graphfix.edits.options.bound import Bound, bound
     from graphfix.edits.options.cutting import Extract, Split, extract, split
     from graphfix.edits.options.detach_nms import DetachNms, detach_nms
     from graphfix.edits.options.dynamic import Dynamic, dynamic
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "graphfix.edits.engine": "Done Edited edit",
     "graphfix.edits.options.attach_nms": "AttachNms attach_nms",
+    "graphfix.edits.options.bound": "Bound bound",
     "graphfix.edits.options.cutting": "Extract Split extract split",
     "graphfix.edits.options.detach_nms": "DetachNms detach_nms",
     "graphfix.edits.options.dynamic": "Dynamic dynamic",
@@ -95,6 +97,7 @@ _HOMES = {name: module for module, names in _NAMES.items() for name in names.spl
 __all__ = [
     "AddOutput",
     "AttachNms",
+    "Bound",
     "Delete",
     "DetachNms",
     "Dim",
@@ -131,6 +134,7 @@ __all__ = [
     "To",
     "add_output",
     "attach_nms",
+    "bound",
     "delete",
     "detach_nms",
     "dim",

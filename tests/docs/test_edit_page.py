@@ -50,6 +50,9 @@ OTHERS = {
     " scores = Sigmoid (s) turned = Transpose <perm = [0, 2, 1]> (scores)"
     " again = Transpose <perm = [0, 2, 1]> (turned)"
     " y = NonMaxSuppression (boxes, again, k, iou, score) }",
+    "rows.onnx": "d (float[20] x, float[20, 4] boxes) => (float[n, 4] near)"
+    "<float low = {0}, int64[1] axis = {0}> { passing = Greater (x, low)"
+    " found = NonZero (passing) index = Squeeze (found, axis) near = Gather (boxes, index) }",
     "half.onnx": "f (float[M, 2, H, W] p) => (float[M, 2, H, W] q) "
     "<float h = {0.5}> { q = Mul (p, h) }",
 }

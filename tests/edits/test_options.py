@@ -55,6 +55,7 @@ TEXTS = {
     "dynamic": "x=Nx2",
     "split": "a=b,c",
     "extract": "a:b",
+    "bound": "n=8",
 }
 
 

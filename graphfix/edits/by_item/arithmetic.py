@@ -208,6 +208,14 @@ def deformed(operation: Operation) -> list[Known | None]:
     return [Known(0)]
 
 
+def regions(operation: Operation) -> list[Known | None]:
+    """RoiAlign: each region by itself, of an image that is fixed."""
+    operation.need_fixed_but(1, 2)
+    if any(operation.known(place).axis != 0 for place in (1, 2)):
+        raise UndecidedError("mixes its items")
+    return [Known(0)]
+
+
 def pooling(operation: Operation) -> list[Known | None]:
     """Windows that mix no channels; places within the whole tensor are not followed."""
     axis = _data_axis(operation)
@@ -326,6 +334,7 @@ ARITHMETIC: dict[str, Rule] = {
     **dict.fromkeys(("Conv", "ConvInteger", "ConvTranspose", "QLinearConv"), convolution),
     "DeformConv": deformed,
     "GridSample": deformed,
+    "RoiAlign": regions,
     **dict.fromkeys(
         ("AveragePool", "GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool", "LpPool", "MaxPool"),
         pooling,
