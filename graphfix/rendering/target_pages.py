@@ -9,6 +9,7 @@ from graphfix.engines.known_wrong import KnownWrong, known_wrong
 from graphfix.engines.profile import OperatorSupport, Target
 from graphfix.engines.targets import load_target, releases_of, target_names
 from graphfix.engines.versions import dotted
+from graphfix.rendering.rule_origins import origins
 from graphfix.rendering.targets_view import known_text, taken_text
 
 
@@ -69,6 +70,9 @@ def _lines(target: Target) -> Iterator[str]:
     taken = taken_text(target)
     if taken:
         yield f"- Open corpus: {taken}"
+    rules = origins(target)
+    if rules:
+        yield f"- Rules: {rules}"
     if target.aliases:
         yield f"- Also called: {', '.join(target.aliases)}"
     held = [f"{r.product}{r.version}" for r in releases_of(target)]

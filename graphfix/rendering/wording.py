@@ -215,7 +215,8 @@ def engine_sentence(engine: EngineAsked | None, target: str, what: str = "the re
         case Asked.LOADED:
             return f"{title}, installed here, loaded {what}."
         case Asked.REFUSED:
-            return f"{title}, installed here, does not take {what}."
+            here = "," if title.endswith(",") else ", installed here,"
+            return f"{title.rstrip(',')}{here} does not take {what}."
         case Asked.INCONCLUSIVE if engine is not None and engine.said:
             return f"{title} was asked too, and shows nothing: {engine.said}."
         case Asked.INCONCLUSIVE:

@@ -28,7 +28,7 @@ def _feature(node: NodeView, message: str) -> Yes:
     versions="ort",
     severity=REJECT,
     text="No Op registered for {op} with domain_version of",
-    source="the profiles say which version of ai.onnx.ml a release reads; TreeEnsemble came with 5",
+    source="the version of ai.onnx.ml that its wheel reads; TreeEnsemble came with 5",
 )
 def tree_ensemble_of_5(node: NodeView, target: Target) -> Answer:
     """ONNX Runtime: this release does not support ai.onnx.ml 5, which added TreeEnsemble."""

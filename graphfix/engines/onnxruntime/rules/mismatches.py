@@ -64,7 +64,7 @@ def reverse_of_nothing(node: NodeView, target: Target) -> Answer:
     versions="ort",
     severity=REJECT,
     text="Unsupported model IR version",
-    source="the schemas of the opset that the release knows; files of newer ones it does not read",
+    source="the schemas of the opset up to which its wheel reads files, as profiles say",
 )
 def quantized_type_of_later_opsets(node: NodeView, target: Target) -> Answer:
     """ONNX Runtime: this release does not support the opset that added a type of {op}."""

@@ -92,7 +92,7 @@ def gemm_of_bytes(node: NodeView, target: Target) -> Answer:
     feature="op:DequantizeLinear",
     versions="opencv5.0..",
     severity=WRONG,
-    source="what is said of the QuantizeLinear before it: the two are written out together",
+    source="what was measured of the QuantizeLinear before it: the two are written out together",
 )
 def dequantize_what_was_misread(node: NodeView, target: Target) -> Answer:
     """OpenCV passes DequantizeLinear other values than ONNX's QuantizeLinear returns."""

@@ -32,7 +32,7 @@ def numbers_not_rounded(node: NodeView, target: Target) -> Answer:
     "DequantizeLinear",
     feature="op:DequantizeLinear",
     severity=WRONG,
-    source="what is said of the QuantizeLinear before it: the two are written out together",
+    source="what was measured of the QuantizeLinear before it: the two are written out together",
 )
 def dequantize_what_was_not_rounded(node: NodeView, target: Target) -> Answer:
     """DequantizeLinear reads values that onnx2tf's QuantizeLinear has not rounded."""
