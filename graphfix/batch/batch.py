@@ -111,14 +111,24 @@ def run_fleet(request: Request, crew: Crew, reported: Callable[[Row, int, int], 
     return Fleet(rows, request.targets, made)
 
 
-def with_shared_weights(fleet: Fleet) -> Fleet:
-    """Store what several results hold once, in a data file next to them.
+def with_shared_weights(fleet: Fleet, out: Path) -> Fleet:
+    """Store what several results of a folder hold once, in a data file next to them.
+
+    A model reads its own folder alone, so that those of different ones share nothing.
 
     Raises:
         UsageError: The results cannot be written.
     """
-    written = [path for row in fleet.rows if row.output and (path := Path(row.output)).is_file()]
-    return replace(fleet, shared=share_weights(written)) if written else fleet
+    folders: dict[Path, list[Path]] = {}
+    for row in fleet.rows:
+        if row.output and Path(row.output).is_file():
+            folders.setdefault(Path(row.output).resolve().parent, []).append(Path(row.output))
+    found = [(folder, share_weights(written)) for folder, written in folders.items()]
+    names = (folder / name for folder, each in found for name in each.data)
+    data = tuple(name.relative_to(out.resolve()).as_posix() for name in names)
+    weights = sum(each.weights for _, each in found)
+    spared = sum(each.spared for _, each in found)
+    return replace(fleet, shared=Shared(data, weights, spared))
 
 
 def _jobs(request: Request) -> Iterator[Job]:

@@ -197,7 +197,7 @@ def batch(
         with telling(request.targets, total, quiet=as_json) as reported:
             fleet = run_fleet(request, _crew(scheduler, jobs), reported)
         if share_weights:
-            fleet = with_shared_weights(fleet)
+            fleet = with_shared_weights(fleet, Path(out))
     except KeyboardInterrupt:
         from graphfix.cli.console import say
 

@@ -78,6 +78,14 @@ def test_a_fleet_reads_one_file_and_is_known_from_before(
     again = json.loads(capsys.readouterr().out)
     assert (first["made"], again["made"]) == (2, 0)
     assert again["shared_weights"] == {"data": [], "weights": 0, "spared": 0}
+    for name in "ab":
+        (folder / "nets" / name).mkdir(parents=True)
+        (folder / "nets" / name / "m.onnx").write_bytes((folder / "m.onnx").read_bytes())
+    words[1] = "nets"
+    assert main(words) == 0
+    shared = json.loads(capsys.readouterr().out)["shared_weights"]
+    assert sorted(path.partition("/")[0] for path in shared["data"]) == ["a", "b"]
+    assert shared["weights"] == 4
     words[words.index("out")] = "memory://out"
     assert main([*words, "--rows", "rows"]) == 2
     assert "--share-weights requires a folder" in capsys.readouterr().err
