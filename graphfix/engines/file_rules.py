@@ -172,6 +172,11 @@ REPEATED_NODE = file_rule(
     "Two nodes of one graph are the same and write the same tensors.",
     source="onnx/checker.cc: names are written once; graph.cc of onnxruntime 1.32 refuses it",
 )
+MISPLACED_NODE = file_rule(
+    "misplaced-node",
+    "A node lies outside of the subgraph whose tensors it reads.",
+    source="microsoft/onnxconverter-common#260; graph.cc of onnxruntime 1.32 refuses it",
+)
 SHADOWED_NAME = file_rule(
     "shadowed-name", "A subgraph reuses the name of a tensor of an outer graph."
 )

@@ -51,6 +51,10 @@ _HINT = (
 )
 
 
+class UndefinedName(InvalidModel):
+    """A node reads what nothing around it defines."""
+
+
 class _Scope(Struct):
     """Names that a node may refer to: those of its graph, then those of the graphs around it."""
 
@@ -209,7 +213,7 @@ def _fill_nodes(
                 continue
             tensor = scope.find(name)
             if tensor is None:
-                raise InvalidModel(
+                raise UndefinedName(
                     f"node {index} ({proto.op_type} {proto.name!r}) uses {name!r}, "
                     "which no node, input or initializer defines",
                     where=graph.scope,

@@ -16,7 +16,7 @@ from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto,
 
 from graphfix.ir.exporting import encode_attribute, export_node, make_info, write_graph, write_nodes
 from graphfix.ir.graph import Constant, Function, Graph, Node, Shape, Variable, Weights
-from graphfix.ir.importing import import_function, import_main
+from graphfix.ir.importing import UndefinedName, import_function, import_main
 from graphfix.ir.protos import normal_domain
 from graphfix.ir.storage.aside import LEAST, Aside
 from graphfix.ir.storage.reading import walk_tensors
@@ -36,6 +36,8 @@ class Model:
         base_dir: The folder that external data is looked up in; empty in memory.
         sha256: Of the .onnx file; empty when made in memory.
         is_text: Whether it came as a text, and no pass has seen to it.
+        misplaced: What nodes write that the file has outside of the subgraph that they belong to,
+            and that are in it here; empty where a pass has seen to it.
     """
 
     def __init__(
@@ -77,7 +79,18 @@ class Model:
         self.functions: list[Function] = [
             import_function(function, self.base_dir) for function in proto.functions
         ]
-        self.graph: Graph = import_main(proto, self.base_dir)
+        self.misplaced: tuple[str, ...] = ()
+        try:
+            self.graph: Graph = import_main(proto, self.base_dir)
+        except UndefinedName:
+            from graphfix.ir.misplaced import placed_in_subgraphs
+
+            placed = placed_in_subgraphs(proto)
+            if placed is None:
+                raise
+            self.proto, self.misplaced = placed
+            self._file = self.proto
+            self.graph = import_main(self.proto, self.base_dir)
         known = frozenset(function.key for function in self.functions)
         for root in self.roots():
             root.known_functions = known
@@ -174,6 +187,7 @@ class Model:
         else:
             fresh = Model(proto, base_dir=self.base_dir)
         fresh.is_text = self.is_text
+        fresh.misplaced = self.misplaced
         keep_places(self.graphs(), fresh.graphs())
         return fresh
 

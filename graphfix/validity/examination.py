@@ -112,6 +112,9 @@ def examine(model: Model, misdeclared: Collection[str] = ()) -> Examination:
     complaints = [*_numbers(model), *name_complaints(model), *data_complaints(model)]
     if model.is_text:
         complaints.append(Complaint("text-form", "engines read the binary form of a model alone"))
+    for name in model.misplaced:
+        message = f"the node that writes {name} lies outside of the subgraph whose tensor it reads"
+        complaints.append(Complaint("misplaced-node", message))
     complaints += [*node_name_complaints(model), *repeated_node_complaints(model)]
     complaints += declaration_complaints(model)
     complaints += stored_complaints(model)

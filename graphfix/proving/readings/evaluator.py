@@ -44,13 +44,27 @@ _ANY = frozenset(
 
 
 class Scope:
-    """The values of a graph by name, and which of them the file stores."""
+    """The values of a graph by name, and which of them the file stores.
+
+    Attributes:
+        waiting: Nodes of the graph that read what nothing in it gives; a graph inside may.
+    """
 
     def __init__(self, outer: Scope | None = None) -> None:
         """Begin without values, inside of `outer`."""
         self._outer = outer
         self._values: dict[str, Value] = {}
         self._stored: set[str] = set()
+        self.waiting: list[NodeProto] = []
+
+    def has(self, name: str) -> bool:
+        """Say whether there is a value, here or around."""
+        return name in self._values or (self._outer is not None and self._outer.has(name))
+
+    def waiting_around(self) -> list[NodeProto]:
+        """Return what waits in the graphs around this one."""
+        outer = self._outer
+        return [*outer.waiting_around(), *outer.waiting] if outer is not None else []
 
     def put(self, name: str, value: Value, *, stored: bool = False) -> None:
         """Take a value."""
@@ -134,7 +148,13 @@ class ReadingEngine:
         return scope
 
     def _nodes(self, graph: GraphProto, scope: Scope) -> None:
-        for node in _in_order(graph.node):
+        made = {name for node in graph.node for name in node.output}
+        ready = [node for node in scope.waiting_around() if made.issuperset(node.input)]
+        made.update(name for node in ready for name in node.output)
+        for node in graph.node:
+            fits = all(not name or name in made or scope.has(name) for name in node.input)
+            (ready if fits else scope.waiting).append(node)
+        for node in _in_order(ready):
             results = self._node(node, scope)
             stored = constant_of_node(node) is not None
             for name, value in zip(node.output, results, strict=False):
