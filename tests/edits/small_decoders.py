@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import onnx
 from onnx import ModelProto, numpy_helper
 
-HEADS, SIZE, TOKENS = 2, 8, 16
+HEADS, SIZE, TOKENS = 2, 16, 16
 WIDTH = HEADS * SIZE
 CACHES = f"float[B, {HEADS}, P, {SIZE}] past_key, float[B, {HEADS}, P, {SIZE}] past_value"
 PRESENT = f"float[B, {HEADS}, T, {SIZE}] present_key, float[B, {HEADS}, T, {SIZE}] present_value"
@@ -120,7 +121,12 @@ STANDARD = (
 
 
 def decoder(
-    body: str, inputs: Sequence[str] = (MASK,), *, opset: int = 17, tokens: str = "S"
+    body: str,
+    inputs: Sequence[str] = (MASK,),
+    *,
+    opset: int = 17,
+    tokens: str = "S",
+    more: Mapping[str, np.ndarray[Any, Any]] | None = None,
 ) -> ModelProto:
     """Return a decoder of one layer.
 
@@ -129,6 +135,7 @@ def decoder(
         inputs: What it is fed with next to tokens and caches.
         opset: Of the default domain.
         tokens: How many tokens it takes.
+        more: Further constants.
     """
     given = ", ".join((f"int64[B, {tokens}] input_ids", *inputs, CACHES))
     model = onnx.parser.parse_model(
@@ -144,7 +151,7 @@ def decoder(
     arrays = stored | {name: np.array(value, np.int64) for name, value in numbers.items()}
     floats = {"lowest": np.finfo(np.float32).min, "nil": 0, "ends": -np.inf}
     arrays |= {name: np.array(value, np.float32) for name, value in floats.items()}
-    for name, array in arrays.items():
+    for name, array in (arrays | dict(more or {})).items():
         if name in body.replace("(", " ").replace(")", " ").replace(",", " ").split():
             model.graph.initializer.append(numpy_helper.from_array(array, name))
     onnx.checker.check_model(model, full_check=False)  # pyright: ignore[reportUnknownMemberType]

@@ -164,7 +164,7 @@ def test_a_table_that_is_cut_at_its_end_is_read_from_the_position() -> None:
         (
             "q = MatMul",
             "pp = Mul (ps, ps) pe = Add (pp, ss) [odd] cut = Slice (wpe, pp, pe) q = MatMul",
-            "Slice 'odd' cuts 9:10 of axis 0 for a past of 3 and 49:50 of axis 0 for a past of 7",
+            "Slice 'odd' cuts 9:10 of axis 0 for a past of 3 and 64:64 of axis 0 for a past of 47",
         ),
         (
             "q = MatMul",
@@ -194,6 +194,23 @@ def test_a_cache_that_slides_is_refused() -> None:
     body = small.GROUPED.replace("<num_heads", "<sliding_window_cache = 1, num_heads")
     with pytest.raises(UsageError, match="GroupQueryAttention 'attn' has a cache that slides"):
         edits.static_cache(small.decoder(body), 48, verify="off")
+
+
+def test_a_concat_of_the_past_alone_is_gone_through() -> None:
+    body = small.PLAIN.replace(
+        "[join_keys]", "held = Concat <axis = -2> (past_key) [join_keys]"
+    ).replace("(past_key, kt)", "(held, kt)")
+    checked(edits.static_cache(small.decoder(body), 48))
+
+
+def test_angles_must_reach_as_far_as_the_cache() -> None:
+    body = small.GROUPED.replace("total32)", "total32, cosines, sines)")
+    body = body.replace("<num_heads", "<do_rotary = 1, num_heads")
+    angles = np.linspace(0, 1, 45 * 8, dtype=np.float32).reshape(45, 8)
+    model = small.decoder(body, more={"cosines": np.cos(angles), "sines": np.sin(angles)})
+    checked(edits.static_cache(model, 45, 6))
+    with pytest.raises(UsageError, match="'attn' has angles for 45 places, fewer than 46"):
+        edits.static_cache(model, 46)
 
 
 def test_models_that_have_no_such_cache_are_refused() -> None:

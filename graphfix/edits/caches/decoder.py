@@ -161,6 +161,8 @@ def _grown(
             yield axes[given["axis"] % len(axes)], node.output[0]
         elif node.op_type == GROUPED and name in node.input[3:5] and len(axes) == 4:
             yield 2, node.output[list(node.input).index(name) - 2]
+        elif node.op_type == "Concat" and len(node.input) == 1:  # a cache that begins empty
+            yield from _grown(readers, node.output[0], axes)
         elif node.op_type in _MOVES and axes:
             order = given.get("perm", range(len(axes)))
             if node.op_type == "Transpose" and "perm" not in given:

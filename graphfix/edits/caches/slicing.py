@@ -79,7 +79,7 @@ def _rows(
             f"{first}:{last} of axis {axis} for a past of {reading.past}"
             for (first, last), reading in zip(bounds, readings.read, strict=True)
         ]
-        raise Unclear(f"cuts {said[0]} and {said[1]}")
+        raise Unclear(f"cuts {said[0]} and {said[-1]}")
     offsets: Array = line[0] + np.arange(int(count))
     slope = np.broadcast_to(line[1], offsets.shape)
     rows = at.line(offsets, slope, np.dtype(np.int64))

@@ -14,13 +14,12 @@ from graphfix.edits.caches.readings import Array, Readings
 from graphfix.edits.caches.slicing import Unclear, cut
 from graphfix.errors import UsageError
 from graphfix.ir.protos import called, copied, names_read, subgraphs_of
-from graphfix.operators.table import ELEMENTWISE, GIVES_ELEMENTS, SIZES
+from graphfix.operators.table import SIZES
 
 # Operators that read a shape, which the cache is part of, and the total length.
 _SHAPED = frozenset({"ConstantOfShape", "Expand", "Reshape"})
 _TOTAL = (GROUPED, 6)
-# Operators that compute with values, or give them as they are.
-_VALUES = ELEMENTWISE | GIVES_ELEMENTS | {GROUPED}
+_COSINES = 7  # an input of it
 _SLIDES = "sliding_window_cache"
 
 
@@ -69,8 +68,8 @@ class Writer:
             return
         if op == "Gather":
             self._check_from_the_front(node)
-        if node.op_type == GROUPED and any(a.name == _SLIDES and a.i for a in node.attribute):
-            raise Unclear("has a cache that slides")
+        if node.op_type == GROUPED:
+            self._check_grouped(node)
         copy = copied(node)
         for place, name in enumerate(node.input):
             copy.input[place] = self._operand(node, place, name)
@@ -79,6 +78,18 @@ class Writer:
         if op == "Where":
             self.hiding.limit(copy)
         self._at.nodes.append(copy)
+
+    def _check_grouped(self, node: NodeProto) -> None:
+        """Check that GroupQueryAttention can have a cache of that length.
+
+        Raises:
+            Unclear: It cannot.
+        """
+        if any(a.name == _SLIDES and a.i for a in node.attribute):
+            raise Unclear("has a cache that slides")
+        angles = self._read.sizes(node.input[_COSINES], 0) if len(node.input) > _COSINES else []
+        if angles and angles[0] is not None and angles[0] < self._read.length:
+            raise Unclear(f"has angles for {angles[0]} places, fewer than {self._read.length}")
 
     def _depends(self, name: str) -> bool:
         """Say whether the past has to do with a tensor: its length, or what is computed of it."""
@@ -151,7 +162,7 @@ class Writer:
             if size is None:
                 raise Unclear(f"has {name!r} for a size, which is not that of the cache")
             return self._at.constant(size)
-        if reads_size or node.op_type not in _VALUES:
+        if reads_size:
             raise Unclear(f"reads {name!r}, which counts the past")
         return self.counted(name)
 
@@ -169,6 +180,8 @@ class Writer:
         Raises:
             Unclear: It puts something else together along an axis that grows.
         """
+        if len(node.input) == 1:
+            return False
         rank = self._read.rank(node.output[0]) or 0
         axis = next(a.i for a in node.attribute if a.name == "axis") % max(rank, 1)
         if axis not in self._read.grows(node.output[0]):
