@@ -158,10 +158,10 @@ def parsed(
 ) -> tuple[list[NodeProto], list[TensorProto]]:
     """Return the nodes of lines and what they read that is stored, their tensors with a prefix."""
     nodes = list(parser.parse_graph(f"g () => () {{ {' '.join(lines)} }}").node)
-    for node in nodes:
+    for number, node in enumerate(nodes):
         for part in (node.input, node.output):
             part[:] = [names.get(name, prefix + name) for name in part]
-        node.name = prefix + node.output[0].removeprefix(prefix)
+        node.name = f"{prefix}{node.op_type}_{number}"
     used = {name for node in nodes for name in node.input}
     tensors = [numpy_helper.from_array(a, prefix + name) for name, a in stored.items()]
     return nodes, [tensor for tensor in tensors if tensor.name in used]

@@ -146,6 +146,13 @@ def test_what_was_attached_and_detached_is_as_it_was(type: str) -> None:
         np.testing.assert_array_equal(value, two[name])
 
 
+def test_a_plugin_that_was_attached_goes_too() -> None:
+    before = passing_on(f"float[N, 7, {BOXES}] head")
+    bare = checked(edits.detach_nms(edits.attach_nms(before, op="TRT::EfficientNMS_TRT").model))
+    assert list(bare.graph.node) == list(before.graph.node)
+    assert list(bare.graph.output) == list(before.graph.output)
+
+
 def test_boxes_and_scores_before_a_branch() -> None:
     after = checked(edits.detach_nms(parsed(PAIR)))
     assert [info.name for info in after.graph.output] == ["boxes", "scores"]
