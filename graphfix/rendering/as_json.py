@@ -71,11 +71,13 @@ def report_json(report: Report) -> Json:
     }
     if report.reading is not None:
         found["reading"] = verification_json(report.reading)
-    if report.engine is not None and report.engine.did is not Asked.NOT_RUN:
-        often: dict[str, Any] = {"questions": report.engine.questions}
-        often["said"] = report.engine.said
+    engine = report.engine
+    if engine is not None and (engine.did is not Asked.NOT_RUN or engine.questions):
+        # One that was asked about nodes, and is not about what is left to be repaired.
+        did = Asked.INCONCLUSIVE if engine.did is Asked.NOT_RUN else engine.did
+        often: dict[str, Any] = {"questions": engine.questions, "said": engine.said}
         often = {key: value for key, value in often.items() if value}
-        found["engine"] = {**picked(report.engine, "title", "did"), **often}
+        found["engine"] = {"title": engine.title, "did": plain(did), **often}
     if report.engine is not None and report.engine.missed:
         found["not_asked"] = True
     if report.reproducers:

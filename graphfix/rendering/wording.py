@@ -221,6 +221,8 @@ def engine_sentence(engine: EngineAsked | None, target: str, what: str = "the re
             return f"{title} was asked too, and shows nothing: {engine.said}."
         case Asked.INCONCLUSIVE:
             return f"{title} was asked too; its answer is part of this report."
+        case _ if engine is not None and engine.questions:
+            return f"{title.rstrip(',')}; its answers are findings of this report."
         case _:
             return f"{title} was not run; the rules known of it were applied{_measured(engine)}."
 

@@ -13,6 +13,7 @@ from graphfix.api import run
 from graphfix.cli import main
 from graphfix.engines.engine import engines
 from graphfix.engines.interface import Taken
+from graphfix.rendering.as_json import report_json
 from graphfix.rendering.short_report import short_report, verdict_line
 from graphfix.rendering.wording import engine_sentence, headline
 from graphfix.report import Asked, EngineAsked
@@ -103,6 +104,22 @@ def test_what_was_measured_is_said() -> None:
     assert engine_sentence(replace(asked, did=Asked.RAN), "ncnn1.0") == (
         "ncnn 1.0 itself ran the result; its outputs were compared."
     )
+    often = "ncnn 1.0, asked 2 times which nodes it says no to"
+    asked = replace(asked, questions=2)
+    assert engine_sentence(asked, "ncnn1.0") == (
+        f"{often}; its answers are findings of this report."
+    )
+    assert engine_sentence(replace(asked, did=Asked.REFUSED), "ncnn1.0") == (
+        f"{often}, does not take the result."
+    )
+
+
+def test_questions_are_counted_where_the_result_was_given_to_no_engine() -> None:
+    result = run(parse(TAKEN), "ncnn1.0")
+    assert "engine" not in report_json(result.report)
+    engine = EngineAsked("ncnn 1.0", questions=2)
+    found = report_json(replace(result.report, engine=engine))
+    assert found["engine"] == {"title": "ncnn 1.0", "did": "inconclusive", "questions": 2}
 
 
 def test_what_was_measured_of_a_target_reaches_its_reports(monkeypatch: pytest.MonkeyPatch) -> None:
