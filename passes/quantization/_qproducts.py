@@ -94,6 +94,8 @@ def matmul(node: NodeView, build: Builder) -> Value:
 def gemm(node: NodeView, build: Builder) -> Value:
     """QGemm (a, scale, zero, b, scale, zero, c, y scale, y zero); float32 without a y scale."""
     a, b, bias = node.need(0), node.need(3), node.input(6)
+    if bias is not None and bias.type_name not in ("", "int32"):
+        raise Refuse(f"the bias must be int32; {bias.name} is {bias.type_name}")
     left = operand(build, a, one_zero(node, build, 2))
     right = operand(build, b, zero_at(node, build, 5), axis=0 if node.attr("transB", 0) else 1)
     if a.rank != 2 or b.rank != 2:
