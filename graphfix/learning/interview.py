@@ -69,9 +69,12 @@ def _about(
             record.about(entry, factors)
     contrib_operators(record, limits)
     for entry, base in taken:
-        for pair in _pairs(entry, base):
-            if all(_is_taken(record, entry, alone) for alone in pair[1:]):
-                record.about(entry, pair[0])
+        for both, *each in _pairs(entry, base):
+            taken_alone = [_is_taken(record, entry, factors) for factors in each]
+            # An attribute may be refused for the type alone: fmod = 0 of Mod is for integers.
+            typed = both.attributes != base.attributes and both.first != base.first
+            if all(taken_alone) or (typed and any(taken_alone)):
+                record.about(entry, both)
 
 
 def _first(record: Record, entry: Entry, lowest: int, highest: int) -> Factors | None:
