@@ -83,6 +83,17 @@ def test_rows_are_put_at_the_position_and_what_is_after_it_is_not_seen() -> None
     np.testing.assert_array_equal(result["present_key"][:, :, 10:], caches["past_key"][:, :, 10:])
 
 
+def test_a_position_below_the_first_place_is_that_place() -> None:
+    static = checked(edits.static_cache(made("plain"), 48))
+    shape = (1, small.HEADS, 48, small.SIZE)
+    caches = {name: np.ones(shape, np.float32) for name in ("past_key", "past_value")}
+    below, first = (
+        ran(static, input_ids=np.array([[3]]), position=np.array([place]), **caches)["logits"]
+        for place in (-2, 0)
+    )
+    np.testing.assert_array_equal(below, first)
+
+
 def test_what_is_said() -> None:
     assert edits.static_cache(made("plain"), 48, verify="off").steps[0].said == (
         "2 caches have 48 places; input 'position' says at which the token is",

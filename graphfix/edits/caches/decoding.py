@@ -40,7 +40,7 @@ class Interface(Struct, frozen=True):
         static: The file of its static form for one token.
         prefill: That for a prompt; empty where there is none.
         caches: Past, present and axis of each cache.
-        symbols: Symbols of the model's inputs for the past, for past and new together, and for one.
+        each: Inputs that have something for each new token.
         masks: Inputs that are 1 for what is looked at, or 0 where they are added to scores.
         positions: Inputs that count the tokens.
         lengths: Inputs of the last place that is looked at.
@@ -54,7 +54,7 @@ class Interface(Struct, frozen=True):
     static: str
     prefill: str
     caches: tuple[tuple[str, str, int], ...]
-    symbols: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+    each: tuple[str, ...]
     masks: tuple[str, ...]
     positions: tuple[str, ...]
     lengths: tuple[str, ...]
@@ -87,18 +87,22 @@ class Decoded(Struct, frozen=True):
 
 
 def answer(folder: Path, asked: Interface, _: Limits) -> Decoded:
-    """Decode with both; in a child."""
+    """Decode with both, one after the other; in a child."""
     try:
-        model = _Model(asked, asked.model, optimised=False)
-        other = _Model(asked, asked.model, optimised=not asked.mapped)
+        start = _Start(asked)
+        caches = {past: start.caches[past].take(range(0), axis) for past, _, axis in asked.caches}
+    except Exception as error:
+        return Decoded(failure=_line(error), ours=True)
+    try:
+        given, wanted = _chosen(asked, start, dict(caches))
+        noise = _noise(asked, start, dict(caches), given, wanted)
     except Exception as error:
         return Decoded(failure=_line(error))
     try:
-        static = _Static(asked, asked.static)
-        prefill = _Static(asked, asked.prefill) if asked.prefill else None
+        found = _followed(asked, start, given)
     except Exception as error:
         return Decoded(failure=_line(error), ours=True)
-    return _decode(asked, (model, other), static, prefill)
+    return _compared(wanted, found, noise)
 
 
 def _line(error: Exception) -> str:
@@ -165,10 +169,16 @@ class _Static(_Session):
         return found
 
 
-class _Inputs:
-    """What both are fed with that is neither a cache nor follows from the position."""
+class _Start:
+    """What both are fed with that does not follow from the position, and caches to begin with.
 
-    def __init__(self, asked: Interface, model: _Session, static: _Session) -> None:
+    Attributes:
+        caches: Of the static form, full of random numbers.
+        random: What draws.
+    """
+
+    def __init__(self, asked: Interface) -> None:
+        static = _Static(asked, asked.static)
         self.random = np.random.default_rng(asked.seed)
         known = {past for past, _, _ in asked.caches} | {asked.position}
         self.shapes: dict[str, list[int]] = {}
@@ -179,7 +189,7 @@ class _Inputs:
                 continue
             self.kinds[name] = kind
             self.shapes[name] = [size if isinstance(size, int) else _OTHER for size in shape]
-            if set(model.inputs[name][1]) & set(asked.symbols[2]):
+            if name in asked.each:
                 self.each.add(name)
         tokens = [n for n in self.shapes if n.endswith("input_ids")]
         one = {n for n, s in self.shapes.items() if len(s) == 2 and s[1] == 1}
@@ -189,6 +199,11 @@ class _Inputs:
         elif not self.each:
             self.each |= one
         self.fixed = {name: self._drawn(name) for name in self.shapes if name not in self.each}
+        self.caches: dict[str, Array] = {}
+        for past, _, _ in asked.caches:
+            kind, shape = static.inputs[past]
+            sizes = [size if isinstance(size, int) else _OTHER for size in shape]
+            self.caches[past] = self.random.standard_normal(sizes).astype(kind)
 
     def _drawn(self, name: str) -> Array:
         kind, shape = self.kinds[name], self.shapes[name]
@@ -204,88 +219,94 @@ class _Inputs:
         return self.fixed | drawn
 
 
-def _decode(
-    asked: Interface, models: tuple[_Model, _Model], static: _Static, prefill: _Static | None
-) -> Decoded:
-    model, other = models
-    inputs = _Inputs(asked, model, static)
-    random = inputs.random
-    for past, _, axis in asked.caches:
-        kind, shape = static.inputs[past]
-        sizes = [size if isinstance(size, int) else _OTHER for size in shape]
-        static.caches[past] = random.standard_normal(sizes).astype(kind)
-        for each in models:
-            each.caches[past] = static.caches[past].take(range(0), axis)
-    begun: list[dict[str, Array]] = []
-    expected: list[dict[str, Array]] = []
+def _chosen(
+    asked: Interface, start: _Start, caches: dict[str, Array]
+) -> tuple[list[dict[str, Array]], list[dict[str, Array]]]:
+    """Let the model choose: return what each step was fed with, and its scores."""
+    model = _Model(asked, asked.model, optimised=False)
+    model.caches = caches
+    given: list[dict[str, Array]] = []
+    wanted: list[dict[str, Array]] = []
+    token = int(start.random.integers(1, 9))
+    for place in range(LEAST - 1):
+        given.append(start.at(token))
+        wanted.append(model.step(place, given[-1]))
+        scores = _scores(wanted[-1])
+        is_prompt = place < _PROMPT - 1
+        token = int(start.random.integers(0, scores.size)) if is_prompt else int(scores.argmax())
+    return given, wanted
+
+
+def _noise(
+    asked: Interface,
+    start: _Start,
+    caches: dict[str, Array],
+    given: list[dict[str, Array]],
+    wanted: list[dict[str, Array]],
+) -> dict[str, float]:
+    """Return by how much rounding alone moves the scores of the model."""
+    model = _Model(asked, asked.model, optimised=not asked.mapped)
+    model.caches = caches
     noise: dict[str, float] = {}
-    kinds: dict[str, Any] = {}
-    token, tokens = int(random.integers(1, 9)), 0
-    same = ties = 0
-    worst = largest = 0.0
-    for place in range(LEAST):
-        given = inputs.at(token)
-        try:
-            wanted = model.step(place, given)
-            again = other.step(place, given)
-        except Exception as error:
-            return Decoded(failure=_line(error))
-        other.caches = {n: _rounded(x, random) for n, x in other.caches.items()}
-        for name, value in wanted.items():
-            kinds[name] = value.dtype
-            noise[name] = max(noise.get(name, 0.0), _apart(value, again[name]))
-        ahead = place < _PROMPT and prefill is not None
-        try:
-            if prefill is not None and place < _PROMPT:
-                begun.append(given)
-                expected.append(wanted)
-                found = wanted
-                if place == _PROMPT - 1:
-                    found = _prefilled(prefill, static, begun, expected)
-                    wanted = {n: np.concatenate([e[n] for e in expected], 1) for n in wanted}
-            else:
-                found = static.step(place, given)
-        except Exception as error:
-            return Decoded(failure=_line(error), ours=True)
-        for name, value in wanted.items():
-            allowed = tolerance(kinds[name], magnitude_of(value), noise[name])
-            difference = _apart(value, found[name])
-            largest = max(largest, difference)
-            worst = max(worst, difference / allowed if allowed else float(difference > 0))
-        first = "logits" if "logits" in wanted else next(iter(wanted))
-        scores, ours = _last(wanted[first]), _last(found[first])
-        chosen = int(scores.argmax())
-        if place >= _PROMPT - 1 and not (ahead and place < _PROMPT - 1):
-            tokens += 1
-            allowed = tolerance(kinds[first], magnitude_of(scores), noise[first])
-            if int(ours.argmax()) == chosen:
-                same += 1
-            elif float(scores[chosen]) - float(scores[int(ours.argmax())]) <= 2 * allowed:
-                ties += 1
-        token = chosen if place >= _PROMPT - 1 else int(random.integers(0, scores.size))
-        if tokens == TOKENS:
-            break
-    return Decoded(tokens, same, ties, worst, largest)
+    for place, (fed, expected) in enumerate(zip(given, wanted, strict=True)):
+        for name, value in model.step(place, fed).items():
+            noise[name] = max(noise.get(name, 0.0), _apart(value, expected[name]))
+        model.caches = {name: _rounded(x, start.random) for name, x in model.caches.items()}
+    return noise
 
 
-def _prefilled(
-    prefill: _Static, static: _Static, begun: list[dict[str, Array]], wanted: list[dict[str, Array]]
-) -> dict[str, Array]:
-    """Run the form for prompts; the static form continues with its caches."""
-    given: dict[str, Array] = {}
-    for name, value in begun[0].items():
+def _followed(
+    asked: Interface, start: _Start, given: list[dict[str, Array]]
+) -> list[dict[str, Array]]:
+    """Return the scores of the static form, of a prompt as its second form computes them."""
+    found: list[dict[str, Array]] = []
+    caches = start.caches
+    if asked.prefill:
+        prefill = _Static(asked, asked.prefill)
+        prefill.caches = caches
+        rows = prefill.step(0, _joined(prefill, given[:_PROMPT]))
+        caches = prefill.caches
+        del prefill
+        found += [{n: v[:, at : at + 1] for n, v in rows.items()} for at in range(_PROMPT)]
+    static = _Static(asked, asked.static)
+    static.caches = caches
+    found += [static.step(at, given[at]) for at in range(len(found), len(given))]
+    return found
+
+
+def _joined(prefill: _Static, given: list[dict[str, Array]]) -> dict[str, Array]:
+    """Return what a prompt is fed with: its tokens, and further ones that nothing may depend on."""
+    joined: dict[str, Array] = {}
+    for name, value in given[0].items():
         shape = prefill.inputs[name][1]
         if list(value.shape) == [s if isinstance(s, int) else _OTHER for s in shape]:
-            given[name] = value
+            joined[name] = value
             continue
-        rows = [each[name] for each in begun]
-        rows += [rows[-1]] * (shape[1] - len(rows))
-        given[name] = np.concatenate(rows, 1)
-    prefill.caches = dict(static.caches)
-    found = prefill.step(0, given)
-    static.caches = prefill.caches
-    count = len(wanted)
-    return {n: v[:, :count] if v.shape[1] >= count else v for n, v in found.items()}
+        rows = [each[name] for each in given]
+        joined[name] = np.concatenate(rows + rows[-1:] * (shape[1] - len(rows)), 1)
+    return joined
+
+
+def _compared(
+    wanted: list[dict[str, Array]], found: list[dict[str, Array]], noise: dict[str, float]
+) -> Decoded:
+    same = ties = 0
+    worst = largest = 0.0
+    for place, (expected, ours) in enumerate(zip(wanted, found, strict=True)):
+        for name, value in expected.items():
+            allowed = tolerance(value.dtype, magnitude_of(value), noise[name])
+            difference = _apart(value, ours[name])
+            largest = max(largest, difference)
+            worst = max(worst, difference / allowed if allowed else float(difference > 0))
+        if place < _PROMPT - 1:
+            continue
+        scores, chosen = _scores(expected), int(_scores(ours).argmax())
+        allowed = tolerance(scores.dtype, magnitude_of(scores), max(noise.values()))
+        if chosen == int(scores.argmax()):
+            same += 1
+        elif float(scores.max()) - float(scores[chosen]) <= 2 * allowed:
+            ties += 1
+    return Decoded(len(wanted) - _PROMPT + 1, same, ties, worst, largest)
 
 
 def _rounded(cache: Array, random: np.random.Generator) -> Array:
@@ -295,7 +316,10 @@ def _rounded(cache: Array, random: np.random.Generator) -> Array:
     return rounded
 
 
-def _last(scores: Array) -> Array:
+def _scores(outputs: dict[str, Array]) -> Array:
+    """Return the scores of the last token."""
+    first = "logits" if "logits" in outputs else next(iter(outputs))
+    scores = outputs[first]
     last: Array = scores.reshape(-1, scores.shape[-1])[-1]
     return last
 

@@ -58,7 +58,7 @@ class Position:
     def line(self, begin: Array, slope: Array, dtype: np.dtype[Any], output: str = "") -> str:
         """Write begin + slope position."""
         wide = np.int64 if dtype.kind in "iu" else np.float32
-        x = self.name
+        x = self.given()
         if wide is np.float32:
             x = self.add("Cast", x, to=TensorProto.FLOAT)
         if begin.ndim == 0:
@@ -70,6 +70,10 @@ class Position:
         if dtype != wide:
             x = self.add("Cast", x, to=helper.np_dtype_to_tensor_dtype(dtype))
         return self.add("Identity", x, output=output) if output else x
+
+    def given(self) -> str:
+        """Write the position; below the first place it is that one, so that each token sees one."""
+        return self.add("Max", self.name, self.constant(np.array([0])))
 
     def places(self) -> str:
         """Write which place each new token gets, [new]."""
@@ -87,7 +91,7 @@ class Position:
 
     def inside(self, after: int) -> str:
         """Write which places are new, bool [length] and `after` axes of 1."""
-        begin = self.name
+        begin = self.given()
         if self.new == 1:
             inside = self.add("Equal", self.rows(), begin)
         else:
@@ -101,7 +105,7 @@ class Position:
 
     def source(self) -> str:
         """Write which of the new tokens each place gets, [length]; 0 for places that get none."""
-        at = self.add("Sub", self.rows(), self.name)
+        at = self.add("Sub", self.rows(), self.given())
         at = self.add("Max", at, self.constant(np.array([0])))
         return self.add("Min", at, self.constant(np.array([self.new - 1])))
 

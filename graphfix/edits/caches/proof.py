@@ -11,6 +11,7 @@ from onnx import ModelProto
 from graphfix.analysis.accuracy_level import at_level_0
 from graphfix.edits.caches.decoding import TOKENS, Decoded, Interface
 from graphfix.edits.caches.static_form import StaticForm
+from graphfix.edits.declared_sizes import dims_of
 from graphfix.edits.step import Shown, Subject
 from graphfix.errors import EngineFailed
 from graphfix.ir.storage.reading import walk_tensors
@@ -18,6 +19,7 @@ from graphfix.ir.storage.weights import is_external
 from graphfix.pipeline.verifying import on_disk
 from graphfix.report import OutputDifference, Verdict, Verification
 from graphfix.worker.limits import Limits
+from graphfix.worker.messages import is_out_of_memory
 from graphfix.worker.service import ask, says_nothing
 
 _TASK = "graphfix.edits.caches.decoding:answer"
@@ -46,7 +48,11 @@ def _decoded(subject: Subject, form: StaticForm, prefill: ModelProto | None) -> 
             static=paths[1],
             prefill=paths[2] if prefill is not None else "",
             caches=tuple((c.past, c.present, c.axis) for c in decoder.caches),
-            symbols=(tuple(decoder.past), tuple(decoder.total), tuple(decoder.new)),
+            each=tuple(
+                info.name
+                for info in subject.proto.graph.input
+                if any(dim.dim_param in decoder.new for dim in dims_of(info.type))
+            ),
             masks=decoder.masks,
             positions=decoder.positions,
             lengths=decoder.lengths,
@@ -60,7 +66,8 @@ def _decoded(subject: Subject, form: StaticForm, prefill: ModelProto | None) -> 
 
 def _verdict(found: Decoded) -> Verification:
     if found.failure:
-        status = Verdict.MISMATCH if found.ours else Verdict.INCONCLUSIVE
+        shows = found.ours and not is_out_of_memory(found.failure)
+        status = Verdict.MISMATCH if shows else Verdict.INCONCLUSIVE
         who = "the static form" if found.ours else "the model"
         return Verification(status, f"{who} does not run: {found.failure}")
     same = f"{found.same} of {found.tokens} tokens are the same"
