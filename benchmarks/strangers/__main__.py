@@ -2,8 +2,9 @@
 
     python -m benchmarks.strangers FOLDER [--engines 20] [--networks 60] [--minutes 15]
 
-Each engine is onnxruntime that refuses some operators, attributes, element types, ranks, opsets, IR
-versions and free sizes, and computes three forms wrongly (`benchmarks.strangers.habits`). It is
+Each engine is onnxruntime that refuses some operators, attributes, lists, inputs that are given or
+left out, pairs of these, element types, ranks, operators of com.microsoft, opsets, IR versions and
+free sizes, and computes three forms wrongly (`benchmarks.strangers.habits`). It is
 learned, and then networks of FOLDER that it does not take as they are get repaired twice: for what
 was learned, with the engine asked, and by rules alone for a profile of its true habits. What the
 latter repairs can be repaired; of that is counted what the former repairs, too. A file that is

@@ -28,6 +28,8 @@ _HEAD = """# Questions about a second model of the same kind
 model to find what it says no to, apart from comparing: for the first, for the second with what was
 said of the first kept, and for the second by itself. The exit codes are of these runs. Networks are
 those of `benchmarks.unseen.generate`; one of them by another exporter or opset (`--opset`), or two.
+An engine called `-bare` was learned by `graphfix learn NAME-bare --only Relu`: no rule
+is known of it, so that all is found by asking.
 
 {table}
 {said}

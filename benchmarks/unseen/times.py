@@ -32,7 +32,8 @@ _HEAD = """# How long a run takes that asks
 `python -m benchmarks.unseen.times FOLDER --engine {engines}`: networks of
 `benchmarks.unseen.generate`, each run three times as a user starts it, `python -m graphfix run`, on
 two cores that others use as well. By rules: the run finds no engine. Asked: it does, and knows
-nothing of it yet. Again: the same once more. Ratios are medians.
+nothing of it yet. Again: the same once more. Ratios are medians. Engines that are slow to start
+wait 120 seconds for the next run, which is long enough where networks follow each other.
 
 {table}"""
 
