@@ -211,6 +211,10 @@ def _demands(op: str, since: int, domain: str) -> _Demands:
     )
 
 
+# From this opset on a Split says how many parts there are; before, its outputs did.
+_SPLIT_COUNTS = 18
+
+
 def _against(node: Node, form: Form) -> Iterator[tuple[str, str]]:
     opset = _opset(node)
     asked = _demands(node.op, form.since, normal_domain(node.domain))
@@ -231,6 +235,10 @@ def _against(node: Node, form: Form) -> Iterator[tuple[str, str]]:
     for tensor, (name, needed) in zip(node.inputs, asked.needed, strict=False):
         if needed and not tensor.name:
             yield "input-count", f"leaves out its input {name}, which it needs"
+    if node.op == "Split" and form.since >= _SPLIT_COUNTS and not normal_domain(node.domain):
+        lengths = node.inputs[1:2]
+        if "num_outputs" not in node.attrs and not any(tensor.name for tensor in lengths):
+            yield "missing-attribute", "has neither lengths nor the number of its parts"
 
 
 def _attributes(node: Node, asked: _Demands, opset: int) -> Iterator[tuple[str, str]]:
