@@ -311,8 +311,9 @@ def _compared(
 
 def _rounded(cache: Array, random: np.random.Generator) -> Array:
     """Return a cache whose elements are rounded to one side or the other, as another kernel may."""
-    drawn: Any = random.uniform(-1.0, 1.0, cache.shape)
-    rounded: Array = (cache * (1 + drawn * eps_of(cache.dtype))).astype(cache.dtype)
+    sizes: list[int] = list(cache.shape)
+    drawn = random.uniform(-1.0, 1.0, sizes) * eps_of(cache.dtype)
+    rounded: Array = (cache * (1.0 + drawn)).astype(cache.dtype)
     return rounded
 
 
