@@ -10,7 +10,7 @@ import pytest
 from onnx import parser
 
 from benchmarks.strangers import program
-from benchmarks.strangers.__main__ import table
+from benchmarks.strangers.__main__ import _is_said, table  # pyright: ignore[reportPrivateUsage]
 from benchmarks.strangers.habits import habits_of, profile_of
 from graphfix.engines.profile import target_of
 from graphfix.ir.schemas import form_of
@@ -18,6 +18,7 @@ from graphfix.ir.schemas import form_of
 NONE: dict[str, Any] = {
     "operators": [], "forms": [], "types": [], "ranks": [],
     "opset": 17, "ir": 8, "static": False, "wrong": [],
+    "words": [], "pairs": [], "narrow": [], "contrib": [],
 }  # fmt: skip
 TEXT = """
 <ir_version: 8, opset_import: ["": 17]>
@@ -44,6 +45,9 @@ def test_habits_are_of_forms_that_models_can_have(seed: int) -> None:
         ({"forms": [["Softmax", "axis", "1"]]}, "Softmax with axis=1"),
         ({"types": [["LeakyRelu", "FLOAT"]]}, "no LeakyRelu of this type"),
         ({"ranks": [["LeakyRelu", 2]]}, "no LeakyRelu of 2 dimensions"),
+        ({"words": [["LeakyRelu", "alpha", "other"]]}, "LeakyRelu with alpha other"),
+        ({"pairs": [["Softmax", ["axis", "1"], ["rank", "2"]]]}, "Softmax with"),
+        ({"pairs": [["LeakyRelu", ["T", "FLOAT"], ["rank", "2"]]]}, "LeakyRelu with"),
         ({"opset": 16}, "opset"),
         ({"ir": 7}, "IR version 8"),
     ],
@@ -56,6 +60,41 @@ def test_what_is_a_habit_is_refused(
     monkeypatch.setattr(program, "HABITS", {**NONE, **habits})
     with pytest.raises(ValueError, match=words):
         program.load(str(path), {})
+
+
+@pytest.mark.parametrize(
+    ("text", "trait", "word"),
+    [
+        ("Conv <dilations = [2, 2]> (x, w)", "dilations", "even"),
+        ("Conv <strides = [2, 1]> (x, w)", "strides", "uneven"),
+        ("Conv <pads = [0, 0, 1, 1]> (x, w)", "pads", "uneven"),
+        ("Conv <pads = [1, 2, 1, 2]> (x, w)", "pads", "even"),
+        ("Conv (x, w)", "pads", "plain"),
+        ("Conv (x, w)", "B", "missing"),
+        ("Conv (x, w, b)", "B", "given"),
+        ("Gemm <alpha = 0.5> (x, w)", "alpha", "other"),
+        ("Gemm (x, w)", "alpha", "default"),
+    ],
+)
+def test_words_are_those_of_profiles(
+    text: str, trait: str, word: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(program, "HABITS", NONE)
+    graph = parser.parse_graph(f"g (float[1] x, float[1] w, float[1] b) => (y) {{ y = {text} }}")
+    assert program.word_of(graph.node[0], trait) == word
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("mode: edge, wrap", True),
+        ("T+mode: float32+edge", True),
+        ("T+mode: float32+wrap", False),
+        ("how: edge", False),
+    ],
+)
+def test_a_wrong_form_is_found_by_itself_or_with_another_trait(text: str, said: bool) -> None:
+    assert _is_said(["Pad", "mode", "edge"], {"Pad": [f"13 {text}"]}) is said
 
 
 def test_what_is_wrong_is_one_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
