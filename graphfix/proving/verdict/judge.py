@@ -33,6 +33,7 @@ class Judge:
             and no tolerance can be given.
         unstable_reason: What differed in the last one of these.
         unrepeated: How many of them the original itself does not compute twice.
+        opened: How many of them ask for an integer of which ONNX leaves open which.
         noise_used: Whether noise had to be measured.
     """
 
@@ -67,12 +68,18 @@ class Judge:
         self.unstable = 0
         self.unstable_reason = ""
         self.unrepeated = 0
+        self.opened = 0
         self.noise_used = False
 
     def set_aside(self) -> None:
         """Count a sample that the original itself does not compute twice."""
         self.unstable += 1
         self.unrepeated += 1
+
+    def leave_open(self) -> None:
+        """Count a sample in which a NaN or an infinity becomes an integer."""
+        self.unstable += 1
+        self.opened += 1
 
     def take(self, feed: Feed, before: dict[str, Value], after: dict[str, Value]) -> bool:
         """Judge a sample; False when it is set aside because rounding alone explains it."""

@@ -215,6 +215,9 @@ class Comparison:
                 self._judge.set_aside()
                 self._samples.refuse_last()
                 continue
+            if self._is_open(feed, expected, got):
+                self._judge.leave_open()
+                continue
             if self._judge.take(feed, expected, got):
                 self._feeds.append(self._shelf.put(feed))
                 self._values.append(self._shelf.put(expected))
@@ -225,16 +228,18 @@ class Comparison:
     def _is_meaningless(
         self, feed: Feed, expected: dict[str, Value], got: dict[str, Value]
     ) -> bool:
-        """Say whether the original computes something else each time at the sizes of a sample.
-
-        Or makes an integer of what is no number, where ONNX says of no integer that it is right.
-        """
-        if self._chance is not None or not self._judge.differs(expected, got):
-            return False
+        """Say whether the original computes something else each time at the sizes of a sample."""
         free = self._samples.ran_first is not None and self._samples.maker.is_dynamic()
-        if free and not repeats(self._before, feed, expected):
-            return True
-        return self._task.before.turns is None and Inside(self._task.before).leaves_open(feed)
+        if self._chance is not None or not free:
+            return False
+        return self._judge.differs(expected, got) and not repeats(self._before, feed, expected)
+
+    def _is_open(self, feed: Feed, expected: dict[str, Value], got: dict[str, Value]) -> bool:
+        """Say whether a difference follows an integer that the original has for no number."""
+        if self._chance is not None or self._task.before.turns is not None:
+            return False
+        differs = self._judge.differs(expected, got)
+        return differs and Inside(self._task.before).leaves_open(feed)
 
     def _ask_for_time(self) -> None:
         more = self._samples.extend(_SAMPLES_WORTH)
@@ -313,6 +318,12 @@ class Comparison:
     def _conclude(self) -> Verification:
         if self._judge.broken:
             return self._different()
+        if not self._feeds and self._judge.opened:
+            reason = (
+                "a NaN or an infinity becomes an integer, and ONNX leaves open which, in "
+                f"{self._judge.opened} of {self._judge.unstable} samples"
+            )
+            return self._result(Verdict.INCONCLUSIVE, reason)
         if not self._feeds and self._judge.unrepeated == self._judge.unstable:
             reason = "the original computes something else each time, at every size that was tried"
             return self._result(Verdict.INCONCLUSIVE, reason)
