@@ -26,20 +26,18 @@ References: microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.GroupQ
     gqa_attention_base.h
 """
 
-from collections.abc import Sequence
-
 import numpy as np
-from msgspec import Struct
 from onnx import TensorProto
 
-from graphfix.authoring import Builder, InferredType, NodeView, Refuse, Value, need_rank_of, rewrite
+from graphfix.authoring import Builder, NodeView, Refuse, Value, need_rank_of, rewrite
 
-from ._attention import EMITS, LOWEST, Size, heads_of, numbered, scale_of, size, size_of_head, wide
+from ._attention import EMITS, LOWEST, Size, numbered, scale_of, size, wide
+from ._grouped_heads import PAST, Grouped, grouped, infer
 from ._means import like
 from ._rotating import turned
 
 _NAME = "com.microsoft::GroupQueryAttention"
-_PAST, _LENGTHS, _TOTAL, _COS, _POSITIONS, _BIAS, _SINK = (3, 4), 5, 6, 7, 9, 10, 11
+_LENGTHS, _TOTAL, _COS, _POSITIONS, _BIAS, _SINK = 5, 6, 7, 9, 10, 11
 _LAST = np.array([-1, 1, 1])
 _REFUSED = {
     12: "a quantized cache",
@@ -50,56 +48,11 @@ _REFUSED = {
 }
 
 
-class _Form(Struct, frozen=True):
-    """Heads of the queries and of the keys, the size of one, and whether all come in one."""
-
-    heads: int
-    shared: int
-    head: int
-    packed: bool
-
-
-def _form(node: NodeView) -> _Form:
-    """Return the form.
-
-    Raises:
-        Refuse: A size is unknown, or two do not fit.
-    """
-    q = node.need(0)
-    need_rank_of(q, 3)
-    heads, shared = heads_of(node), int(node.attr("kv_num_heads", 0))
-    if shared < 1 or heads % shared:
-        raise Refuse(f"num_heads must be a multiple of kv_num_heads; they are {heads} and {shared}")
-    packed = node.input(1) is None
-    count = heads + 2 * shared if packed else heads
-    return _Form(heads, shared, size_of_head(q.dim(2), count, "the queries"), packed)
-
-
-def infer(node: NodeView) -> Sequence[InferredType | None]:
-    """[B, S, N H], and keys and values, [B, M, T, H].
-
-    ONNX infers less of what is written: it loses the names of sizes.
-    """
-    q, past = node.input(0), node.input(_PAST[0])
-    if q is None or not q.elem_type:
-        return (None,)
-    untyped = InferredType(q.elem_type)
-    try:
-        form = _form(node)
-    except Refuse:
-        return (untyped,) * 3
-    assert q.shape is not None  # its rank is known
-    batch, length, _ = q.shape
-    keys = length if past is None else None
-    present = InferredType(q.elem_type, (batch, form.shared, keys, form.head))
-    return (InferredType(q.elem_type, (batch, length, form.heads * form.head)), present, present)
-
-
 @rewrite(_NAME, emits=(EMITS, "Div Expand GatherElements Tanh"), infer=infer)
 def group_query_attention_to_matmul(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Write heads, cache, mask and products, see the module."""
     _refuse_what_differs(node)
-    form, source = _form(node), node.need(0)
+    form, source = grouped(node), node.need(0)
     queries, keys, values = _operands(node, build, form)
     past = _past_lengths(node, build, source)
     near = bool(node.attr("rotary_interleaved", 0))  # of no meaning where nothing is turned
@@ -112,7 +65,7 @@ def group_query_attention_to_matmul(node: NodeView, build: Builder) -> tuple[Val
             turned(build, x, angles, (some, form.head), interleaved=near) for x in (queries, keys)
         )
     keys, values = (build.Transpose(x, perm=[0, 2, 1, 3]) for x in (keys, values))
-    if node.input(_PAST[0]) is not None:
+    if node.input(PAST[0]) is not None:
         keys, values = _cached(node, build, (keys, values), past)
     result = _attended(node, build, form, (queries, keys, values), past)
     results = [like(build, source, value) for value in (result, keys, values)]
@@ -135,13 +88,13 @@ def _refuse_what_differs(node: NodeView) -> None:
         raise Refuse("each query must see no later key; causal is 0")
     if int(node.attr("sliding_window_cache", 0)) or int(node.attr("kv_cache_bit_width", 0)):
         raise Refuse("the cache must hold all keys as they are; it slides or is quantized")
-    if (node.input(_PAST[0]) is None) != (node.input(_PAST[1]) is None):
+    if (node.input(PAST[0]) is None) != (node.input(PAST[1]) is None):
         raise Refuse("past keys and past values must both be given or none; one is")
     if float(node.attr("softcap", 0.0)) and node.input(_BIAS) is not None:
         raise Refuse("a soft cap must not be next to a bias of the scores; it does")
 
 
-def _operands(node: NodeView, build: Builder, form: _Form) -> tuple[Value, Value, Value]:
+def _operands(node: NodeView, build: Builder, form: Grouped) -> tuple[Value, Value, Value]:
     """Return queries, keys and values as [B, S, heads, H]."""
     q = wide(build, node.need(0))
     if form.packed:
@@ -162,7 +115,7 @@ def _operands(node: NodeView, build: Builder, form: _Form) -> tuple[Value, Value
 
 def _past_lengths(node: NodeView, build: Builder, source: Value) -> Value:
     """Return how many keys of the cache there are for each entry of the batch, int64 [B, 1]."""
-    if node.input(_PAST[0]) is None:
+    if node.input(PAST[0]) is None:
         return build.constant(np.zeros((1, 1), np.int64))
     lengths = build.Cast(node.need(_LENGTHS), to=TensorProto.INT64)
     length = size(build, source, 1)
@@ -198,7 +151,7 @@ def _cached(
     Place j of it comes from the cache while j is below `past`, and then from what is new, which
     is after all P rows of the cache in what is gathered from.
     """
-    before = [node.need(place) for place in _PAST]
+    before = [node.need(place) for place in PAST]
     for cache in before:
         need_rank_of(cache, 4)
     rows, fresh = size(build, before[0], 2), size(build, new[0], 2)
@@ -237,7 +190,11 @@ def _present_length(node: NodeView, build: Builder, rows: Size) -> Size:
 
 
 def _attended(
-    node: NodeView, build: Builder, form: _Form, operands: tuple[Value, Value, Value], past: Value
+    node: NodeView,
+    build: Builder,
+    form: Grouped,
+    operands: tuple[Value, Value, Value],
+    past: Value,
 ) -> Value:
     """Return softmax (scale q k') v as [B, S, N H].
 
@@ -292,7 +249,11 @@ def _is_flat(node: NodeView) -> bool:
 
 
 def _attended_flat(
-    node: NodeView, build: Builder, form: _Form, operands: tuple[Value, Value, Value], past: Value
+    node: NodeView,
+    build: Builder,
+    form: Grouped,
+    operands: tuple[Value, Value, Value],
+    past: Value,
 ) -> Value:
     """Return what `_attended` does for one sequence, with heads of keys in the place of the batch.
 
@@ -313,15 +274,15 @@ def _attended_flat(
     return build.Reshape(flat, np.array([1, -1, form.heads * form.head]))
 
 
-def _scaled(node: NodeView, build: Builder, scores: Value, form: _Form) -> Value:
+def _scaled(node: NodeView, build: Builder, scores: Value, form: Grouped) -> Value:
     scores = build.Mul(scores, scale_of(node, form.head))
     cap = float(node.attr("softcap", 0.0))
     return build.Mul(build.Tanh(build.Div(scores, cap)), cap) if cap else scores
 
 
-def _bias(node: NodeView, build: Builder, bias: Value, form: _Form) -> Value:
+def _bias(node: NodeView, build: Builder, bias: Value, form: Grouped) -> Value:
     need_rank_of(bias, 4)
-    if node.input(_PAST[0]) is not None:
+    if node.input(PAST[0]) is not None:
         raise Refuse("a bias of the scores must come without a cache; there is one")
     if bias.dim(1) == 1:
         return build.Unsqueeze(wide(build, bias), axes=[2])
@@ -334,7 +295,7 @@ def _bias(node: NodeView, build: Builder, bias: Value, form: _Form) -> Value:
     return build.Reshape(wide(build, bias), np.array(parts))
 
 
-def _shares(node: NodeView, build: Builder, scores: Value, form: _Form) -> Value:
+def _shares(node: NodeView, build: Builder, scores: Value, form: Grouped) -> Value:
     """Return the softmax; with a further score per head, which has no key, where there is one."""
     sink = node.input(_SINK)
     smooth = int(node.attr("smooth_softmax", 0))

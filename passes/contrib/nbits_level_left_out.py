@@ -1,6 +1,7 @@
 """Leave out how precisely MatMulNBits is to multiply.
 
-What it does: The attribute accuracy_level goes.
+What it does: The attribute accuracy_level goes, and weight_prepacked where it is 0, which came
+    later still and says nothing then.
 Why engines need it: onnxruntime 1.16 has MatMulNBits without it; its quantizers write it since.
 Before: y = com.microsoft.MatMulNBits <accuracy_level = 4, ...> (x, b, scales)
 After: y = com.microsoft.MatMulNBits <...> (x, b, scales)
@@ -27,6 +28,9 @@ def nbits_level_left_out(node: NodeView, build: Builder) -> Value:
     """Leave the attribute out, see the module."""
     if "accuracy_level" not in node.attributes:
         raise Refuse("the attribute accuracy_level must be there; it is not")
-    node.waive(("accuracy_level",))  # how kernels may round the other operand; no formula does
-    kept = {name: node.attr(name) for name in node.attributes if name != "accuracy_level"}
+    gone = ["accuracy_level"]  # how kernels may round the other operand; no formula does
+    if not node.attr("weight_prepacked", 0):
+        gone.append("weight_prepacked")
+    node.waive(tuple(gone))
+    kept = {name: node.attr(name) for name in node.attributes if name not in gone}
     return build.node("com.microsoft::MatMulNBits", *node.inputs, **kept)
