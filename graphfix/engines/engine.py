@@ -75,6 +75,7 @@ class Engine:
         requirements: The name of a profile -> what to give to ``pip install`` to get its engine,
             first the engine itself with its version, ``engine==1.2.3``; for families with a
             ``program.py``.
+        python: The Python that its program runs in, where it was learned with one.
         newest_python: The name of a profile -> the newest Python that its engine installs into,
             ``3.11``; absent where any does.
         arithmetic: The type that it computes floats in whatever the type of the model, by which
@@ -104,6 +105,7 @@ class Engine:
     caution: str = ""
     install: str = ""
     requirements: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    python: str = ""
     newest_python: Mapping[str, str] = MappingProxyType({})
     arithmetic: str = ""
     capabilities: tuple[str, ...] = ()
@@ -332,14 +334,13 @@ class Engine:
 
     def has(self, target: Target) -> bool:
         """Say whether `open` works for a target; a `Runner` says which version it is then."""
-        found = self.is_here() if self.program is None else self.python_for(target.name)
-        return bool(found)
+        return self.is_here() if self.program is None else bool(self.python_for(target.name))
 
     def python_for(self, target: str) -> Path | None:
         """Return the Python that has the engine of a target; None where none has."""
         from graphfix.engines.hosting.places import python_of
 
-        return python_of(target, self.requirements)
+        return python_of(target, self.requirements, self.python)
 
     def host(
         self,
@@ -419,8 +420,9 @@ def every_engine() -> tuple[Engine, ...]:
 
     entries = sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name)
     added = (engine for entry in entries for engine in _engines_of_package(entry.value))
-    learned: Any = importlib.import_module("graphfix.engines.learned")
-    return (*engines(), *added, *learned.learned_engines())
+    from graphfix.engines.learned import learned_engines
+
+    return (*engines(), *added, *learned_engines(partial(Engine, "")))
 
 
 def _engines_of_package(package: str) -> tuple[Engine, ...]:

@@ -8,21 +8,33 @@ too. One whose ``learned.json`` cannot be read is left out.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol, TypeVar
 
 import msgspec
 
-from graphfix.engines.engine import Engine
-from graphfix.errors import EngineFailed
 from graphfix.ir.storage.user_folders import user_data
-
-if TYPE_CHECKING:
-    from graphfix.engines.hosting.host import Host
 
 FOLDER = "GRAPHFIX_LEARNED"
 SAID = "learned.json"
+_INSTALL = "it is started by the program or the command that `graphfix learn` was given"
+
+
+class _Engine(Protocol):
+    """What is known of an engine by what it answered alone; see `graphfix.engines.engine`."""
+
+    name: str
+    family: str
+    title: str
+    python: str
+    arithmetic: str
+    order: int
+    known: str
+    install: str
+
+
+Described = TypeVar("Described", bound=_Engine)
 
 
 class LearnedFamily(msgspec.Struct, frozen=True):
@@ -43,52 +55,6 @@ class LearnedFamily(msgspec.Struct, frozen=True):
     half: bool = False
 
 
-class LearnedEngine(Engine):
-    """An engine of which all that is known is what it answered."""
-
-    order = 200
-    known = "measured"
-    install = "it is started by the program or the command that `graphfix learn` was given"
-
-    def __init__(self, folder: Path, said: LearnedFamily) -> None:
-        """Take what was learned.
-
-        Args:
-            folder: Of the family, whose name is that of the folder.
-            said: What its ``learned.json`` says.
-        """
-        super().__init__("", folder)
-        self.name = self.family = folder.name
-        self.title = said.title
-        self.arithmetic = "float16" if said.half else ""
-        self._said = said
-
-    def is_here(self) -> bool:
-        """Say whether the program can be started."""
-        return self.program is not None and Path(self._said.python).is_file()
-
-    def python_for(self, target: str) -> Path | None:
-        """Return the Python that runs the program; None where it is gone."""
-        return Path(self._said.python) if self.is_here() else None
-
-    def host(
-        self,
-        target: str,
-        *,
-        seconds: float = 300.0,
-        memory: int | None = None,
-        capability: str = "",
-    ) -> Host:
-        """Return the process of the engine; see `Engine.host`."""
-        from graphfix.engines.hosting.host import Host
-
-        if self.program is None or not self.is_here():
-            raise EngineFailed(f"{self._said.python}, which ran {self.title}, is not there")
-        return Host(
-            Path(self._said.python), self.program, self.title, seconds=seconds, memory=memory
-        )
-
-
 def learned_folder() -> Path:
     """Return where learned families lie: ``$GRAPHFIX_LEARNED``, or the user's folder for data.
 
@@ -107,13 +73,23 @@ def read_family(folder: Path) -> LearnedFamily | None:
         return None
 
 
-def learned_engines() -> Iterator[LearnedEngine]:
-    """Yield the families that were learned on this machine, by name."""
+def learned_engines(fresh: Callable[[Path], Described]) -> Iterator[Described]:
+    """Yield the families that were learned on this machine, by name.
+
+    Args:
+        fresh: Returns an engine of which nothing is known but its folder.
+    """
     try:
         folders = sorted(learned_folder().iterdir())
     except (OSError, RuntimeError):
         return
     for folder in folders:
         said = read_family(folder)
-        if said is not None and (folder / "profiles").is_dir():
-            yield LearnedEngine(folder, said)
+        if said is None or not (folder / "profiles").is_dir():
+            continue
+        engine = fresh(folder)
+        engine.name = engine.family = folder.name
+        engine.title, engine.python = said.title, said.python
+        engine.arithmetic = "float16" if said.half else ""
+        engine.order, engine.known, engine.install = 200, "measured", _INSTALL
+        yield engine

@@ -39,13 +39,18 @@ def unfinished(home: Path) -> Path:
     return home / ".unfinished"
 
 
-def python_of(target: str, requirements: Mapping[str, Sequence[str]]) -> Path | None:
+def python_of(
+    target: str, requirements: Mapping[str, Sequence[str]], given: str = ""
+) -> Path | None:
     """Return the Python that has a target's engine; None where none has.
 
     Args:
         target: The name of the profile.
         requirements: What `graphfix.engines.engine.Engine.requirements` says.
+        given: The only one, where the engine was learned with it.
     """
+    if given:
+        return Path(given) if Path(given).is_file() else None
     home = environment(target)
     own = interpreter(home)
     if own.is_file() and not unfinished(home).exists():
