@@ -53,13 +53,15 @@ class Inside:
         """Whether the main graph has an operator that runs where its operands do not fit."""
         return any(node.op_type in _UNCHECKED for node in self._original.proto.graph.node)
 
+    @property
+    def makes_integers(self) -> bool:
+        """Whether the main graph has an operator that may make integers of floats."""
+        return any(node.op_type in _TO_INTEGERS for node in self._original.proto.graph.node)
+
     def is_meant(self, feed: Feed) -> bool:
         """Say whether what the original computes is what ONNX says; True where no one can look."""
-        try:
-            if self._engine is None:
-                self._engine = self._original.of(_open(self._original.proto)).open()
-            found = self._engine.run(feed)
-        except (EngineFailed, MemoryError):
+        found = self._values(feed)
+        if found is None:
             return True
         graph = self._original.proto.graph
         small: dict[str, Value] = {
@@ -83,13 +85,8 @@ class Inside:
             return True
         if not self.takes(feed):
             return False
-        try:
-            if self._engine is None:
-                self._engine = self._original.of(_open(self._original.proto)).open()
-            values = {**feed, **self._engine.run(feed)}
-        except (EngineFailed, MemoryError):
-            return True
-        return self.takes(values)
+        found = self._values(feed)
+        return found is None or self.takes({**feed, **found})
 
     def leaves_open(self, feed: Feed) -> bool:
         """Say whether a NaN or an infinity becomes an integer, of which ONNX says not which.
@@ -97,20 +94,16 @@ class Inside:
         Floats of 16 bits have infinities early, and what they are quantized to hides them. False
         where no one can look.
         """
-        nodes = [n for n in self._original.proto.graph.node if n.op_type in _TO_INTEGERS]
-        if not nodes:
+        found = self._values(feed) if self.makes_integers else None
+        if found is None:
             return False
-        try:
-            if self._engine is None:
-                self._engine = self._original.of(_open(self._original.proto)).open()
-            values = {**feed, **self._engine.run(feed)}
-        except (EngineFailed, MemoryError):
-            return False
+        values = {**feed, **found}
         return any(
             isinstance(made := values.get(node.output[0]), np.ndarray)
             and is_integer(made.dtype)
             and not _is_finite(values.get(node.input[0]))
-            for node in nodes
+            for node in self._original.proto.graph.node
+            if node.op_type in _TO_INTEGERS
         )
 
     def takes(self, values: Mapping[str, Value]) -> bool:
@@ -121,6 +114,15 @@ class Inside:
         """
         nodes = self._original.proto.graph.node
         return not any(_is_forbidden(n, values) for n in nodes if n.op_type in _UNCHECKED)
+
+    def _values(self, feed: Feed) -> dict[str, Value] | None:
+        """Return all that the main graph computes; None where it cannot be run."""
+        try:
+            if self._engine is None:
+                self._engine = self._original.of(_open(self._original.proto)).open()
+            return self._engine.run(feed)
+        except (EngineFailed, MemoryError):
+            return None
 
     def _gives_nan(self, odd: set[str], found: Mapping[str, Value]) -> bool:
         """Say whether all that is not finite is a NaN which ONNX leaves no choice about."""

@@ -96,6 +96,7 @@ class Comparison:
         self._further: list[dict[str, Value]] = []
         self._small: tuple[Corner | None] | None = None
         self._outputs = InformativeOutputs(task.before)
+        self._inside = Inside(task.before)
         self._past_thresholds = False
 
     def verdict(self) -> Verification:
@@ -178,12 +179,13 @@ class Comparison:
             graphs = [inlined(model).graph for model in (before, task.after.proto)]
             kinds.append(("with sizes next to what they meet", further.at_telling_sizes(graphs)))
             kinds.append(("with overridden initializers", further.overridden()))
-        inside = Inside(task.before)
         for kind, drawn in kinds:
             for feed, expected in drawn:
                 got = self._got(feed)
                 wrong = isinstance(got, Verification) or self._judge.differs(expected, got)
-                if wrong and not (inside.is_meant(feed) and repeats(self._before, feed, expected)):
+                if wrong and not (
+                    self._inside.is_meant(feed) and repeats(self._before, feed, expected)
+                ):
                     continue
                 if isinstance(got, Verification):
                     return got
@@ -238,8 +240,8 @@ class Comparison:
         """Say whether a difference follows an integer that the original has for no number."""
         if self._chance is not None or self._task.before.turns is not None:
             return False
-        differs = self._judge.differs(expected, got)
-        return differs and Inside(self._task.before).leaves_open(feed)
+        differs = self._inside.makes_integers and self._judge.differs(expected, got)
+        return differs and self._inside.leaves_open(feed)
 
     def _ask_for_time(self) -> None:
         more = self._samples.extend(_SAMPLES_WORTH)

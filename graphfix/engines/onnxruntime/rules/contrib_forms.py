@@ -35,7 +35,7 @@ def forms() -> dict[str, dict[str, Any]]:
     feature="op:com.microsoft::GroupQueryAttention",
     versions="..ort-1.31",
     severity=REJECT,
-    text="Unrecognized attribute: {name} for operator {op}",
+    text=_UNKNOWN,
     source="get_all_operator_schema of the wheels 1.16.3 to 1.32.0; 1.16.3 was asked",
 )
 def form_of_a_later_release(node: NodeView, target: Target) -> Answer:
