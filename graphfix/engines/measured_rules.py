@@ -24,40 +24,28 @@ _SOURCE = "the profile of the target: models of one operator, run in the engine"
 @rule(feature="rank:{op}", severity=REJECT, source=_SOURCE, needs="lacks")
 def measured_rank(node: NodeView, target: Target) -> Answer:
     """The engine does not support the rank of the first input of {op}."""
-    known = None if node.domain else target.ops.get(node.op)
-    if known is None or not known.lacks or is_function(node):
-        return None
-    _, kinds = _of_form(node, known.lacks)
+    _, kinds = _lacking(node, target)
     return _ranked(node, kinds, f"{target.title} does not support {node.op}")
 
 
 @rule(feature="attr:{op}", severity=REJECT, source=_SOURCE, needs="lacks")
 def measured_attribute(node: NodeView, target: Target) -> Answer:
     """The engine does not support the value of an attribute of {op}."""
-    known = None if node.domain else target.ops.get(node.op)
-    if known is None or not known.lacks or is_function(node):
-        return None
-    form, kinds = _of_form(node, known.lacks)
+    form, kinds = _lacking(node, target)
     return _valued(node, form, kinds, f"{target.title} does not support {node.op}")
 
 
 @rule(feature="form:{op}", severity=REJECT, source=_SOURCE, needs="lacks")
 def measured_input(node: NodeView, target: Target) -> Answer:
     """The engine does not support {op} with an input that may be left out, or without it."""
-    known = None if node.domain else target.ops.get(node.op)
-    if known is None or not known.lacks or is_function(node):
-        return None
-    form, kinds = _of_form(node, known.lacks)
+    form, kinds = _lacking(node, target)
     return _given(node, form, kinds, f"{target.title} does not support {node.op}")
 
 
 @rule(feature="op:{op}", severity=REJECT, source=_SOURCE, needs="lacks")
 def measured_pair(node: NodeView, target: Target) -> Answer:
     """The engine supports neither of two traits of {op} together with the other."""
-    known = None if node.domain else target.ops.get(node.op)
-    if known is None or not known.lacks or is_function(node):
-        return None
-    form, kinds = _of_form(node, known.lacks)
+    form, kinds = _lacking(node, target)
     return _joined(node, form, kinds, f"{target.title} does not support {node.op}")
 
 
@@ -89,6 +77,14 @@ def measured_wrong(node: NodeView, target: Target) -> Answer:
         or _given(node, form, kinds, start)
         or _joined(node, form, kinds, start)
     )
+
+
+def _lacking(node: NodeView, target: Target) -> tuple[Form | None, _Kinds | None]:
+    """Return the form of a node and what the engine lacks of it; None where no one says."""
+    known = None if node.domain else target.ops.get(node.op)
+    if known is None or not known.lacks or is_function(node):
+        return None, None
+    return _of_form(node, known.lacks)
 
 
 def _of_form(node: NodeView, table: Lacks) -> tuple[Form | None, _Kinds | None]:
