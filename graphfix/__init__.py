@@ -5,6 +5,7 @@ The public names are loaded when they are first used, so that `import graphfix` 
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -102,3 +103,7 @@ def __getattr__(name: str) -> object:
 def __dir__() -> list[str]:
     """List the public names."""
     return [*__all__, "__version__"]
+
+
+if "IPython" in sys.modules:  # results show themselves in a notebook
+    import_module("graphfix.rendering.notebook").register()

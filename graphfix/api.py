@@ -19,7 +19,7 @@ from graphfix.pipeline.model_files import as_model, guarded
 from graphfix.pipeline.op_types import OpTypes
 from graphfix.pipeline.results import Result
 from graphfix.pipeline.settings import QUESTIONS, PassLike, RunOptions, Settings, inputs_file
-from graphfix.report import Finding
+from graphfix.report import Findings
 from graphfix.report.explanations import Explanation
 
 
@@ -34,8 +34,8 @@ def check(
     passes: Sequence[Pass] | None = None,
     treat_as: Sequence[str] = (),
     no_fallback: bool = False,
-) -> tuple[Finding, ...]:
-    """Return everything that blocks it of a model on a target.
+) -> Findings:
+    """Return everything that blocks it of a model on a target, as a tuple.
 
     `treat_as` and `no_fallback` as for `run`.
 
@@ -51,7 +51,7 @@ def check(
         no_fallback=no_fallback,
     )
     fresh, _ = treated(as_model(model), treat_as)
-    return findings_of(fresh, _with_passes(options, passes))
+    return Findings(findings_of(fresh, _with_passes(options, passes)))
 
 
 def _with_passes(options: RunOptions, passes: Sequence[Pass] | None) -> Settings:

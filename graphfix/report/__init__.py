@@ -126,6 +126,12 @@ class Finding:
         return self.severity is Severity.FALLBACK and self.certain
 
 
+class Findings(tuple[Finding, ...]):
+    """What a check found, in the order of the file; a notebook shows it as cards."""
+
+    __slots__ = ()
+
+
 def blocking_by_severity(findings: Iterable[Finding]) -> Counter[Severity]:
     """Count the findings that block, by severity, those that are counted in others on their own."""
     reported = (
