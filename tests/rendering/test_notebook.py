@@ -23,7 +23,7 @@ Shown = Callable[[Any], dict[str, str]]
 @pytest.fixture
 def shown() -> Iterator[Shown]:
     """What a notebook shows of a value, by its kind, once graphfix is registered in it."""
-    shell = InteractiveShell.instance()
+    shell: Any = InteractiveShell.instance()
     notebook.register()
 
     def formatted(value: Any) -> dict[str, str]:
