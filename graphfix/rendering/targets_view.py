@@ -71,9 +71,8 @@ def families_text(targets: Sequence[Target], *, style: Style = PLAIN) -> str:
         [
             *lines,
             *wrap(
-                "A family's name alone is its newest version. `graphfix targets NAME` shows what "
-                "one accepts, -v lists every version; jetpack5.1, ngc22.12 and the path of a "
-                "profile of your own are names too."
+                "A family's name alone is its newest version; jetpack5.1 and ngc22.12 are "
+                "names too. NAME shows what one accepts, -v lists every version."
             ),
         ]
     )
