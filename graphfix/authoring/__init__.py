@@ -44,6 +44,7 @@ from graphfix.authoring.declaring import Pass as Pass
 from graphfix.authoring.declaring import graph_pass as graph_pass
 from graphfix.authoring.declaring import like_first as like_first
 from graphfix.authoring.declaring import rewrite as rewrite
+from graphfix.authoring.deforming import deform_conv as deform_conv
 from graphfix.authoring.editing import Editor as Editor
 from graphfix.authoring.editing import Recorded as Recorded
 from graphfix.authoring.editing import Refused as Refused

@@ -14,12 +14,12 @@ from graphfix.authoring import (
     NodeView,
     Refuse,
     Value,
+    deform_conv,
     need_elem_type,
     need_rank,
     reshaped,
     respell,
 )
-from graphfix.opset.adapters._deforming import deform_conv
 from graphfix.opset.adapters._pooling import averages
 from graphfix.opset.adapters._run_time import size_along
 from graphfix.opset.adapting import KEEP, Adapted, Differs, adapter

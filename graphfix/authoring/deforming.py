@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphfix.authoring import Builder, NodeView, Refuse, Value
+from graphfix.authoring.building import Builder
+from graphfix.ir.views import NodeView, Refuse, Value
 
 
 def _sizes(value: Value, axes: tuple[int, ...], what: str) -> list[int]:
@@ -44,7 +45,7 @@ def deform_conv(node: NodeView, build: Builder) -> Value:
     read = build.GridSample(
         build.Reshape(x, [-1, channels // parts, height, width]),
         build.Reshape(grid, [-1, taps * out_height, out_width, 2]),
-        mode="bilinear",
+        mode="bilinear" if build.opset < 20 else "linear",
         padding_mode="zeros",
         align_corners=0,
     )
