@@ -3,7 +3,7 @@
 What it does: Multiplies the whole sequence by the weights of the input at once, then computes the
     gates of each step from that and from the state of the step before, and joins the states.
 Why engines need it: OpenCV 4 takes no GRU whose state is computed and has no RNN; TVM has none of
-    the three.
+    the three. OpenVINO: "Unknown activation function: softsign"; tract takes the usual ones.
 Before: y, h = GRU <hidden_size = 5> (x, w, r, b, , h0)             # x: [2, 1, 4]
 After:
     g = Add (MatMul (x, w_transposed), bias)                    # [2, 1, 15]
@@ -11,8 +11,8 @@ After:
     h2 = ...                                                    # of g[1] and h1
     y = Unsqueeze (Concat (h1, h2), [1])
 When it refuses: The sizes of the recurrence or the number of steps are not known, there are more
-    steps than max_steps, or lengths of sequences, peepholes, other activations, clip, input_forget
-    or another layout are given.
+    steps than max_steps, or lengths of sequences, peepholes, activations with parameters, clip,
+    input_forget or another layout are given.
 Accuracy: Exact: the equations of the operator, up to the order of sums.
 References: https://onnx.ai/onnx/operators/onnx__LSTM.html, onnx__GRU.html, onnx__RNN.html; measured
     on apache-tvm 0.27 and OpenCV 4.10.0
@@ -25,7 +25,7 @@ import numpy as np
 
 from graphfix.authoring import Array, Builder, NodeView, Option, Refuse, Value, need_rank, rewrite
 
-from ._activations import plain_activations
+from ._activations import activations_of
 
 _GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
 _STATES = {"LSTM": (5, 6), "GRU": (5,), "RNN": (5,)}
@@ -47,6 +47,7 @@ class _Weights:
         bias: For the input, [G*H]; None without one.
         recurring_bias: For the state.
         hidden: H.
+        applied: The operators of its activations, in the order of ONNX.
     """
 
     given: Operand
@@ -54,12 +55,14 @@ class _Weights:
     bias: Operand | None
     recurring_bias: Operand | None
     hidden: int
+    applied: Sequence[str]
 
 
 @rewrite(
     ("LSTM", "GRU", "RNN"),
     removes="op:LSTM op:GRU op:RNN form:GRU.unset-input form:LSTM.unset-input form:RNN.unset-input",
-    emits="Add Concat Gather MatMul Mul Sigmoid Slice Sub Tanh Transpose Unsqueeze",
+    emits="Add Concat Gather HardSigmoid MatMul Mul Relu Sigmoid Slice Softplus Softsign Sub Tanh "
+    "Transpose Unsqueeze",
     options={"max_steps": Option(int, 128, "Steps that are written out at most.")},
     since=7,
 )
@@ -103,8 +106,6 @@ def _steps(node: NodeView, most: int) -> int:
     x = node.need(0)
     if node.input(4) is not None or node.input(7) is not None:
         raise Refuse("lengths of sequences and peepholes must be left out; they are given")
-    if node.has("activations") and not plain_activations(node):
-        raise Refuse("the activations must be those of ONNX; others are named")
     for name, plain in _PLAIN.items():
         if node.attr(name, plain) != plain:
             raise Refuse(f"{name} must be left out; it is {node.attr(name)}")
@@ -132,6 +133,7 @@ def _weights(node: NodeView, build: Builder, place: int) -> _Weights:
         _columns(both, 0, shape[1], build),
         _columns(both, shape[1], 2 * shape[1], build),
         shape[2],
+        activations_of(node, place),
     )
 
 
@@ -175,13 +177,14 @@ def _stepped(
         whole = build.Add(given, build.MatMul(hidden, weights.recurring))
     whole = _plus(whole, weights.recurring_bias, build)
     if op == "RNN":
-        return (build.Tanh(whole),)
+        return (build.node(weights.applied[0], whole),)
     size = weights.hidden
-    inward, outward, forget, fresh = (_part(whole, gate, 2, build, size) for gate in range(4))
-    cell = build.Mul(build.Sigmoid(inward), build.Tanh(fresh))
+    gate, new, out = weights.applied
+    inward, outward, forget, fresh = (_part(whole, place, 2, build, size) for place in range(4))
+    cell = build.Mul(build.node(gate, inward), build.node(new, fresh))
     if state[1] is not None:
-        cell = build.Add(build.Mul(build.Sigmoid(forget), state[1]), cell)
-    return build.Mul(build.Sigmoid(outward), build.Tanh(cell)), cell
+        cell = build.Add(build.Mul(build.node(gate, forget), state[1]), cell)
+    return build.Mul(build.node(gate, outward), build.node(out, cell)), cell
 
 
 def _gru(
@@ -195,8 +198,9 @@ def _gru(
     if hidden is not None:
         rows = _columns(weights.recurring, 0, gates, build)
         before = build.Add(before, build.MatMul(hidden, rows))
-    both = build.Sigmoid(_plus(before, gate_bias, build))
-    update, reset = (_part(both, gate, 2, build, size) for gate in range(2))
+    gate, last = weights.applied
+    both = build.node(gate, _plus(before, gate_bias, build))
+    update, reset = (_part(both, place, 2, build, size) for place in range(2))
     if hidden is not None:
         inner = _columns(weights.recurring, gates, 3 * size, build)
         kept = hidden if linear else build.Mul(reset, hidden)
@@ -204,5 +208,5 @@ def _gru(
         fresh = build.Add(fresh, build.Mul(reset, moved) if linear else moved)
     elif bias is not None:
         fresh = build.Add(fresh, build.Mul(reset, bias) if linear else bias)
-    new = build.Mul(build.Sub(1.0, update), build.Tanh(fresh))
+    new = build.Mul(build.Sub(1.0, update), build.node(last, fresh))
     return new if hidden is None else build.Add(new, build.Mul(update, hidden))

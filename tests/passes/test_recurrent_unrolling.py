@@ -90,6 +90,20 @@ def test_usual_activations_that_are_written(op: str) -> None:
     run(op, model(op, given=f", activations = [{names}]"))
 
 
+@pytest.mark.parametrize(
+    ("op", "names"),
+    [
+        ("RNN", ["Relu", "Softplus"]),
+        ("GRU", ["HardSigmoid", "Relu", "Softplus", "Softsign"]),
+        ("LSTM", ["HardSigmoid", "Softsign", "Relu", "Sigmoid", "Tanh", "Softsign"]),
+    ],
+)
+def test_other_activations_of_each_direction(op: str, names: list[str]) -> None:
+    listed = ", ".join(f'"{name}"' for name in names)
+    given = f', direction = "bidirectional", activations = [{listed}]'
+    run(op, model(op, given=given, ways=2, rest="b, , h0"), 2)
+
+
 def test_only_outputs_that_are_there() -> None:
     body = "@z = LSTM <hidden_size = 2> (x, w, r) @y = Neg (@z)"
     inputs = "float[3,2,4] x, float[1,8,4] w, float[1,8,2] r"
