@@ -2,9 +2,11 @@
 
     python -m benchmarks.speed.generate nodes N OUT.onnx      # N nodes in blocks of ten, input 4x16
     python -m benchmarks.speed.generate sparse OUT.onnx --gib 100
+    python -m benchmarks.speed.generate pair FOLDER --gib 8
 
 `nodes` is what an exporter writes when it traces shapes: a third of the nodes compute. `sparse` has
-weights in a data file that takes no space on disk, and one integer Mod to repair.
+weights in a data file that takes no space on disk, and one integer Mod to repair. `pair` are two
+such models with equal weights in a file each, and ends as a decoder and one with past have them.
 """
 
 from __future__ import annotations
@@ -119,6 +121,37 @@ def sparse(gib: int, data: Path) -> onnx.ModelProto:
     return _model(graph)
 
 
+def pair(gib: int, folder: Path) -> dict[str, onnx.ModelProto]:
+    """Return two models by their names, each with `gib` GiB of weights in a new file of `folder`.
+
+    A number in front of each weight tells it from the others of its file.
+    """
+    found: dict[str, onnx.ModelProto] = {}
+    for name in ("decoder_model", "decoder_with_past_model"):
+        data = folder / f"{name}.onnx_data"
+        found[name] = sparse(gib, data)
+        with data.open("r+b") as file:
+            for number, tensor in enumerate(found[name].graph.initializer):
+                places = [entry.value for entry in tensor.external_data if entry.key == "offset"]
+                for place in places:
+                    file.seek(int(place))
+                    file.write(np.float32(number + 1).tobytes())
+    first, later = (model.graph for model in found.values())
+
+    def end(side: Any, name: str, length: str) -> None:
+        side.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", length, 4]))
+
+    end(first.input, "encoder_hidden_states", "encoded")
+    end(first.output, "present.key", "total")
+    end(first.output, "present.encoder.key", "encoded")
+    first.node.append(helper.make_node("Neg", ["encoder_hidden_states"], ["present.key"]))
+    first.node.append(helper.make_node("Abs", ["encoder_hidden_states"], ["present.encoder.key"]))
+    end(later.input, "past.key", "past")
+    end(later.output, "present.key", "total")
+    later.node.append(helper.make_node("Concat", ["past.key", "past.key"], ["present.key"], axis=1))
+    return found
+
+
 def _model(graph: onnx.GraphProto) -> onnx.ModelProto:
     return helper.make_model(
         graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8, producer_name="generate"
@@ -135,7 +168,15 @@ def main(words: Sequence[str]) -> int:
     weights = kinds.add_parser("sparse")
     weights.add_argument("out", type=Path)
     weights.add_argument("--gib", type=int, default=100)
+    decoders = kinds.add_parser("pair")
+    decoders.add_argument("out", type=Path)
+    decoders.add_argument("--gib", type=int, default=8)
     given = parser.parse_args(words)
+    if given.kind == "pair":
+        given.out.mkdir(parents=True, exist_ok=True)
+        for name, each in pair(given.gib, given.out).items():
+            (given.out / f"{name}.onnx").write_bytes(each.SerializeToString())
+        return 0
     if given.kind == "nodes":
         model = many_nodes(given.count)
     else:

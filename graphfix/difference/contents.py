@@ -20,9 +20,13 @@ from graphfix.ir.storage.reading import walk_tensors
 from graphfix.ir.storage.weights import external_span, is_external, stored_bytes, type_name
 
 CHUNK = 1 << 20
-# (device, inode, offset, length): one piece of one file, whatever the path to it is.
-Span = tuple[int, int, int, int]
+# (device, inode, time of its last change, offset, length): one piece of one file, whatever the path
+# to it is.
+Span = tuple[int, int, int, int, int]
 _Kind = tuple[int, tuple[int, ...]]
+# The hashes of pieces of files; many gigabytes are then read once by an edit and by its proof.
+_span_hashes: dict[tuple[Span, _Kind], bytes] = {}
+_MOST = 1 << 16
 
 
 def described(stored: Stored) -> str:
@@ -44,7 +48,6 @@ class Contents:
         self._folders = folders
         # The tensor is held with its hash, so that its id stays its own.
         self._hashes: dict[int, tuple[Stored, bytes]] = {}
-        self._span_hashes: dict[tuple[Span, _Kind], bytes] = {}
         self.read = 0
         places: tuple[dict[_Kind, set[Span | None]], dict[_Kind, set[Span | None]]] = ({}, {})
         for number, model in enumerate((before, after)):
@@ -98,9 +101,11 @@ class Contents:
             found = digest(repr(list(stored.dims)).encode(), *parts)
         elif is_external(stored):
             key = (self._span(stored, number), _kind(stored))
-            if key not in self._span_hashes:
-                self._span_hashes[key] = self._hash_pieces(stored, number)
-            found = self._span_hashes[key]
+            if key not in _span_hashes:
+                if len(_span_hashes) >= _MOST:
+                    _span_hashes.clear()
+                _span_hashes[key] = self._hash_pieces(stored, number)
+            found = _span_hashes[key]
         else:
             found = self._hash_pieces(stored, number)
         self._hashes[id(stored)] = (stored, found)
@@ -167,7 +172,7 @@ class Contents:
                 f"external data of {tensor.name!r} cannot be read: {error.strerror}",
                 where=str(path),
             ) from error
-        return status.st_dev, status.st_ino, offset, length
+        return status.st_dev, status.st_ino, status.st_mtime_ns, offset, length
 
     def arrays(self, tensor: TensorProto, number: int) -> Iterator[np.ndarray[Any, Any]]:
         """Yield the values as flat arrays, a piece at a time; strings as objects."""

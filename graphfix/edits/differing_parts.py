@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 
 from onnx import ModelProto, NodeProto, TensorProto, TypeProto, ValueInfoProto, helper
 
-from graphfix.difference.scopes import Scope, Stored
+from graphfix.difference.contents import Contents
+from graphfix.difference.scopes import Scope
 from graphfix.edits.parts import needed, part, read_by
 from graphfix.edits.step import Subject
 from graphfix.ir.protos import (
@@ -26,7 +26,7 @@ from graphfix.ir.protos import (
     normal_domain,
 )
 from graphfix.operators.table import MAY_DRAW
-from graphfix.proving.sites.identical import constant_key, form_key, tensor_key
+from graphfix.proving.sites.identical import constant_key, form_key
 from graphfix.reduction.tensor_types import is_full
 
 _FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE, TensorProto.BFLOAT16)
@@ -53,11 +53,15 @@ class _Side:
 
     Attributes:
         subject: The model.
+        contents: The stored tensors of both models.
+        place: Which of the two it is, 0 or 1.
         known: Tensor -> number.
         fed: The tensors that depend on an input.
     """
 
     subject: Subject
+    contents: Contents
+    place: int
     known: dict[str, int] = field(default_factory=dict[str, int])
     fed: set[str] = field(default_factory=set[str])
 
@@ -73,18 +77,18 @@ def differing(before: ModelProto, after: ModelProto, base_dir: str) -> Differing
     Args:
         before: The first model.
         after: The second, with the same names of inputs and outputs.
-        base_dir: Where the external data of both lies.
+        base_dir: Where the external data of both lies; it is read where it lies at other places.
 
     Returns:
         None where it cannot be determined, such as where their outputs have other names, or where
         nothing around the difference is the same.
     """
-    outputs = [info.name for info in before.graph.output]
-    if outputs != [info.name for info in after.graph.output]:
-        return None
     numbers: _Numbers = {}
-    left, right = (_side(Subject(model, base_dir), numbers) for model in (before, after))
-    pairs = _different(left, right, [(name, name) for name in outputs])
+    sides = _sides(before, after, base_dir, numbers)
+    if sides is None:
+        return None
+    left, right = sides
+    pairs = _different(left, right, [(info.name, info.name) for info in before.graph.output])
     if not pairs:
         return Differing()
     turned = [(b, a) for a, b in pairs]
@@ -101,6 +105,27 @@ def differing(before: ModelProto, after: ModelProto, base_dir: str) -> Differing
     return Differing(*parts)
 
 
+def same_nodes(before: ModelProto, after: ModelProto, base_dir: str) -> bool:
+    """Say whether two models are known to be the same nodes on the same inputs; see `differing`."""
+    sides = _sides(before, after, base_dir, {})
+    return sides is not None and all(
+        sides[0].known[info.name] == sides[1].known[info.name] for info in before.graph.output
+    )
+
+
+def _sides(
+    before: ModelProto, after: ModelProto, base_dir: str, numbers: _Numbers
+) -> tuple[_Side, _Side] | None:
+    """Tell what each tensor of two models is; None where their outputs have other names."""
+    if [info.name for info in before.graph.output] != [info.name for info in after.graph.output]:
+        return None
+    contents = Contents(before, after, (base_dir, base_dir))
+    return (
+        _side(_Side(Subject(before, base_dir), contents, 0), numbers),
+        _side(_Side(Subject(after, base_dir), contents, 1), numbers),
+    )
+
+
 def _size(parts: tuple[ModelProto, ModelProto]) -> int:
     return sum(len(part.graph.node) for part in parts)
 
@@ -114,19 +139,19 @@ def _parts(
     first of a pair is taken for what the second one is.
     """
     assumed = {a: right.known[b] for a, b in reversed(pairs)}
-    left = _side(left.subject, numbers, assumed)
+    left = _side(_Side(left.subject, left.contents, left.place), numbers, assumed)
     return _Cutter(left, right).parts(pairs)
 
 
-def _side(subject: Subject, numbers: _Numbers, assumed: Mapping[str, int] | None = None) -> _Side:
-    """Tell what each tensor of a model is.
+def _side(side: _Side, numbers: _Numbers, assumed: Mapping[str, int] | None = None) -> _Side:
+    """Tell what each tensor of a model is; return the side.
 
     Args:
-        subject: The model.
+        side: The model, of which nothing is known yet.
         numbers: What is known already; shared by the models that are compared.
         assumed: What some tensors are shown to be elsewhere.
     """
-    side, model = _Side(subject), subject.proto
+    model = side.subject.proto
     scope, functions = side.scope, functions_of(model)
     imports = {normal_domain(e.domain): e.version for e in model.opset_import}
 
@@ -135,7 +160,7 @@ def _side(subject: Subject, numbers: _Numbers, assumed: Mapping[str, int] | None
 
     side.known[""] = number(("absent",))
     for name, stored in scope.stored.items():
-        side.known[name] = number(_stored_key(stored))
+        side.known[name] = number(("stored", side.contents.label(stored, side.place)))
     key: tuple[object, ...]
     for info in model.graph.input:
         key = ("input", info.name, side.known.get(info.name), info.type.tensor_type.elem_type)
@@ -178,15 +203,6 @@ def _node_key(
         tuple(sorted(imports.items())) if captured else (),
         imports.get(normal_domain(node.domain)),
     ), False
-
-
-def _stored_key(stored: Stored) -> tuple[object, ...]:
-    """Return what tells a stored tensor from others, without its bytes."""
-    key = tensor_key(stored) if isinstance(stored, TensorProto) else None
-    if key is None:
-        return ("stored", stored.SerializeToString(deterministic=True))
-    *form, data = key
-    return (*form, sha256(data).digest() if isinstance(data, bytes) else data)
 
 
 def _draws(node: NodeProto, called: Iterable[object]) -> bool:

@@ -124,6 +124,15 @@ def unique_names(
     return names
 
 
+def free_prefix(word: str, protos: Iterable[ModelProto]) -> str:
+    """Return a prefix, ``word/`` or a number after it, that no tensor's name begins with."""
+    names = [name for p in protos for g in graphs_of(p.graph) for name in tensors_of(g)]
+    prefix, number = f"{word}/", 2
+    while any(name.startswith(prefix) for name in names):
+        prefix, number = f"{word}_{number}/", number + 1
+    return prefix
+
+
 def _free(name: str, used: set[str]) -> str:
     number = 2
     while f"{name}_{number}" in used:

@@ -8,6 +8,9 @@ from pathlib import Path
 from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
 
 from graphfix.authoring.registry import shipped_passes
+from graphfix.difference.renaming import rename_tensors
+from graphfix.edits.merging import free_prefix
+from graphfix.edits.switch import is_on
 from graphfix.ir.model import Model
 from graphfix.ir.protos import copied
 from graphfix.pipeline.model_types import evaluators_for
@@ -72,6 +75,32 @@ def fed_with(
     graph.node.append(helper.make_node("Given", [], [tensor.name], domain=DOMAIN, value=tensor))
     graph.node.extend(nodes)
     return with_import(before)
+
+
+def decided(proto: ModelProto) -> ModelProto:
+    """Return a model without the Ifs of its main graph that a bool of `fed_with` decides.
+
+    The nodes of the branch that is taken are where the If was, and compute under other names.
+    """
+    given = [node for node in proto.graph.node if (node.domain, node.op_type) == (DOMAIN, "Given")]
+    known = {node.output[0]: node.attribute[0].t for node in given}
+    flags = {n: is_on(t) for n, t in known.items() if t.data_type == TensorProto.BOOL}
+    found = copied(proto)
+    graph = found.graph
+    graph.ClearField("node")
+    for place, node in enumerate(proto.graph.node):
+        if node.op_type != "If" or node.domain or node.input[0] not in flags:
+            graph.node.append(node)
+            continue
+        word = "then_branch" if flags[node.input[0]] else "else_branch"
+        branch = copied(next(each.g for each in node.attribute if each.name == word))
+        prefix = free_prefix(f"{word}.{place}", [proto])
+        rename_tensors(branch, lambda name, main, prefix=prefix: prefix + name if main else name)
+        for part in ("node", "initializer", "sparse_initializer", "value_info"):
+            getattr(graph, part).extend(getattr(branch, part))
+        for info, output in zip(branch.output, node.output, strict=True):
+            graph.node.append(helper.make_node("Identity", [info.name], [output]))
+    return found
 
 
 def with_import(proto: ModelProto) -> ModelProto:

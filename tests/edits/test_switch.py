@@ -10,8 +10,11 @@ import onnx
 import pytest
 from onnx import ModelProto
 
-from graphfix import UsageError, edits
+from graphfix import UsageError, edits, load
 from graphfix.analysis.inference import type_text
+from graphfix.edits import proof
+from graphfix.edits.differing_parts import same_nodes
+from graphfix.edits.outside import decided, fed_with
 from tests.edits.small_models import CALLS, HEAD, checked, parsed, ran, with_external_data
 
 # As optimum merges decoders: the first step fills what later ones only read.
@@ -196,6 +199,64 @@ def test_one_file_cannot_hold_both(tmp_path: Path) -> None:
         edits.split_by(model, "c", tmp_path / "t", tmp_path / "t")
 
 
+@pytest.fixture
+def big(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Weights of any size are too big to be run with."""
+
+    def refused(*_: object) -> None:
+        raise AssertionError("it is run")
+
+    monkeypatch.setattr(proof, "_BIG", 1)
+    monkeypatch.setattr(proof, "compare_files", refused)
+
+
+@pytest.mark.usefixtures("big")
+def test_with_big_weights_both_ways_are_shown_by_the_nodes(tmp_path: Path) -> None:
+    (tmp_path / "first").mkdir()
+    theirs = with_external_data(parsed(FIRST), tmp_path / "first")
+    ours = with_external_data(parsed(LATER), tmp_path)
+    model = load(theirs).to_proto()
+    (tmp_path / "first" / "weights.bin").rename(tmp_path / "first.bin")
+    for tensor in model.graph.initializer:
+        next(entry for entry in tensor.external_data if entry.key == "location").value = "first.bin"
+    merged = edits.merge(ours, _written(tmp_path, model), "cached")
+    parted = edits.split_by(merged.model, "cached", tmp_path / "t.onnx", tmp_path / "f.onnx")
+    for found in (merged, parted):
+        assert found.exit_code == 0
+        methods = [each.verification.method for each in found.proofs]
+        assert methods == ["the same nodes on the same inputs"] * 2
+
+
+def test_a_weight_that_differs_is_not_the_same_node(tmp_path: Path) -> None:
+    one = with_external_data(parsed(FIRST), tmp_path)
+    proto = load(one).to_proto()
+    raw = bytearray((tmp_path / "weights.bin").read_bytes())
+    (tmp_path / "same.bin").write_bytes(raw)
+    raw[4 * 3] ^= 1
+    (tmp_path / "other.bin").write_bytes(raw)
+    for name, same in (("same.bin", True), ("other.bin", False)):
+        moved = onnx.ModelProto()
+        moved.CopyFrom(proto)
+        for tensor in moved.graph.initializer:
+            next(e for e in tensor.external_data if e.key == "location").value = name
+        assert same_nodes(proto, moved, str(tmp_path)) is same
+
+
+def test_names_that_two_branches_have_are_kept_apart() -> None:
+    body = """{0} = If (c) <then_branch = t () => (float[N, 4] {0}) { r = Relu (x) {0} = {1} (r) },
+        else_branch = e () => (float[N, 4] {0}) { r = Exp (x) {0} = {1} (r) }>"""
+    first, second = (body.replace("{0}", n).replace("{1}", op) for n, op in ("yN", "zA"))
+    model = parsed(
+        CHOOSE.format(f"{first} {second}".replace("= N", "= Neg").replace("= A", "= Abs"))
+    )
+    flag = onnx.helper.make_tensor("c", onnx.TensorProto.BOOL, [], [True])
+    found = decided(fed_with(model, flag, list(model.graph.input)[:1]))
+    head = HEAD + "g (float[N, 4] x) => (float[N, 4] y, float[N, 4] z)"
+    for op, same in (("Relu", True), ("Exp", False)):
+        wanted = parsed(f"{head} {{ r = {op} (x) y = Neg (r) z = Abs (r) }}")
+        assert same_nodes(found, wanted, "") is same
+
+
 def test_a_wrong_claim_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both edits are wrong where the values of the switch are exchanged."""
     path = _written(tmp_path, parsed(CHOOSE.format(DECIDED.replace("Abs", "Exp"))))
@@ -209,4 +270,6 @@ def test_a_wrong_claim_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         return real(*words, **attributes)
 
     monkeypatch.setattr(onnx.helper, "make_node", exchanged)
+    assert edits.merge(model, path, "first").exit_code == 4
+    monkeypatch.setattr(proof, "_BIG", 0)
     assert edits.merge(model, path, "first").exit_code == 4

@@ -19,6 +19,7 @@ from graphfix.edits.merging import (
     at_opset,
     check_fits,
     check_imports,
+    free_prefix,
     taken_in,
     unique_names,
 )
@@ -77,7 +78,7 @@ class Merge:
         merged = copied(one)
         graph = merged.graph
         branches = [
-            _branch(proto.graph, _prefix(word, (one, two)), own, outputs, where)
+            _branch(proto.graph, free_prefix(word, (one, two)), own, outputs, where)
             for proto, word, own in zip((one, two), ("then", "else"), names, strict=True)
         ]
         for part in ("node", "input", "output", "value_info"):
@@ -249,15 +250,6 @@ def _nothing(info: ValueInfoProto, where: str) -> list[int]:
         )
     sizes[free] = 0
     return sizes
-
-
-def _prefix(word: str, protos: Iterable[ModelProto]) -> str:
-    """Return what no tensor's name begins with."""
-    names = [name for p in protos for g in graphs_of(p.graph) for name in tensors_of(g)]
-    prefix, number = f"{word}/", 2
-    while any(name.startswith(prefix) for name in names):
-        prefix, number = f"{word}_{number}/", number + 1
-    return prefix
 
 
 def _computed(
