@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
@@ -95,12 +96,16 @@ def decided(proto: ModelProto) -> ModelProto:
         word = "then_branch" if flags[node.input[0]] else "else_branch"
         branch = copied(next(each.g for each in node.attribute if each.name == word))
         prefix = free_prefix(f"{word}.{place}", [proto])
-        rename_tensors(branch, lambda name, main, prefix=prefix: prefix + name if main else name)
+        rename_tensors(branch, partial(_prefixed, prefix))
         for part in ("node", "initializer", "sparse_initializer", "value_info"):
             getattr(graph, part).extend(getattr(branch, part))
         for info, output in zip(branch.output, node.output, strict=True):
             graph.node.append(helper.make_node("Identity", [info.name], [output]))
     return found
+
+
+def _prefixed(prefix: str, name: str, main: bool) -> str:
+    return prefix + name if main else name
 
 
 def with_import(proto: ModelProto) -> ModelProto:
