@@ -80,33 +80,3 @@ def test_both_ends(graph: str, rule: str, feature: str, first: str, last: str, o
         assert_yes(Yes(graph, rule, feature, "wrong", target=target, opset=opset))
     for target in filter(None, (next_to(first, -1), next_to(last, 1) if last else "")):
         assert_no(No(graph, rule, target, opset))
-
-
-OTHERS = [
-    (COUNTED.replace("count_include_pad=1", "count_include_pad=0"), "counted-beyond-the-end"),
-    (COUNTED.replace("[1,1,6,6]", "[1,1,7,7]"), "counted-beyond-the-end"),
-    (ENDS.replace("[0,0,1,1]", "[1,1,1,1]"), "counted-by-another-axis"),
-    (PAST.replace("[1,1,1,1]", "[0,0,0,0]"), "window-in-the-padding"),
-    (TURNED.replace("float[1,1,3,3] w", "float[1,1,4,4] w"), "transposed-padding-at-the-other-end"),
-    (TURNED.replace("SAME_UPPER", "VALID"), "transposed-padding-at-the-other-end"),
-    (LAST.replace("linear", "nearest"), "images-with-channels-last"),
-    (CELU.replace("-0.5", "0.5"), "slope-below-zero"),
-    (MAXIMUM.replace("Neg", "Relu"), "pad-before-maximum"),
-    (MAXIMUM.replace("{0, 0, 1, 1, 0, 0, 1, 1}", "{0, 1, 1, 1, 0, 0, 1, 1}"), "pad-before-maximum"),
-    (AVERAGE.replace("<kernel", "<count_include_pad=1, kernel"), "pad-before-average"),
-    (DROPPED.replace("keepdims=0", "keepdims=1"), "norm-of-dropped-axes"),
-    (DROPPED.replace("two = {2}", "two = {3}"), "norm-of-dropped-axes"),
-    (OTHER.replace("axes=[0]", "axes=[-1]"), "norm-of-other-axes"),
-    (OTHER.replace("n = Div (x, q)", "n = Div (s, q)"), "norm-of-other-axes"),
-    (UNMOVED.replace("[0,1]", "[1,0]"), "transpose-that-moves-nothing"),
-    (SCALED.replace("[1,1,1] k", "[1,1] k"), "scale-of-more-axes"),
-]  # fmt: skip
-AT = {"counted-by-another-axis": "ort-1.22", "images-with-channels-last": "ort-1.10",
-      "pad-before-maximum": "ort-1.20", "pad-before-average": "ort-1.20",
-      "transpose-that-moves-nothing": "ort-1.20", "scale-of-more-axes": "ort-1.20"}  # fmt: skip
-
-
-@pytest.mark.parametrize(("graph", "rule"), OTHERS)
-def test_others_are_right(graph: str, rule: str) -> None:
-    opset = 19 if rule == "counted-by-another-axis" else 13
-    assert_no(No(graph, rule, AT.get(rule, FIRST), opset))

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 import graphfix
 from graphfix.report import Verdict
 from graphfix.testing import outputs_of, parse
-from tests.engines.cases import No, Unknown, assert_no, assert_unknown
 
 BYTES = (
     "(uint8[1,1,4,5] q) => ({}[1,1,8,10] y) <float s = {{1}}, uint8 z = {{0}},"
@@ -16,30 +14,6 @@ BYTES = (
 )
 LINEAR = 'r = Resize <mode = "linear"{}> (d, , , t) y = QuantizeLinear (r, s, z)'
 ASYMMETRIC = LINEAR.format(', coordinate_transformation_mode = "asymmetric"')
-
-
-@pytest.mark.parametrize("body", [LINEAR.format(""), ASYMMETRIC])
-def test_it_is_doubted(body: str) -> None:
-    missing = "whether a pixel lies halfway between two bytes"
-    graph = BYTES.format("uint8", body)
-    assert_unknown(Unknown(graph, "halves-of-bytes", missing, "opencv5.0"))
-    assert_no(No(graph, "halves-of-bytes", "opencv4.10"))
-
-
-@pytest.mark.parametrize(
-    ("kind", "body"),
-    [
-        ("uint8", 'r = Resize <mode = "nearest"> (d, , , t) y = QuantizeLinear (r, s, z)'),
-        ("float", 'y = Resize <mode = "linear"> (d, , , t)'),
-        (
-            "uint8",
-            "o = Constant <value_float = 0.21> ()"
-            ' r = Resize <mode = "linear"> (d, , , t) y = QuantizeLinear (r, o, z)',
-        ),
-    ],
-)
-def test_others_are_not(kind: str, body: str) -> None:
-    assert_no(No(BYTES.format(kind, body), "halves-of-bytes", "opencv5.0"))
 
 
 def test_it_is_repaired_and_halves_are_what_they_were() -> None:

@@ -24,21 +24,6 @@ PRODUCT = (
 )
 
 
-@pytest.mark.parametrize("opset", [10, 11, 19, 21])
-def test_numbers_that_are_not_rounded(opset: int) -> None:
-    feature = "op:QuantizeLinear"
-    assert_yes(Yes(ROUNDED, "numbers-not-rounded", feature, "wrong", "", TARGET, opset))
-    rule = "dequantize-what-was-not-rounded"
-    assert_yes(Yes(ROUNDED, rule, "op:DequantizeLinear", "wrong", "", TARGET, opset))
-
-
-def test_vectors_that_are_turned() -> None:
-    text = STORED.replace("THIRD", "30")
-    feature = "op:DequantizeLinear"
-    assert_yes(Yes(text, "stored-vector-turned", feature, "wrong", "", TARGET))
-    assert_no(No(STORED.replace("THIRD", "-20"), "stored-vector-turned", TARGET))
-
-
 def test_bytes_that_are_numbers() -> None:
     feature = "op:QLinearMatMul"
     read = PRODUCT.replace("READ", "y = Cast <to = 1> (q)")

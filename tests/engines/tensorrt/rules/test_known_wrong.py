@@ -1,13 +1,12 @@
 """Sums along two axes, and GridSample among others: reported wrong, by release."""
 
-from tests.engines.cases import No, Unknown, assert_no, assert_unknown, check, model_of
+from tests.engines.cases import No, assert_no, check, model_of
 
 SUMS = "(float[4,2] x) => (float[4,2] y, float[4,2] z) <int64 a = {0}, int64 b = {1}> {$}"
 AXES = SUMS.replace("$", "y = CumSum (x, a) z = CumSum (x, b)")
 WAYS = SUMS.replace("$", "y = CumSum (x, a) z = CumSum <reverse = 1> (x, a)")
 SAME = SUMS.replace("$", "y = CumSum (x, a) m = Neg (x) z = CumSum (m, a)")
 RULE = "cumsum-next-to-another"
-GRID = "(float[1,2,4,4] x, float[1,3,3,2] g) => (float[1,2,3,3] y) { y = GridSample (x, g) }"
 
 
 def test_sums_of_different_axes_or_ways_from_10_8_on() -> None:
@@ -23,21 +22,7 @@ def test_sums_of_different_axes_or_ways_from_10_8_on() -> None:
     assert_no(No(SAME, RULE, "trt10.8"))
 
 
-def test_one_sum_that_is_alone_is_right() -> None:
-    assert_no(
-        No("(float[4] x) => (float[4] y) <int64 a = {0}> { y = CumSum (x, a) }", RULE, "trt11.4")
-    )
-
-
 def test_an_axis_that_is_not_known() -> None:
     graph = AXES.replace("(float[4,2] x)", "(float[4,2] x, int64 c)").replace("x, b", "x, c")
     found = [f for f in check(model_of(graph), "trt10.8") if f.rule == RULE]
     assert [(f.certain, f.missing) for f in found] == [(False, "the axes of all CumSum")] * 2
-
-
-def test_grid_sample_is_possibly_wrong_from_10_14_on() -> None:
-    missing = "what TensorRT joins with GridSample"
-    for target in ("trt10.14", "trt11.1"):
-        assert_unknown(Unknown(GRID, "grid-sample-among-others", missing, target))
-    assert_no(No(GRID, "grid-sample-among-others", "trt10.13"))
-    assert_no(No(GRID, "grid-sample-among-others", "trt-rtx1.7"))
