@@ -22,7 +22,7 @@ from graphfix.proving.whole.options import ComparisonOptions
 from graphfix.proving.whole.samples import Samples
 from graphfix.report import Verdict, Verification
 
-_WATCHED = 0.3  # the part of the time in which a run is watched
+_WATCHED, _SECONDS = 0.3, 1.5  # the part of the time in which a run is watched, and the most
 
 
 @dataclass(slots=True)
@@ -134,7 +134,7 @@ def node_at_work(task: Task) -> str:
     before, after = task.before.proto, task.after.proto
     maker = _maker(task, before, after)
     scratch = task.scratch or Path()
-    seconds = _WATCHED * task.options.timeout
+    seconds = min(_WATCHED * task.options.timeout, _SECONDS)
     try:
         engine = WatchedEngine(task.before, scratch, seconds)
         drawn = Samples(before, engine, maker, task.options.inputs, task.patience).next(0)

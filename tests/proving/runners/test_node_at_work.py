@@ -141,9 +141,9 @@ def test_a_comparison_that_runs_out_of_time_says_at_which_node(
     monkeypatch.setattr(models, "_FINDING", 20.0)  # a busy machine takes long to start a look
     path = tmp_path / "m.onnx"
     path.write_bytes(onnx.parser.parse_model(ENDLESS).SerializeToString())
-    said = compare_files(path, path, ComparisonOptions(timeout=3.0))
+    said = compare_files(path, path, ComparisonOptions(timeout=1.0))
     assert said.status is Verdict.INCONCLUSIVE
-    assert said.reason == "stopped at Loop 'rounds' (node 3): took longer than 3 s"
+    assert said.reason == "stopped at Loop 'rounds' (node 3): took longer than 1 s"
 
 
 def test_memory_that_runs_out_in_onnxruntime_is_said_with_the_node(tmp_path: Path) -> None:
