@@ -1,0 +1,1 @@
+"""What works where: files of exporters as they are, simplified, and repaired, for targets."""

@@ -1,0 +1,122 @@
+"""One file: what targets say of it as it is, after other tools, and after graphfix."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from benchmarks.children import call_in_child
+from benchmarks.corpus.row import BLOCKING, Job, run_job
+from benchmarks.pipelines.callers import Caller
+from benchmarks.pipelines.catalogue import HERE
+from benchmarks.pipelines.environments import python_of
+from benchmarks.score.rows import DIFFERENT, FAILED, LEFT, TAKEN, UNKNOWN, Row
+from graphfix.ir.model import Model
+from graphfix.pipeline.findings import examined, findings_for
+from graphfix.pipeline.model_files import load
+from graphfix.pipeline.settings import RunOptions
+
+SECONDS = 240.0
+_TOOL_SECONDS, _GIB = 120.0, 8.0
+_MEMORY = int(_GIB) << 30
+# As `benchmarks.pipelines.tools.rewrite` calls them.
+_TOOLS = ("onnxsim", "onnxslim")
+
+Main = Callable[[Sequence[str]], int]
+
+
+class Judges:
+    """The other tools, and the judge of what they write, each in a process that stays."""
+
+    def __init__(self, environments: Path) -> None:
+        """Take where the environments of `benchmarks.pipelines` are."""
+        tools = python_of(environments.resolve(), "tools")
+        self._tools = Caller(tools, HERE / "tools" / "rewrite.py", _TOOL_SECONDS, _GIB)
+        self._judge = Caller(Path(sys.executable), HERE / "judging.py", _TOOL_SECONDS, _GIB)
+
+    def __enter__(self) -> Self:
+        self._tools.__enter__()
+        self._judge.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._tools.__exit__()
+        self._judge.__exit__()
+
+    def written(self, path: Path, tool: str, out: Path) -> bool:
+        """Say whether a tool wrote a file of another."""
+        words = [json.dumps({"by": tool}), str(path), str(out)]
+        return not self._tools.call(words) and out.is_file()
+
+    def said(self, path: Path, result: Path | None, scratch: Path) -> Mapping[str, Any]:
+        """Return what the judge says: whether a file runs, and whether a result is equal."""
+        answer = scratch / "answer.json"
+        answer.unlink(missing_ok=True)
+        self._judge.call([str(path), "" if result is None else str(result), str(answer)])
+        found: Mapping[str, Any] = json.loads(answer.read_bytes()) if answer.is_file() else {}
+        return found
+
+
+def measured(path: Path, name: str, targets: Sequence[str], judges: Judges, main: Main) -> Row:
+    """Prepare a file in each way, and ask what each target says of it.
+
+    Args:
+        path: The file.
+        name: As the rows have it.
+        targets: The targets.
+        judges: The other tools and the judge.
+        main: graphfix's command line, see `benchmarks.children.graphfix_main`.
+    """
+    with tempfile.TemporaryDirectory(prefix="score-") as folder:
+        scratch = Path(folder)
+        runs = bool(judges.said(path, None, scratch).get("runs", False))
+        tools: list[Mapping[str, str]] = []
+        for tool in _TOOLS:
+            out = scratch / f"{tool}.onnx"
+            if not judges.written(path, tool, out):
+                tools.append(dict.fromkeys(targets, FAILED))
+            elif not runs:
+                tools.append(dict.fromkeys(targets, UNKNOWN))
+            elif judges.said(path, out, scratch).get("status") != "equal":
+                tools.append(dict.fromkeys(targets, DIFFERENT))
+            else:
+                tools.append(_found(out, targets, scratch))
+        letters: dict[str, str] = {}
+        for target in targets:
+            plain, repaired = repair(path, target, main)
+            letters[target] = "".join((plain, *(tool[target] for tool in tools), repaired))
+    return Row(name, runs, letters)
+
+
+def repair(path: Path, target: str, main: Main) -> tuple[str, str]:
+    """Return the letters of a file as it is, and of what `graphfix run` leaves of it."""
+    job = Job(path.name, path, target, timeout=SECONDS, memory_bytes=_MEMORY)
+    row = run_job(job, main)
+    plain = LEFT if row.before or not row.resolved else TAKEN
+    return plain, {0: TAKEN, 1: LEFT}.get(row.code, FAILED)
+
+
+def _found(path: Path, targets: Sequence[str], scratch: Path) -> Mapping[str, str]:
+    """Return what the rules of targets say of a file that is equal; asked in a child."""
+    said = scratch / "found.json"
+
+    def ask() -> int:
+        said.write_text(json.dumps({target: letter(load(path), target) for target in targets}))
+        return 0
+
+    ended = call_in_child(ask, scratch, timeout=_TOOL_SECONDS, memory_bytes=_MEMORY)
+    if ended.code or not said.is_file():
+        return dict.fromkeys(targets, FAILED)
+    found: Mapping[str, str] = json.loads(said.read_bytes())
+    return found
+
+
+def letter(model: Model, target: str) -> str:
+    """Return whether the rules of a target find a problem in a model, which is edited."""
+    settings = RunOptions(target=target).settings()
+    findings = findings_for(model, examined(model, settings), settings)
+    return LEFT if any(f.severity in BLOCKING for f in findings) else TAKEN
