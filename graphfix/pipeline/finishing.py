@@ -16,6 +16,7 @@ from graphfix.analysis.accuracy_level import level_changed
 from graphfix.analysis.example_sizes import example_sizes
 from graphfix.analysis.front import front_of
 from graphfix.analysis.settled_by_sizes import settled_by_sizes
+from graphfix.analysis.switch import switch_of
 from graphfix.authoring.declaring import PREPARE
 from graphfix.authoring.evidence import Evidence
 from graphfix.authoring.workspace import SiteKey, site_key
@@ -278,6 +279,7 @@ def finish(
         open_inputs=tuple((t.name, t.shape) for t in open_inputs if t.shape is not None),
         example_sizes=example_sizes(run.model, open_inputs),
         front=_front(run.model, left, before) if code == 1 else (),
+        switch=switch_of(run.model.graph, [f.node for f in left]) if left else "",
         sized=tuple(dict.fromkeys(f.feature for f in sized)),
         integers=_integers(before, attempt),
         placed_before=run.placed_before,

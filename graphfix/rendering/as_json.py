@@ -100,6 +100,8 @@ def report_json(report: Report) -> Json:
         found["costs"] = plain(report.costs)
     if report.front:
         found["front"] = plain(report.front)
+    if report.switch:
+        found["switch"] = report.switch
     if report.open_inputs and any(finding.blocks for finding in report.findings_after):
         names = (name for name, _ in report.open_inputs)
         found["example_sizes"] = plain(dict(zip(names, report.example_sizes, strict=True)))

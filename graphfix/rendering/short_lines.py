@@ -231,7 +231,14 @@ def _aliases(left: Sequence[Finding]) -> Sequence[str]:
 
 
 def _cut(report: Report) -> str:
-    """Return the command that separates what is left, to be computed by the application."""
+    """Return the command that makes two models of it, by a switch or before all that is left."""
+    if report.switch:
+        words = ["graphfix", "edit", report.input.path or "MODEL", "--split-by"]
+        command = shell_line([*words, f"{report.switch}=true.onnx,false.onnx"])
+        return (
+            f"`{in_code(command)}` writes a model for each value of {in_code(report.switch)}, "
+            "without the If that it decides; then run graphfix on both."
+        )
     # What is written has sizes fixed, and may have other names.
     model = report.output.path if report.output is not None and report.output.path else "MODEL"
     where = f"{','.join(report.front)}=front.onnx,back.onnx"
@@ -295,7 +302,7 @@ def next_steps(report: Report, exit_code: int) -> tuple[str, ...]:
             f"If your engine has {capped(own, 3)} as a plugin, say so: "
             f"{' '.join(f'`--assume-op {name}`' for name in own[:3])}."
         )
-    if report.front:
+    if report.switch or report.front:
         steps.append(_cut(report))
     unsized = [f for f in unrepaired if f.feature not in report.sized]
     lone = distinct(f.feature.removeprefix("op:") for f in unsized if not _is_foreign(f))

@@ -399,6 +399,7 @@ class Report:
         reading: How the file as it was read compared with the file as it came; None where nothing
             was mended.
         front: Where a cut has all that blocks it after it; empty where nowhere, or without need.
+        switch: The input of one bool that decides an If that blocks it; empty where none does.
         sized: The features of what blocks it that fixed sizes of its inputs settle.
         integers: What is no longer computed in 8 bits; None where all that was still is.
         placed_before: Where its nodes ran before; None where the target is no such provider.
@@ -422,6 +423,7 @@ class Report:
     engine: EngineAsked | None = None
     reading: Verification | None = None
     front: tuple[str, ...] = ()
+    switch: str = ""
     example_sizes: tuple[tuple[int, ...], ...] = ()
     sized: tuple[str, ...] = ()
     integers: IntegerPlaces | None = None
