@@ -18,7 +18,7 @@ def switch_of(graph: Graph, left: Sequence[NodeRef]) -> str:
 
     Args:
         graph: The main graph.
-        left: The nodes, of the graph or of bodies in it.
+        left: The nodes, of the graph or of subgraphs in it.
     """
     outputs = {name for ref in left if ref.op == "If" for name in ref.outputs if name}
     for node in graph.nodes:
