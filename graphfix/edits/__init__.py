@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     )
     from graphfix.edits.options.sizes import Dim, Shape, dim, shape
     from graphfix.edits.options.split_by import SplitBy, split_by
+    from graphfix.edits.options.split_off import SplitOff, split_off
     from graphfix.edits.options.static_cache import StaticCache, static_cache
     from graphfix.edits.options.subgraphs import ExtractBody, extract_body
     from graphfix.edits.options.values import SetAttribute, SetWeights, set_attribute, set_weights
@@ -86,6 +87,7 @@ _NAMES = {
     ),
     "graphfix.edits.options.sizes": "Dim Shape dim shape",
     "graphfix.edits.options.split_by": "SplitBy split_by",
+    "graphfix.edits.options.split_off": "SplitOff split_off",
     "graphfix.edits.options.static_cache": "StaticCache static_cache",
     "graphfix.edits.options.subgraphs": "ExtractBody extract_body",
     "graphfix.edits.options.values": "SetAttribute SetWeights set_attribute set_weights",
@@ -129,6 +131,7 @@ __all__ = [
     "Shape",
     "Split",
     "SplitBy",
+    "SplitOff",
     "StaticCache",
     "SwapChannels",
     "To",
@@ -164,6 +167,7 @@ __all__ = [
     "shape",
     "split",
     "split_by",
+    "split_off",
     "static_cache",
     "swap_channels",
     "to",

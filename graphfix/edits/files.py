@@ -87,7 +87,7 @@ def edit_file(
         raise UsageError(
             "there is one result, and nothing to share with",
             where="--share-weights",
-            hint="it is for --split and --split-by",
+            hint="it is for --split, --split-by and --split-off",
         )
     share = request.share_weights or any(path.name.startswith("*") for path in found.parts)
     parts = {_next_to(path, request.output): part for path, part in found.parts.items()}

@@ -48,6 +48,7 @@ def test_what_is_written_is_as_the_declarations_have_it(path: Path) -> None:
 
 TEXTS = {
     "split-by": "c=a.onnx,b.onnx",
+    "split-off": "c=a.onnx,b.onnx",
     "merge": "f.onnx:c",
     "dim": "N=1",
     "static-cache": "64",
