@@ -14,6 +14,7 @@ def open_session(
     folder: str = "",
     mapped: bool = False,
     profile: str = "",
+    arena: bool = False,
 ) -> Any:
     """Return an `onnxruntime.InferenceSession` (it has no types) on the CPU.
 
@@ -24,6 +25,8 @@ def open_session(
         folder: Where external data lies.
         mapped: Use external data as the system maps it from its file, without a copy of it that
             is arranged for the kernels: it is memory that the system can roll back.
+        arena: Keep what is freed for the next tensors; without it a memory limit measures what the
+            model needs, with it big tensors of one size leave no gaps.
         profile: How the name of a file begins that tells, once profiling ends, which nodes ran.
 
     Raises:
@@ -38,8 +41,7 @@ def open_session(
     # Idle threads spin: for a small model they cost more than all of its nodes.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.inter_op_num_threads = 1
-    # Without the arena a memory limit measures what the model needs, not what is reserved.
-    options.enable_cpu_mem_arena = False
+    options.enable_cpu_mem_arena = arena
     if profile:
         options.enable_profiling = True
         options.profile_file_prefix = profile
