@@ -100,7 +100,7 @@ def test_a_matrix_that_something_else_reads_stays(body: str) -> None:
     assert (found.count, list(found.protos)) == (0, [model])
 
 
-def test_a_matrix_that_another_form_reads_otherwise_stays() -> None:
+def test_a_matrix_that_another_form_reads_more_often_stays() -> None:
     text = HEAD + "g (float[M, 600] z) => (float[M, 512] y) "
     one = outside(parsed(text + "{ y = MatMul (z, w) }"))
     other = outside(parsed(text + "{ a = MatMul (z, w) b = MatMul (z, w) y = Add (a, b) }"))
@@ -122,7 +122,7 @@ def test_decoders_are_proved_with_them(monkeypatch: pytest.MonkeyPatch) -> None:
     model = small.decoder(small.PLAIN)
     claim = "decoding 32 tokens greedily gives the same tokens, after a prompt too"
     (found,) = edits.static_cache(model, 48, 6).proofs
-    assert found.claim == claim + ", with other numbers in 6 matrices (0.0 GiB)"
+    assert found.claim == claim + ", with other values in 6 matrices (0.0 GiB)"
     assert found.equal
     form = static_form(plain(model, ""), "", 48, 1, "")
     broken = onnx.ModelProto()

@@ -36,7 +36,7 @@ def shown(subject: Subject, form: StaticForm, prefill: ModelProto | None) -> Sho
     made = thinned(protos) if weight_bytes(protos[0]) > MOST else Thinned(protos)
     del protos
     if made.count:
-        text += f", with other numbers in {made.count} matrices ({made.bytes / 2**30:.1f} GiB)"
+        text += f", with other values in {made.count} matrices ({made.bytes / 2**30:.1f} GiB)"
     try:
         return Shown(text, _verdict(_decoded(subject, form, made.protos)))
     except EngineFailed as error:
