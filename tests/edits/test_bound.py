@@ -249,6 +249,22 @@ def test_a_range_with_steps() -> None:
             assert got["y"][: len(want)].tolist() == want[:5]
 
 
+@pytest.mark.parametrize(("op", "limit"), [("ReduceMax", 2.5), ("ReduceMin", -2.5)])
+def test_truth_values_of_rows(op: str, limit: float) -> None:
+    text = '<ir_version: 9, opset_import: ["" : 20]> ' + (
+        "g (float[6] x) => (float[6] y) <int64[1] first = {0}, float[6] w = {1, -2, 3, 1, 2, 1}> "
+        "{ xw = Mul (x, w) rows = NonZero (x) flat = Squeeze (rows, first) "
+        f"v = Gather (xw, flat) end = Constant <value = float {{{limit}}}> () "
+        f"far = Greater (v, end) some = {op} <keepdims = 0> (far, first) "
+        "number = Cast <to = 1> (some) y = Add (number, xw) }"
+    )
+    before = parsed(text)
+    after = checked(edits.bound(before, "op:NonZero", 6))
+    for x in ([0, 0, 1, 0, 0, 0], [0, 1, 0, 0, 0, 1], [1, 2, 0.5, 0, 0, 0], [1] * 6):
+        feed = {"x": np.array(x, np.float32)}
+        np.testing.assert_array_equal(ran(after, **feed)["y"], ran(before, **feed)["y"])
+
+
 REFUSED: dict[str, tuple[str, str]] = {
     "gives no number of rows that is followed": ("y", TOWER),
     "must read a static shape": ("n", NONZERO.replace("float[4, 5] x", "float[N, 5] x")),
@@ -276,6 +292,17 @@ REFUSED: dict[str, tuple[str, str]] = {
     "must be of integers with a constant step": (
         "n",
         HEAD + "g (float a, float b, float c) => (float[n] y) { y = Range (a, b, c) }",
+    ),
+    "Range 'y' must be of integers with a constant step": (
+        "n",
+        HEAD + "g (int64 a, int64 b, int64 c) => (int64[n] y) <int64 c = {2}> "
+        "{ y = Range (a, b, c) }",
+    ),
+    "Greater 'some' gives another number where there are no rows": (
+        "op:NonZero",
+        HEAD + "g (float[6] x) => (float[6] y) <int64 none = {0}> "
+        "{ rows = NonZero (x) size = Size (rows) some = Greater (size, none) off = Neg (x) "
+        "y = Where (some, x, off) }",
     ),
     "may get it from NonZero 'one'; NonZero 'two'": (
         "n",

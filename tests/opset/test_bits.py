@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import graphfix
 from graphfix.testing import outputs_of
 from tests.opset.conversion import assert_converts, check, converted, model_of, reasons
 
@@ -131,6 +132,13 @@ def test_bits_of_integers_and_a_nan() -> None:
     proto = one("(float[1] x) => (uint32[1] y)", "y = BitCast<to = 12>(x)", 26)
     given_ = outputs_of(converted(proto, 13), {"x": np.array([np.nan], np.float32)})
     np.testing.assert_array_equal(given_["y"], [0x7FC00000])
+    labels = {
+        (site.accuracy, site.note)
+        for outcome in graphfix.run(proto, opset=13).report.outcomes
+        for site in outcome.sites
+        if site.node.op == "BitCast"
+    }
+    assert labels == {(graphfix.APPROXIMATE, "the bits of each NaN are those of the usual one")}
 
 
 def test_bits_become_no_bools() -> None:

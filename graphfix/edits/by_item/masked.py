@@ -8,12 +8,13 @@ only fill are put to a number that changes nothing there.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from onnx import NodeProto
 
 from graphfix.edits.by_item.known import FIXED, Known, Operation
-from graphfix.edits.by_item.linear import UndecidedError
+from graphfix.edits.by_item.linear import Linear, UndecidedError
+from graphfix.edits.by_item.numbers import computed
 from graphfix.edits.by_item.walk import Doubt, Walk
 from graphfix.edits.known_tensors import nodes_in_use
 from graphfix.ir.protos import normal_domain
@@ -94,6 +95,20 @@ class MaskedWalk(Walk):
                 raise
             return [found] * len(node.output)
 
+    def _numbers(self, node: NodeProto) -> Known | None:
+        """Return integers that hold without rows too: others are followed from one item on."""
+        found = super()._numbers(node)
+        if found is None or found.numbers is None or node.op_type in ("Shape", "Size"):
+            return found
+        operation = self._operation(node)
+        none = [_without_rows(known) for known in operation.inputs]
+        then = computed(replace(operation, inputs=none))
+        if then is None or any(
+            a.base != b.base for a, b in zip(found.numbers.flat, then.flat, strict=True)
+        ):
+            raise UndecidedError("gives another number where there are no rows")
+        return found
+
     def _masked(self, op: str | None, operation: Operation) -> Known | None:
         """Return what is known of a result once its inputs are masked, if anything."""
         first = operation.known(0).axis if operation.inputs else None
@@ -147,6 +162,16 @@ class MaskedWalk(Walk):
         after = operation.rank(place) - axis - 1
         each = operation.sizes(place)[axis].slope
         self.masks.append(Mask(operation.node.output[0], place, after, each, neutral))
+
+
+def _without_rows(known: Known | None) -> Known | None:
+    """Return what is known of an input where there are no rows."""
+    if known is None or known.numbers is None:
+        return known
+    numbers = known.numbers.copy()
+    for place, each in enumerate(numbers.flat):
+        numbers.flat[place] = Linear(0, each.base)
+    return replace(known, numbers=numbers)
 
 
 class RowsMixedError(Exception):

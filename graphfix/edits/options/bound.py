@@ -203,11 +203,14 @@ def _alike(one: NodeProto, two: NodeProto) -> bool:
 
 
 def _stored(subject: Subject, name: str) -> Array | None:
-    """Return what a tensor holds that is stored, or a Constant."""
+    """Return what a tensor holds that is stored, or a Constant; None where a caller may feed it."""
     if name in subject.scope.makers:
         tensor = constant_of_node(subject.scope.nodes[subject.scope.makers[name][0]])
         return None if tensor is None else numpy_helper.to_array(tensor)
-    found = [t for t in subject.proto.graph.initializer if t.name == name]
+    graph = subject.proto.graph
+    if subject.proto.ir_version >= 4 and any(info.name == name for info in graph.input):
+        return None
+    found = [t for t in graph.initializer if t.name == name]
     return numpy_helper.to_array(found[0], subject.base_dir) if found else None
 
 
@@ -300,12 +303,20 @@ def _put_masks(
             if mask is None:
                 continue
             shown = _mask(proto, kept, ready, mask, most, prefix, ends)
-            zero = f"{prefix}neutral_{first}_{place}"
-            dtype = helper.tensor_dtype_to_np_dtype(known[name])
-            value = _neutral(mask.neutral, dtype)
-            proto.graph.initializer.append(numpy_helper.from_array(value, zero))
             masked = f"{prefix}masked_{first}_{place}"
-            kept.append(helper.make_node("Where", [shown, name, zero], [masked], name=masked))
+            if known[name] == TensorProto.BOOL:  # onnxruntime has no Where of it
+                if mask.neutral > 0:
+                    kept.append(helper.make_node("Not", [shown], [f"{masked}_off"]))
+                    parts = ("Or", [f"{masked}_off", name])
+                else:
+                    parts = ("And", [shown, name])
+            else:
+                zero = f"{prefix}neutral_{first}_{place}"
+                dtype = helper.tensor_dtype_to_np_dtype(known[name])
+                value = _neutral(mask.neutral, dtype)
+                proto.graph.initializer.append(numpy_helper.from_array(value, zero))
+                parts = ("Where", [shown, name, zero])
+            kept.append(helper.make_node(*parts, [masked], name=masked))
             node.input[place] = masked
         kept.append(copied(node))
     proto.graph.ClearField("node")

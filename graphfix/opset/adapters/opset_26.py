@@ -9,6 +9,7 @@ import numpy as np
 from onnx import numpy_helper
 
 from graphfix.authoring import (
+    APPROXIMATE,
     Builder,
     NodeView,
     Value,
@@ -18,7 +19,7 @@ from graphfix.authoring import (
     need_rank,
     running,
 )
-from graphfix.opset.adapters._bits import reinterpret
+from graphfix.opset.adapters._bits import LAYOUTS, reinterpret
 from graphfix.opset.adapters._run_time import allow, size_along
 from graphfix.opset.adapting import Adapted, adapter
 
@@ -26,8 +27,12 @@ from graphfix.opset.adapting import Adapted, adapter
 @adapter("BitCast", 26, 25)
 def bit_cast_down(node: NodeView, build: Builder) -> Adapted:
     """Sign, exponent and mantissa are worked out; between integers a Cast keeps the bits."""
-    need_elem_type(node.need(0))
-    return reinterpret(node.need(0), int(node.attr("to")), build)
+    x, to = node.need(0), int(node.attr("to"))
+    need_elem_type(x)
+    result = reinterpret(x, to, build)
+    if x.elem_type in LAYOUTS and to != x.elem_type:
+        build.declare(APPROXIMATE, "the bits of each NaN are those of the usual one")
+    return result
 
 
 @adapter("CumProd", 26, 25)
