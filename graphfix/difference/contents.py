@@ -17,7 +17,13 @@ from onnx import ModelProto, SparseTensorProto, TensorProto, numpy_helper
 from graphfix.difference.scopes import Stored
 from graphfix.errors import InvalidModel
 from graphfix.ir.storage.reading import walk_tensors
-from graphfix.ir.storage.weights import external_span, is_external, stored_bytes, type_name
+from graphfix.ir.storage.weights import (
+    external_span,
+    is_external,
+    load_array,
+    stored_bytes,
+    type_name,
+)
 
 CHUNK = 1 << 20
 # (device, inode, time of its last change, offset, length): one piece of one file, whatever the path
@@ -48,6 +54,7 @@ class Contents:
         self._folders = folders
         # The tensor is held with its hash, so that its id stays its own.
         self._hashes: dict[int, tuple[Stored, bytes]] = {}
+        self._transposed: dict[int, tuple[TensorProto, bytes]] = {}
         self.read = 0
         places: tuple[dict[_Kind, set[Span | None]], dict[_Kind, set[Span | None]]] = ({}, {})
         for number, model in enumerate((before, after)):
@@ -110,6 +117,20 @@ class Contents:
             found = self._hash_pieces(stored, number)
         self._hashes[id(stored)] = (stored, found)
         return found
+
+    def hash_transposed(self, tensor: TensorProto, number: int) -> bytes:
+        """Return the hash that the transpose of a matrix has; the matrix is in memory meanwhile.
+
+        Raises:
+            InvalidModel: External data cannot be read or is too short.
+        """
+        if id(tensor) not in self._transposed:
+            turned = np.ascontiguousarray(load_array(tensor, self._folders[number]).T)
+            kind = (tensor.data_type, turned.shape)
+            state = blake2b(repr(kind).encode(), digest_size=16)
+            state.update(turned.view(np.uint8).data)
+            self._transposed[id(tensor)] = (tensor, state.digest())
+        return self._transposed[id(tensor)][1]
 
     def _hash_pieces(self, tensor: TensorProto, number: int) -> bytes:
         state = blake2b(repr(_kind(tensor)).encode(), digest_size=16)

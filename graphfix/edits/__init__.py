@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from graphfix.edits.options.split_off import SplitOff, split_off
     from graphfix.edits.options.static_cache import StaticCache, static_cache
     from graphfix.edits.options.subgraphs import ExtractBody, extract_body
+    from graphfix.edits.options.tie import Tie, Untie, tie, untie
     from graphfix.edits.options.values import SetAttribute, SetWeights, set_attribute, set_weights
     from graphfix.edits.proof import Proof
     from graphfix.edits.step import Edit
@@ -90,6 +91,7 @@ _NAMES = {
     "graphfix.edits.options.split_off": "SplitOff split_off",
     "graphfix.edits.options.static_cache": "StaticCache static_cache",
     "graphfix.edits.options.subgraphs": "ExtractBody extract_body",
+    "graphfix.edits.options.tie": "Tie Untie tie untie",
     "graphfix.edits.options.values": "SetAttribute SetWeights set_attribute set_weights",
     "graphfix.edits.proof": "Proof",
     "graphfix.edits.step": "Edit",
@@ -134,7 +136,9 @@ __all__ = [
     "SplitOff",
     "StaticCache",
     "SwapChannels",
+    "Tie",
     "To",
+    "Untie",
     "add_output",
     "attach_nms",
     "bound",
@@ -170,7 +174,9 @@ __all__ = [
     "split_off",
     "static_cache",
     "swap_channels",
+    "tie",
     "to",
+    "untie",
 ]
 
 

@@ -14,6 +14,7 @@ from onnx import ModelProto, NodeProto, TensorProto, TypeProto, ValueInfoProto, 
 
 from graphfix.difference.contents import Contents
 from graphfix.difference.scopes import Scope
+from graphfix.edits.matrices import is_matrix, transposes
 from graphfix.edits.parts import needed, part, read_by
 from graphfix.edits.step import Subject
 from graphfix.ir.protos import (
@@ -173,13 +174,23 @@ def _side(side: _Side, numbers: _Numbers, assumed: Mapping[str, int] | None = No
         if node.op_type == "Identity" and not normal_domain(node.domain):
             side.known[node.output[0]] = side.known[node.input[0]]
         else:
-            form, single = _node_key(side, index, functions, imports)
+            form, single = _transposed_key(side, node) or _node_key(side, index, functions, imports)
             for place, name in enumerate(node.output):
                 if name:
                     side.known[name] = number(form if single else (*form, place))
         side.known.update((n, assumed[n]) for n in node.output if assumed and n in assumed)
     side.fed.discard("")
     return side
+
+
+def _transposed_key(side: _Side, node: NodeProto) -> tuple[tuple[object, ...], bool] | None:
+    """Return what a stored matrix is once it is transposed; None for other nodes."""
+    stored = side.scope.stored.get(node.input[0]) if node.input else None
+    if stored is None or node.input[0] in side.scope.overridable:
+        return None
+    if not is_matrix(stored) or not transposes(node):
+        return None
+    return ("stored", side.contents.hash_transposed(stored, side.place)), True
 
 
 def _node_key(

@@ -41,6 +41,10 @@ OTHERS = {
     "choose.onnx": "g (float[N, 4] x, bool c) => (float[N, 4] y) "
     "{ y = If (c) <then_branch = t () => (float[N, 4] z) { z = Neg (x) }, "
     "else_branch = e () => (float[N, 4] z) { z = Abs (x) }> }",
+    "words.onnx": "w (int64[N] ids) => (float[N, 5] scores) "
+    "<float[5, 4] table = {-3, 0, 2, 3, 2, -1, 2, -3, 0, -2, 2, -2, -2, -3, 2, -1, 3, 3, 2, 0}, "
+    "float[4, 5] head = {-3, 2, 0, -2, 3, 0, -1, -2, -3, 3, 2, 2, 2, 2, 2, 3, -3, -2, -1, 0}> "
+    "{ x = Gather (table, ids) h = Tanh (x) scores = MatMul (h, head) }",
     "negative.onnx": "n (float[N, 4] x) => (float[N, 4] y) { y = Neg (x) }",
     "absolute.onnx": "a (float[N, 4] x) => (float[N, 4] y) { y = Abs (x) }",
     "detector.onnx": "d (float[N, 7, 30] features) => (float[N, 7, 30] head) "
