@@ -100,7 +100,7 @@ def test_a_gemm_reads_it_the_other_way() -> None:
     assert stored(turned) == ["head"]
 
 
-def test_equal_ones_are_read_at_one_place_in_bodies_too() -> None:
+def test_equal_ones_are_read_at_one_place_in_subgraphs_too() -> None:
     text = (
         HEAD
         + """

@@ -182,7 +182,7 @@ def _untied(proto: ModelProto, tensor: TensorProto, base_dir: str) -> list[str]:
     readers = [node for node in graph.node if name in names_read(node)]
     stored = [n for n in readers if is_matrix(tensor) and transposes(n) and n.output[0] not in ends]
     others = [node for node in readers if node not in stored]
-    # Bodies read it where it is.
+    # Subgraphs read it where it is.
     others.sort(key=lambda node: name in node.input)
     new: list[TensorProto] = []
     for node in stored if len(readers) > 1 else ():
