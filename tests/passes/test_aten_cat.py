@@ -97,12 +97,3 @@ def test_in_a_branch() -> None:
     model = aten_model("split", [4, 2], [np.array(2), np.array(0)], overload="Tensor")
     done = run_pass(PASS, in_branch(model))
     assert sum(len(outcome.sites) for outcome in done.outcomes) == 2
-
-
-def test_refusals() -> None:
-    model, _ = called("chunk", [X, 2, 5], [X, X])
-    assert_refused(PASS, model, "dim of chunk must lie in rank 3; it is 5")
-    model, _ = called("cat", [[A, array_of(3)], 0], [A])
-    assert_refused(PASS, model, "the tensors must have one rank")
-    model, _ = called("chunk", [X, 0, 0], [X, X])
-    assert_refused(PASS, model, "the arguments of chunk must fit together")

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphfix.testing import assert_refused, run_pass
+from graphfix.testing import run_pass
 from passes.aten.aten_places import FAMILY
-from tests.passes.aten_models import array_of, aten_model, called, replaced
+from tests.passes.aten_models import array_of, aten_model, replaced
 from tests.passes.resize_models import in_branch
 
 PASS = "aten-places"
@@ -68,14 +68,3 @@ def test_in_a_branch() -> None:
     model = aten_model("unfold", [4], [np.array(n) for n in (0, 2, 1)], outputs={"y": (None, 2)})
     done = run_pass(PASS, in_branch(model))
     assert sum(len(outcome.sites) for outcome in done.outcomes) == 2
-
-
-def test_refusals() -> None:
-    model, _ = called("unfold", [X, 0, 2, 1], [X], dynamic=True)
-    assert_refused(PASS, model, "the sizes and the dtype of x0 must be known")
-    model, _ = called("as_strided", [X, [4, 9], [4, 9], 0], [X])
-    assert_refused(PASS, model, "the places must lie in the 24 elements; they do not")
-    model, _ = called("block_diag", [[X[0], (X[0] > 0)]], [X])
-    assert_refused(PASS, model, "the tensors must have one dtype; they are bool, float32")
-    model, _ = called("unfold", [X, 0, 9, 1], [X])
-    assert_refused(PASS, model, "the arguments of unfold must fit together")

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphfix.api import check, run
-from graphfix.testing import assert_refused, outputs_of
+from graphfix.testing import outputs_of
 from tests.passes.attention_models import (
     MICROSOFT,
     Array,
@@ -181,26 +181,6 @@ def test_types_after_it_are_known() -> None:
     )
     done = assert_close(PASS, text, feed_of())
     assert "Attention" not in done.ops
-
-
-@pytest.mark.parametrize(
-    ("more", "sizes", "reason"),
-    [
-        ({"m": np.ones((2, 1, 4, 4), np.int32)}, {}, "the rank of m must be 1 or 2 or 3; it is 4"),
-        (
-            {"m": np.ones(5, np.int32)},
-            {},
-            "m must have one or two entries for each of a batch of 2; it has 5",
-        ),
-        (
-            {"past": numbers(2, 2, 2, 3, 3)},
-            {},
-            "a past must have a present and no bias of the scores, as onnxruntime wants it",
-        ),
-    ],
-)
-def test_refuses_operands(more: dict[str, Array], sizes: dict[str, str], reason: str) -> None:
-    assert_refused(PASS, text_of(feed_of() | more, sizes=sizes), reason)
 
 
 def test_without_a_bias() -> None:

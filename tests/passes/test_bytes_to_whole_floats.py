@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphfix.testing import assert_rewrite, assert_untouched, run_pass
+from graphfix.testing import assert_rewrite, run_pass
 from tests.passes.lowering_models import PLACES
 from tests.passes.quantized_models import constant, numbers, parameters, quantized
 
@@ -58,14 +58,6 @@ def test_refuses_what_is_not_known_and_keeps_the_rest() -> None:
     wanted = "z must be one number; it is computed at run time and may differ by row"
     assert any(wanted in reason for reason in done.reasons)
     assert "QLinearConv" in [node.op_type for node in done.after.graph.node]
-
-
-def test_leaves_alone_other_types_and_pairs() -> None:
-    body = parameters(np.int8, xs=0.05, xz=3) + "@q = QuantizeLinear (x, @xs, @xz)\n"
-    body += "@m = MaxPool <kernel_shape = [1, 1]> (@q)\n@y = DequantizeLinear (@m, @xs, @xz)"
-    assert_untouched(PASS, quantized(body, "float[1, 1, 2, 2] x", "float[1, 1, 2, 2]"))
-    body = f"{HEAD}@q = QuantizeLinear (x, @xs, @xz)\n@y = DequantizeLinear (@q, @xs, @xz)"
-    assert_untouched(PASS, quantized(body, "float[4] x", "float[4]"))
 
 
 @pytest.mark.parametrize("rounded", [False, True])

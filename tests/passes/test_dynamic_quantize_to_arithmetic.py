@@ -41,7 +41,3 @@ def test_any_numbers(values: list[float]) -> None:
 def test_edges_and_bytes_that_go_out(values: list[float]) -> None:
     text = written("@y, @s, @z = DynamicQuantizeLinear (x)", "float[N] x", "uint8[N]")
     assert_rewrite(PASS, text, feeds=[{"x": np.array(values, np.float32)}])
-
-
-def test_a_scalar() -> None:
-    assert_rewrite(PASS, written(BODY, "float x", "float"), feeds=[{"x": np.array(3, np.float32)}])

@@ -211,22 +211,6 @@ def test_a_result_smaller_than_its_parts_is_folded_whatever_its_size() -> None:
     np.testing.assert_array_equal(initializers(done.after)["t"], weights.T)
 
 
-def test_strings_are_left_alone() -> None:
-    words = numpy_helper.from_array(np.array(["a", "b"], dtype=object), "words")
-    graph = helper.make_graph(
-        [
-            helper.make_node("Gather", ["words", "i"], ["w"]),
-            helper.make_node("Identity", ["w"], ["y"]),
-        ],
-        "g",
-        [],
-        [helper.make_tensor_value_info("y", TensorProto.STRING, [1])],
-        [words, numpy_helper.from_array(np.array([1]), "i")],
-    )
-    model = helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17)])
-    assert_untouched(PASS, model)
-
-
 @pytest.mark.parametrize("kind", [TensorProto.BFLOAT16, TensorProto.FLOAT8E4M3FN])
 def test_narrow_floats_are_moved_bit_for_bit(kind: int) -> None:
     values = helper.make_tensor("w", kind, [2, 2], [1.0, 2.0, 3.0, 4.0])

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from onnx import TensorProto
 
 from graphfix.report import Accuracy
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
-from tests.passes.resize_models import in_branch, ramp, resize_model, upsample_model
+from graphfix.testing import assert_rewrite, outputs_of, run_pass
+from tests.passes.resize_models import ramp, resize_model
 
 PASS = "resize-cubic-to-matmul"
 COORDINATES = ("half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric")
@@ -69,34 +69,11 @@ def test_dynamic_batch() -> None:
     assert_rewrite(PASS, model, feeds=[ramp(1, 3, 4, 4), ramp(2, 3, 4, 4)], **CLOSE)
 
 
-def test_inside_a_branch() -> None:
-    model = in_branch(resize_model([1, 1, 3, 3], sizes=[1, 1, 5, 7], mode="cubic", opset=16))
-    feeds = [{**ramp(1, 1, 3, 3), "c": np.array(c)} for c in (True, False)]
-    assert_rewrite(PASS, model, feeds=feeds, after=["If"], **CLOSE)
-
-
 def test_float16_weights_are_rounded_and_the_site_says_so() -> None:
     model = resize_model([1, 1, 3, 3], sizes=[1, 1, 5, 7], mode="cubic", dtype=TensorProto.FLOAT16)
     site = run_pass(PASS, model).outcomes[0].sites[0]
     assert site.accuracy is Accuracy.APPROXIMATE
     assert "float16" in site.note
-
-
-@pytest.mark.parametrize(
-    ("changes", "reason"),
-    [
-        ({"mode": "linear"}, "the mode must be cubic; it is linear"),
-        ({"dtype": TensorProto.INT32}, "int32"),
-        ({"x": [1, 1, "h", 4]}, "axis 2"),
-    ],
-)
-def test_refusals(changes: dict[str, Any], reason: str) -> None:
-    fields: dict[str, Any] = {"x": [1, 1, 4, 4], "sizes": [1, 1, 8, 8], "mode": "cubic"}
-    assert_refused(PASS, resize_model(**{**fields, **changes}), reason)
-
-
-def test_leaves_upsample_alone() -> None:
-    assert_untouched(PASS, upsample_model([1, 1, 2, 2], [1, 1, 2, 2]))
 
 
 @given(

@@ -1,5 +1,3 @@
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,7 +5,7 @@ from hypothesis import strategies as st
 from onnx import helper
 
 from graphfix.report import Accuracy
-from graphfix.testing import assert_refused, outputs_of, run_pass
+from graphfix.testing import outputs_of, run_pass
 from tests.passes.resize_models import assert_valid, in_branch, ramp, resize_model, upsample_model
 
 PASS = "resize-linear-to-nearest"
@@ -73,19 +71,6 @@ def test_inside_a_branch() -> None:
     feed = {**ramp(1, 1, 2, 2), "c": np.array(True)}
     expected = feed["x"].repeat(2, axis=2).repeat(2, axis=3)
     np.testing.assert_array_equal(outputs_of(after, feed)["y"], expected)
-
-
-@pytest.mark.parametrize("mode", ["nearest", "cubic"])
-def test_refuses_other_modes(mode: str) -> None:
-    assert_refused(PASS, resize_model([1, 1, 4, 4], sizes=[1, 1, 8, 8], mode=mode), mode)
-
-
-def test_refuses_crops() -> None:
-    fields: dict[str, Any] = {"coordinate_transformation_mode": "tf_crop_and_resize"}
-    model = resize_model(
-        [1, 1, 4, 4], sizes=[1, 1, 8, 8], roi=[0, 0, 0, 0, 1, 1, 1, 1], mode="linear", **fields
-    )
-    assert_refused(PASS, model, "region of interest")
 
 
 @given(size=st.tuples(st.integers(1, 5), st.integers(1, 5)), factor=st.integers(1, 4))

@@ -1,6 +1,5 @@
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -8,14 +7,12 @@ from onnx import ModelProto, numpy_helper
 
 from graphfix.report import Status
 from graphfix.testing import (
-    assert_refused,
     assert_rewrite,
     assert_same,
-    assert_untouched,
     outputs_of,
     run_pass,
 )
-from tests.passes.resize_models import in_branch, ramp, resize_model, upsample_model
+from tests.passes.resize_models import ramp, resize_model
 
 PASS = "resize-scales-to-sizes"
 CLOSE: dict[str, Any] = {"rtol": 1e-5, "atol": 2e-6}
@@ -63,39 +60,6 @@ def test_axes_are_kept() -> None:
     model = resize_model([1, 2, 4, 6], scales=[0.5, 2], opset=18, mode="linear", axes=[-1, 2])
     done = assert_rewrite(PASS, model, feeds=[ramp(1, 2, 4, 6)], **CLOSE)
     assert sizes_of(done.after) == [3, 8]
-
-
-def test_inside_a_branch() -> None:
-    model = in_branch(resize_model([1, 1, 3, 3], scales=[1, 1, 2, 3], mode="linear", opset=16))
-    feeds = [{**ramp(1, 1, 3, 3), "c": np.array(c)} for c in (True, False)]
-    assert_rewrite(PASS, model, feeds=feeds, after=["If"], **CLOSE)
-
-
-def test_refusals() -> None:
-    assert_refused(
-        PASS,
-        resize_model([1, 1, 4, 4], sizes=[1, 1, 8, 8]),
-        "the node must give scales; it gives none",
-    )
-    uneven = resize_model([1, 1, 3, 3], scales=[1, 1, 1.5, 2], mode="linear")
-    assert_refused(
-        PASS, uneven, "the scale of axis 2 must be the quotient of its lengths; it is not"
-    )
-    dynamic = resize_model([1, 1, "h", 4], scales=[1, 1, 1.5, 2], mode="linear")
-    assert_refused(PASS, dynamic, "axis 2")
-    crop = resize_model(
-        [1, 1, 4, 4],
-        scales=[1, 1, 2, 2],
-        roi=[0, 0, 0, 0, 1, 1, 1, 1],
-        mode="linear",
-        coordinate_transformation_mode="tf_crop_and_resize",
-    )
-    assert_refused(PASS, crop, "region")
-
-
-def test_leaves_opsets_without_sizes_alone() -> None:
-    assert_untouched(PASS, resize_model([1, 1, 2, 2], scales=[1, 1, 2, 2], opset=10))
-    assert_untouched(PASS, upsample_model([1, 1, 2, 2], [1, 1, 2, 2]))
 
 
 @settings(max_examples=40, deadline=None)

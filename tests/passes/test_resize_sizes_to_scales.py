@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from onnx import ModelProto, helper, numpy_helper
 
 from graphfix.report import Accuracy, Status
-from graphfix.testing import assert_refused, assert_rewrite, assert_same, outputs_of, run_pass
-from tests.passes.resize_models import in_branch, model_of, ramp, resize_model
+from graphfix.testing import assert_rewrite, assert_same, outputs_of, run_pass
+from tests.passes.resize_models import model_of, ramp, resize_model
 
 PASS = "resize-sizes-to-scales"
 CLOSE: dict[str, Any] = {"rtol": 1e-5, "atol": 2e-6}
@@ -83,31 +83,6 @@ def test_axes_are_kept() -> None:
     model = resize_model([1, 2, 4, 6], sizes=[3, 8], opset=18, mode="linear", axes=[-1, 2])
     done = assert_rewrite(PASS, model, feeds=[ramp(1, 2, 4, 6)], **CLOSE)
     assert inputs_of(done.after)[2] == [0.5, 2.0]
-
-
-def test_inside_a_branch() -> None:
-    model = in_branch(resize_model([1, 1, 3, 3], sizes=[1, 1, 6, 9], mode="linear", opset=16))
-    feeds = [{**ramp(1, 1, 3, 3), "c": np.array(c)} for c in (True, False)]
-    assert_rewrite(PASS, model, feeds=feeds, after=["If"], **CLOSE)
-
-
-def test_refusals() -> None:
-    given_scales = resize_model([1, 1, 4, 4], scales=[1, 1, 2, 2])
-    assert_refused(PASS, given_scales, "the node must give sizes; it gives none")
-    dynamic = resize_model([1, 1, "h", 4], sizes=[1, 1, 8, 8])
-    assert_refused(PASS, dynamic, "axis 2")
-    policy = resize_model(
-        [1, 1, 4, 4], sizes=[1, 1, 8, 8], opset=18, keep_aspect_ratio_policy="not_larger"
-    )
-    assert_refused(PASS, policy, "aspect policy")
-    crop = resize_model(
-        [1, 1, 4, 4],
-        sizes=[1, 1, 8, 8],
-        roi=[0, 0, 0, 0, 1, 1, 1, 1],
-        mode="linear",
-        coordinate_transformation_mode="tf_crop_and_resize",
-    )
-    assert_refused(PASS, crop, "region")
 
 
 @settings(max_examples=40, deadline=None)

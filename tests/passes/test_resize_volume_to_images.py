@@ -6,7 +6,7 @@ import pytest
 from onnx import parser
 
 import graphfix
-from graphfix.testing import assert_refused, assert_rewrite, assert_same, outputs_of, run_pass
+from graphfix.testing import assert_rewrite, assert_same, outputs_of, run_pass
 from tests.passes.resize_models import ramp, resize_model, upsample_model
 
 PASS = "resize-volume-to-images"
@@ -60,36 +60,6 @@ def test_upsample(opset: int) -> None:
     assert_same(outputs_of(model, feed), outputs_of(after, feed), rtol=0, atol=0)
     ops = [node.op_type for node in after.graph.node if node.op_type != "Constant"]
     assert ops == [op.replace("Resize", "Upsample") for op in BOTH]
-
-
-@pytest.mark.parametrize(
-    ("shape", "scales", "attributes", "reason"),
-    [
-        ([1, 2, 3, 4], [1, 1, 2, 2], {"mode": "linear"}, "must be static, of rank 5 and not empty"),
-        (
-            ["n", 2, 3, 4, 5],
-            [1, 1, 2, 2, 2],
-            {"mode": "linear"},
-            "must be static, of rank 5 and not empty",
-        ),
-        (
-            SHAPE,
-            [1, 2, 1, 1, 1],
-            {"mode": "linear"},
-            "only depth, height or width must be resized; the axes are [1]",
-        ),
-        (
-            SHAPE,
-            [1, 1, 2, 2, 2],
-            {"mode": "nearest", "coordinate_transformation_mode": "tf_half_pixel_for_nn"},
-            "with tf_half_pixel_for_nn",
-        ),
-    ],
-)
-def test_others_are_refused(
-    shape: list[Any], scales: list[float], attributes: dict[str, Any], reason: str
-) -> None:
-    assert_refused(PASS, resize_model(shape, scales=scales, opset=11, **attributes), reason)
 
 
 def test_ncnn_takes_what_comes_out() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, outputs_of
+from graphfix.testing import assert_rewrite, outputs_of
 from tests.passes.scatter_models import (
     PLACES,
     feed_of,
@@ -48,18 +48,6 @@ def test_everywhere_and_dynamic(place: str) -> None:
     done = assert_rewrite(PASS, model, feeds=[feed])
     wanted = scatter_nd(feed["x"], feed["i"], feed["u"])
     np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], wanted)
-
-
-def test_refusals() -> None:
-    model = scatter_model("ScatterND", (2, 1), (2, 4), data=(6, 4))
-    assert_refused(PASS, model, "the data must be of a narrow dtype; it is float32")
-    model = scatter_model("ScatterND", (2, 1), (2, 4), data=(6, 4), dtype="int8", reduction="add")
-    assert_refused(
-        PASS,
-        model,
-        "the reduction must be none where elements are narrower than int32; it is 'add' of "
-        "dtype int8",
-    )
 
 
 @given(case=nd_cases(), dtype=st.sampled_from(("bool", "uint8")))

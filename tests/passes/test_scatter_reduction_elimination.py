@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.report import EXACT, Status
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
+from graphfix.testing import assert_rewrite, outputs_of, run_pass
 from tests.passes.scatter_models import (
     NUMBERS,
     PLACES,
@@ -97,31 +97,6 @@ def test_elements(reduction: str, indices: list[list[int]]) -> None:
     done = assert_rewrite(PASS, model, feeds=[feed])
     wanted = scatter_elements(feed["x"], given_, feed["u"], 0, reduction)
     np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], wanted)
-
-
-def test_refusals() -> None:
-    model = scatter_model("ScatterND", (2, 1), (2, 4), data=(6, 4), reduction="add")
-    assert_refused(PASS, model, "two may be the same")
-    model = scatter_model("ScatterND", ("N", 1), ("N", 4), data=(6, 4), reduction="add")
-    assert_refused(PASS, model, "two may be the same")
-    model = scatter_model("ScatterElements", (3, 2), (3, 2), data=(3, 5), axis=1, reduction="add")
-    assert_refused(PASS, model, "two may be the same")
-    model = scatter_model("ScatterND", (2, 1), (2, 4), data=(6, 4))
-    assert_refused(PASS, model, "there must be a reduction; there is none")
-    nine = np.zeros((9, 1))
-    model = scatter_model("ScatterND", nine, (9, 4), data=(6, 4), reduction="add")
-    assert_refused(PASS, model, "at most 8 updates must go to the same place; 9 do")
-    one = np.array([[6]])
-    model = scatter_model("ScatterND", one, (1, 4), data=(6, 4), reduction="add")
-    assert_refused(PASS, model, "the indices must lie in an axis of 6; one does not")
-    one = np.array([[0]])
-    model = scatter_model("ScatterND", one, (1, 4), data=(6, 4), reduction="add", dtype="bool")
-    assert_refused(PASS, model, "a reduction must be of a known dtype of numbers; 'add' is of bool")
-
-
-def test_leaves_older_opsets_alone() -> None:
-    model = scatter_model("ScatterND", np.array([[1]]), (1, 4), data=(6, 4), opset=13)
-    assert_untouched(PASS, model)
 
 
 @given(case=nd_cases(unique=False), reduction=st.sampled_from(REDUCTIONS))

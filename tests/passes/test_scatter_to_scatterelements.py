@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.report import EXACT, Status
-from graphfix.testing import assert_refused, assert_untouched, outputs_of, run_pass
+from graphfix.testing import outputs_of, run_pass
 from tests.passes.scatter_models import PLACES, feed_of, scatter_elements, scatter_model
 
-Array = np.ndarray[Any, Any]
 PASS = "scatter-to-scatterelements"
 
 
@@ -28,16 +27,6 @@ def test_the_new_name(opset: int, place: str, dtype: str) -> None:
     assert not run_pass(PASS, done.after).with_status(Status.APPLIED)
     wanted = scatter_elements(feed["x"], feed["i"], feed["u"], 1)
     np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], wanted)
-
-
-def test_below_opset_11_there_is_no_scatterelements() -> None:
-    for opset in (9, 10):
-        model = scatter_model("Scatter", (6, 1), (6, 1), data=(6, 4), axis=1, opset=opset)
-        assert_refused(PASS, model, f"opset {opset} has no ScatterElements")
-
-
-def test_leaves_the_new_name_alone() -> None:
-    assert_untouched(PASS, scatter_model("ScatterElements", (2, 4), (2, 4), data=(6, 4)))
 
 
 @given(data=st.data())

@@ -29,7 +29,3 @@ def text(attributes: str = "", opset: int = 16, place: str = "main", op: str = "
 def test_reductions_take_every_update(reduction: str) -> None:
     model = text(f', reduction = "{reduction}"', opset=18)
     assert_rewrite(PASS, model, feeds=[FEED])
-
-
-def test_the_older_scatter() -> None:
-    assert_rewrite(PASS, text(opset=9, op=""), feeds=[{**FEED, "i": FEED["i"] % 5}])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from graphfix.testing import assert_refused, assert_rewrite, outputs_of
 from tests.passes.scatter_models import NUMBERS, PLACES, feed_of, scatter_elements, scatter_model
 
 PASS = "scatterelements-to-where"
@@ -103,10 +103,6 @@ def test_refusals() -> None:
     indices = np.array([[0, 1, 2]])
     model = scatter_model("ScatterElements", indices, (1, 3), data=("R", 3), axis=0)
     assert_refused(PASS, model, "the sizes of the data must be known")
-
-
-def test_leaves_other_scatters_alone() -> None:
-    assert_untouched(PASS, scatter_model("ScatterND", (2, 1), (2, 4), data=(6, 4)))
 
 
 @given(data=st.data(), reduction=st.sampled_from(("none", "add")))

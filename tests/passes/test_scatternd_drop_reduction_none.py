@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from graphfix.report import Status
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
+from graphfix.testing import assert_rewrite, outputs_of, run_pass
 from tests.passes.scatter_models import PLACES, feed_of, nd_cases, scatter_model, scatter_nd
 
 Array = np.ndarray[Any, Any]
@@ -35,17 +35,6 @@ def test_the_attribute_is_gone(place: str, opset: int, dtype: str) -> None:
     assert b"reduction" not in done.after.SerializeToString()
     wanted = scatter_nd(feed["x"], feed["i"], feed["u"])
     np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], wanted)
-
-
-def test_refusals() -> None:
-    model = scatter_model("ScatterND", (2, 1), (2, 4), data=(6, 4), reduction="add")
-    assert_refused(PASS, model, "the reduction must be none; it is add")
-    model = scatter_model("ScatterND", (2, 1), (2, 4), data=(6, 4))
-    assert_refused(PASS, model, "the attribute must be written; it is not")
-
-
-def test_leaves_older_opsets_alone() -> None:
-    assert_untouched(PASS, scatter_model("ScatterND", (2, 1), (2, 4), data=(6, 4), opset=13))
 
 
 @given(case=nd_cases())

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from graphfix.testing import assert_rewrite, outputs_of
 from tests.passes.scatter_models import (
     NUMBERS,
     PLACES,
@@ -44,12 +44,6 @@ def test_indices_computed_at_run_time(opset: int, place: str) -> None:
     np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], wanted)
 
 
-def test_one_axis_needs_no_arithmetic() -> None:
-    model = scatter_model("ScatterND", (2, 1), (2, 4), data=(6, 4))
-    feed = {**feed_of(model), "i": np.array([[5], [-6]])}
-    assert_rewrite(PASS, model, feeds=[feed], after=["Reshape", "Expand", "ScatterElements"])
-
-
 def test_whole_tuples() -> None:
     model = scatter_model("ScatterND", ("N", 2), ("N",), data=("R", 4))
     feed = {**feed_of(model, {"N": 3, "R": 5}), "i": np.array([[-1, 3], [0, -4], [4, 0]])}
@@ -81,28 +75,6 @@ def test_reductions_are_carried_over(reduction: str, dtype: str) -> None:
     assert ("reduction" in written) == (reduction != "none")
     wanted = scatter_nd(feed["x"], indices, feed["u"], reduction)
     np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], wanted)
-
-
-def test_refusals() -> None:
-    twice = np.array([[1], [-5]])
-    assert_refused(PASS, scatter_model("ScatterND", twice, (2, 4), data=(6, 4)), "written twice")
-    beyond = np.array([[6]])
-    assert_refused(
-        PASS,
-        scatter_model("ScatterND", beyond, (1, 4), data=(6, 4)),
-        "the indices must lie in an axis of 6; one does not",
-    )
-    model = scatter_model("ScatterND", (2, 1), (2, "C"), data=(6, "C"))
-    assert_refused(PASS, model, "the sizes of the data must be known")
-    model = scatter_model("ScatterND", (2, 2), (2,), data=(6, "C"))
-    assert_refused(PASS, model, "the sizes of the data must be known")
-    model = scatter_model("ScatterND", (2, 1), (2, 0), data=(6, 0))
-    assert_refused(PASS, model, "the data must have elements; it has none")
-
-
-def test_leaves_other_scatters_alone() -> None:
-    model = scatter_model("ScatterElements", (2, 4), (2, 4), data=(6, 4), axis=0)
-    assert_untouched(PASS, model)
 
 
 @given(case=nd_cases(), computed=st.booleans())

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of
+from graphfix.testing import assert_refused, assert_rewrite, outputs_of
 from tests.passes.scatter_models import (
     NUMBERS,
     PLACES,
@@ -52,12 +52,6 @@ def test_a_block_inside_two_axes() -> None:
     wanted = feed["x"].copy()
     wanted[1:3, 1:3] = feed["u"].reshape(2, 2, 3)
     np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], wanted)
-
-
-def test_all_of_the_data() -> None:
-    indices = np.arange(3)[:, np.newaxis]
-    model = scatter_model("ScatterND", indices, (3, 4), data=(3, 4))
-    assert_rewrite(PASS, model, feeds=[feed_of(model)], after=["Identity"])
 
 
 def test_dynamic_sizes() -> None:
@@ -116,11 +110,6 @@ def test_refusals() -> None:
     assert_refused(
         PASS, model, "indices must not be negative on an axis of unknown size; one is -1"
     )
-
-
-def test_leaves_other_scatters_alone() -> None:
-    model = scatter_model("ScatterElements", (2, 4), (2, 4), data=(6, 4), axis=0)
-    assert_untouched(PASS, model)
 
 
 @given(case=nd_cases(block=True), reduction=st.sampled_from(("none", "add")))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphfix.report import Status
-from graphfix.testing import assert_refused, assert_rewrite, assert_untouched, outputs_of, run_pass
+from graphfix.testing import assert_refused, assert_rewrite, outputs_of, run_pass
 from tests.passes.scatter_models import (
     NUMBERS,
     PLACES,
@@ -120,11 +120,6 @@ def test_the_size_of_the_mask_is_an_option() -> None:
     assert not done.with_status(Status.APPLIED)
     assert done.reasons == ["the mask must have at most max_elements = 5 elements; it would have 6"]
     assert run_pass(PASS, model, options={"max_elements": 6}).with_status(Status.APPLIED)
-
-
-def test_leaves_other_scatters_alone() -> None:
-    model = scatter_model("ScatterElements", (2, 4), (2, 4), data=(6, 4), axis=0)
-    assert_untouched(PASS, model)
 
 
 @given(data=st.data(), reduction=st.sampled_from(("none", "add", "mul", "max", "min")))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
-from graphfix.testing import assert_refused, assert_same, assert_untouched, outputs_of, run_pass
+from graphfix.testing import assert_same, assert_untouched, outputs_of, run_pass
 from tests.passes.resize_models import assert_valid, ramp, upsample_model
 
 PASS = "upsample-to-resize"
@@ -84,15 +84,6 @@ def test_inside_a_function_of_another_opset() -> None:
     feed = ramp(2, 3)
     expected = feed["x"].repeat(2, axis=0).repeat(2, axis=1)
     np.testing.assert_array_equal(outputs_of(done.after, feed)["y"], expected)
-
-
-def test_refuses_shrinking() -> None:
-    model = stale([1, 1, 4, 4], [1.0, 1.0, 0.5, 1.0], opset=11, mode="nearest")
-    assert_refused(PASS, model, "scales must be at least 1, as Upsample defines them; they are [")
-
-
-def test_leaves_opset_9_alone() -> None:
-    assert_untouched(PASS, upsample_model([1, 1, 2, 2], [1, 1, 2, 2]))
 
 
 @given(
