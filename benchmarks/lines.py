@@ -167,10 +167,40 @@ def budget(part: str, before: Mapping[str, Lines], now: Mapping[str, Lines]) -> 
     return f"| {part} | {most} | {' | '.join(cells)} |"
 
 
+def new_files(now: str) -> set[str]:
+    """Return the files of the product that the earlier commit has nowhere, under no other name.
+
+    Raises:
+        subprocess.CalledProcessError: There is no such commit.
+    """
+    command = ["git", "diff", "-M40%", "--name-only", "--diff-filter=A", BEFORE, now, "--"]
+    command += _PARTS["product"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return {name for name in listed.split("\n") if name.endswith(".py")}
+
+
+def asked_since(sizes: Mapping[str, int]) -> list[str]:
+    """Return a row for each feature that came after the budgets: its files, and their lines.
+
+    Args:
+        sizes: The new files and how many lines they have.
+    """
+    rows = ["| issue | what | files | lines |", "|---|---|---|---|"]
+    left = dict(sizes)
+    for issue, what, *patterns in _said()["since"]:
+        mine = [name for name in left if any(PurePosixPath(name).match(one) for one in patterns)]
+        total = sum(left.pop(name) for name in mine)
+        rows.append(f"| {issue} | {what} | {len(mine)} | {total:,} |")
+    rows.append(f"| | others | {len(left)} | {sum(left.values()):,} |")
+    return [*rows, f"| | all | {len(sizes)} | {sum(sizes.values()):,} |"]
+
+
 def render(now: str) -> str:
-    """Return the page: budgets, then the packages of the product and those of the tests."""
+    """Return the page: budgets, what holds them, and the packages of the product and the tests."""
     found = {which: counted(files_of(which)) for which in (BEFORE, now)}
     both = (found[BEFORE], found[now])
+    new = new_files(now)
+    sizes = {name: len(text.splitlines()) for name, text in files_of(now) if name in new}
     text = [
         "# Where the lines are",
         "",
@@ -183,6 +213,10 @@ def render(now: str) -> str:
         *(budget(part, *both) for part in ("product", "graphfix", "passes", "tests")),
         "",
         _said()["text"].strip(),
+        "",
+        f"## Files that {BEFORE} does not have",
+        "",
+        *asked_since(sizes),
     ]
     for part in BUDGETS:
         text += ["", f"## {part.capitalize()}", "", *table(part, *both)]
