@@ -15,8 +15,6 @@ from graphfix.report import Verdict
 from tests.opset.conversion import converted, loaded, reasons
 
 CASES = [case for case in old_forms() if "experimental" not in case.entry]
-BATCH = "float[2,3,4,5] x, float[3] s, float[3] b, float[3] m, float[3] v"
-Y = "float[2,3,4,5] y"
 
 
 def model_of(inputs: str, outputs: str, nodes: str, opset: int) -> onnx.ModelProto:
@@ -31,30 +29,6 @@ def test_every_old_form_means_the_same_today(case: object) -> None:
     result = converted(onnx.load_from_string(case.model), 13)
     assert complains(result) == ""
     assert outputs_differ(run(result, case.feed), case.expected) == ""
-
-
-@pytest.mark.parametrize(
-    ("inputs", "nodes", "opset", "reason"),
-    [
-        (BATCH, "y = BatchNormalization (x, s, b, m, v)", 6, "is_test is 0"),
-        ("float[2,3,4,5] x", "y = Dropout (x)", 6, "is_test is 0"),
-        ("float[2,3,4,5] x, float[4] z", "y = Add (x, z)", 6, "broadcast is 0"),
-        ("float[2,3,4,5] x, float[4] z", "y = Add <broadcast = 1, axis = -2> (x, z)", 6,
-         "axis is -2"),
-        ("float[2,3,4,5] x, float[4,5,2] z", "y = Mul <broadcast = 1, axis = 2> (x, z)", 6,
-         "does not fit at axis 2"),
-        ("float[2,3,4,5] x", "y, z = Split (x)", 1, "the axis is not given"),
-        ("float[2,3,4,5] x", "y = GlobalLpPool <p = 1.5> (x)", 1, "the exponent is 1.5"),
-        ("float[2,3,4,5] x", "y = Reshape (x)", 1, "says no shape"),
-        ("float[2,3,4,5] x", 'y = Cast <to = "WORD"> (x)', 1, "'WORD', which is no element type"),
-        ("float[2,3,4,5] x, float[3,1,1] z", "y = PRelu (x, z)", 6, "only one is defined"),
-    ],
-)  # fmt: skip
-def test_what_an_old_form_does_not_say_blocks_the_step(
-    inputs: str, nodes: str, opset: int, reason: str
-) -> None:
-    (said,) = reasons(model_of(inputs, "y", nodes, opset), 7)
-    assert reason in said
 
 
 def test_a_scalar_by_an_axis_is_spread_over_the_axes_after() -> None:
