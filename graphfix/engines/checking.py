@@ -193,8 +193,6 @@ def check_model(
     model: Model,
     target: Target,
     assumed: Collection[tuple[str, str]] = (),
-    *,
-    consequences: bool = True,
 ) -> tuple[Finding, ...]:
     """Return every finding of a model for a target, those about the model first.
 
@@ -202,12 +200,8 @@ def check_model(
         model: The model; its types are inferred, and sizes that follow from computed ones added.
         target: The target.
         assumed: (domain, operator) pairs that the user says the engine has.
-        consequences: Whether to look also for what fails only because something else is misread.
     """
-    checked = check_alone(model, target, assumed)
-    if not consequences:
-        return checked.findings
-    return with_consequences(model, target, assumed, checked.findings)
+    return with_consequences(model, target, assumed, check_alone(model, target, assumed).findings)
 
 
 class Checked(Struct, frozen=True):

@@ -1,9 +1,8 @@
-"""Watching a run from outside: what is called when, a base that does nothing, and a stopwatch."""
+"""Watching a run from outside: what is called when, and a base that does nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from time import perf_counter
 from typing import Protocol, runtime_checkable
 
 from graphfix.report import Outcome
@@ -72,30 +71,3 @@ class SilentHook:
 
     def pass_done(self, outcome: Outcome) -> None:
         """Ignore the outcome."""
-
-
-class TimingHook(SilentHook):
-    """Adds up the wall-clock seconds of each stage; a stage may come more than once."""
-
-    def __init__(self) -> None:
-        """Start with no stage."""
-        self._seconds: dict[str, float] = {}
-        self._name = ""
-        self._since = 0.0
-
-    def stage(self, name: str) -> None:
-        """End the stage before, begin this one."""
-        self.end()
-        self._name, self._since = name, perf_counter()
-
-    def end(self) -> None:
-        """End the last stage; does nothing when none is open."""
-        if self._name:
-            spent = perf_counter() - self._since
-            self._seconds[self._name] = self._seconds.get(self._name, 0.0) + spent
-        self._name = ""
-
-    @property
-    def seconds(self) -> dict[str, float]:
-        """Seconds by stage, in the order in which the stages first ended."""
-        return dict(self._seconds)

@@ -207,13 +207,13 @@ def axis_in(call: Call, name: str, rank: int, default: int | None = None) -> int
     return int(axis) % max(rank, 1)
 
 
-def index_vector(build: Builder, call: Call, name: str = "index") -> Value:
+def index_vector(build: Builder, call: Call) -> Value:
     """Return indices; those without axes as one of size 1.
 
     Raises:
         Refuse: They are neither int32 nor int64, or their rank is unknown.
     """
-    places, rank = ranked(call, name)
+    places, rank = ranked(call, "index")
     if places.type_name not in ("int32", "int64"):
         raise Refuse(f"{places.name} must be int32 or int64; it is {places.type_name}")
     return places if rank else build.Unsqueeze(places, axes=[0])

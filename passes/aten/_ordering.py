@@ -6,7 +6,6 @@ from onnx import TensorProto
 from graphfix.authoring import Builder, Refuse, Value, need_type, size_of
 
 from ._axes import FLOATS, LOW_PRECISION
-from ._family import INT64
 
 SMALL = (
     TensorProto.BOOL,
@@ -75,10 +74,9 @@ def as_before(build: Builder, y: Value, x: Value) -> Value:
     return y if y.elem_type == x.elem_type else build.Cast(y, to=x.elem_type)
 
 
-def zeros_like(build: Builder, x: Value, elem_type: int = INT64) -> Value:
+def zeros_like(build: Builder, x: Value) -> Value:
     """Return zeros in the shape of `x`: what PyTorch gives as place of a scalar."""
     static = x.static_shape
-    dtype = np.dtype(np.int64) if elem_type == INT64 else x.dtype
     if static is not None:
-        return build.constant(np.zeros(static, dtype))
-    return build.ConstantOfShape(build.Shape(x), value=np.zeros(1, dtype))
+        return build.constant(np.zeros(static, np.int64))
+    return build.ConstantOfShape(build.Shape(x), value=np.zeros(1, np.int64))

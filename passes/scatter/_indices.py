@@ -111,15 +111,15 @@ def rounds_of(positions: Array, reduction: str) -> list[Array]:
     return [np.flatnonzero(turns == turn) for turn in range(count)]
 
 
-def known_shape(value: Value, what: str) -> tuple[int | str | None, ...]:
-    """Return the shape of a value.
+def known_shape(data: Value) -> tuple[int | str | None, ...]:
+    """Return the shape of the data.
 
     Raises:
         Refuse: Its rank is unknown.
     """
-    if value.shape is None:
-        raise Refuse(f"the rank of the {what} must be known")
-    return tuple(value.shape)
+    if data.shape is None:
+        raise Refuse("the rank of the data must be known")
+    return tuple(data.shape)
 
 
 def fixed(dims: Dims, what: str) -> tuple[int, ...]:
@@ -222,7 +222,7 @@ def regrouped(build: Builder, value: Value, lead: Sequence[int], data: Value, sk
     The Reshape is static where at most one of the dimensions is unknown; else its shape is
     computed from that of the data.
     """
-    dims = known_shape(data, "data")[skip:]
+    dims = known_shape(data)[skip:]
     wanted = (*lead, *dims)
     have = value.shape
     if have is not None and len(have) == len(wanted) and all(map(same_dim, have, wanted)):

@@ -77,7 +77,7 @@ def scatter_reduction_elimination(node: NodeView, build: Builder) -> Value:
             raise Refuse(_COMPUTED)
         sum_ = combined(build, reduction, build.GatherND(data, indices), updates)
         return build.ScatterND(data, indices, sum_)
-    dims = known_shape(data, "data")
+    dims = known_shape(data)
     axis = axis_of(node, len(dims))
     if known is not None and not _once_each(known, axis, dims[axis]):
         return _elements(build, data, known, updates, axis, reduction)
@@ -90,7 +90,7 @@ def scatter_reduction_elimination(node: NodeView, build: Builder) -> Value:
 
 
 def _tuples(build: Builder, data: Value, indices: Array, updates: Value, reduction: str) -> Value:
-    rows = rows_of(indices, known_shape(data, "data"))
+    rows = rows_of(indices, known_shape(data))
     rounds = rounds_of(rows, reduction)
     lead = indices.shape[:-1]
     if len(rounds) == 1:
@@ -107,7 +107,7 @@ def _tuples(build: Builder, data: Value, indices: Array, updates: Value, reducti
 def _gathered(build: Builder, data: Value, rows: Array, lead: tuple[int, ...]) -> Value:
     """Emit what lies at the index tuples, in the shape of the updates."""
     depth = rows.shape[1]
-    dims = known_shape(data, "data")[:depth]
+    dims = known_shape(data)[:depth]
     if depth == 1:
         return build.Gather(data, rows.reshape(lead), axis=0)
     if all(isinstance(dim, int) for dim in dims):
@@ -128,7 +128,7 @@ def _elements(
     build: Builder, data: Value, indices: Array, updates: Value, axis: int, reduction: str
 ) -> Value:
     """Emit the rounds on flattened data; what a round writes has no regular shape."""
-    sizes = fixed(known_shape(data, "data"), "data")
+    sizes = fixed(known_shape(data), "data")
     positions = element_positions(normalised(indices, sizes[axis]), axis, sizes)
     flat = data if len(sizes) == 1 else build.Reshape(data, [-1])
     listed = updates if updates.rank == 1 else build.Reshape(updates, [-1])

@@ -68,7 +68,7 @@ def scatterelements_to_where(node: NodeView, build: Builder) -> Value:
 
 def _write(node: NodeView, build: Builder, data: Value, updates: Value, reduction: str) -> Value:
     indices = node.need(1)
-    dims = known_shape(data, "data")
+    dims = known_shape(data)
     axis = axis_of(node, len(dims))
     limit = int(build.option("max_elements"))
     line = _along_axis(indices, axis, dims)

@@ -45,7 +45,7 @@ from ._indices import Array, fixed, known_shape, reduction_of, regrouped, rows_o
 def scatternd_to_scatterelements(node: NodeView, build: Builder) -> Value:
     """Return the data with the updates written by ScatterElements."""
     data, indices, updates = node.need(0), node.need(1), node.need(2)
-    dims = known_shape(data, "data")
+    dims = known_shape(data)
     depth = needed(indices.dim(-1), "the number of axes that the indices name must be known")
     if not 1 <= depth <= len(dims):
         raise Refuse("the indices must fit the rank of the data; they do not")

@@ -47,7 +47,7 @@ _END = np.iinfo(np.int64).max
 def scatternd_to_slice_concat(node: NodeView, build: Builder) -> Value:
     """Return the data with the block replaced by the updates."""
     data, updates = node.need(0), node.need(2)
-    dims = known_shape(data, "data")
+    dims = known_shape(data)
     rows = rows_of(build.need_const(node.need(1), "the index"), dims)
     block = _block(rows)
     sizes = [end - start for start, end in block]

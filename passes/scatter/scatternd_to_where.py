@@ -56,7 +56,7 @@ from ._masking import MAX_ELEMENTS, broadcast_write, masked_write, refuse_large
 def scatternd_to_where(node: NodeView, build: Builder) -> Value:
     """Return the data where the mask is false, the updates where it is true."""
     data = node.need(0)
-    dims = known_shape(data, "data")
+    dims = known_shape(data)
     rows = rows_of(build.need_const(node.need(1), "the index"), dims)
     count, depth = rows.shape
     named = fixed(dims[:depth], "data")

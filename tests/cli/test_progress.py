@@ -1,4 +1,4 @@
-"""Hooks: a stopwatch that adds up, and a bar for people who wait."""
+"""Hooks: a bar for people who wait, and none where nobody does."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ import pytest
 import graphfix
 from graphfix.cli.console import style_for
 from graphfix.cli.progress import ProgressHook, progress_hooks
-from graphfix.pipeline import hooks
-from graphfix.pipeline.hooks import Hook, SilentHook, TimingHook, progress_reported
+from graphfix.pipeline.hooks import Hook, SilentHook, progress_reported
 from graphfix.proving.sites.cases import WATCHING, Counted, Log, watched
 from graphfix.rendering.style import PLAIN
 from graphfix.report import Certificate, Outcome, Status, Verdict
@@ -34,18 +33,6 @@ def watch(hook: Hook) -> None:
     hook.progress(1, 4)
     hook.pass_done(Outcome("mod-elimination", Status.APPLIED))
     hook.progress(4, 4)
-
-
-def test_seconds_add_up_by_stage(monkeypatch: pytest.MonkeyPatch) -> None:
-    ticks = iter([1.0, 3.0, 3.0, 7.0, 7.0, 7.5])
-    monkeypatch.setattr(hooks, "perf_counter", lambda: next(ticks))
-    hook = TimingHook()
-    assert hook.seconds == {}
-    for name in ("load", "check", "load"):
-        hook.stage(name)
-    hook.end()
-    hook.end()
-    assert hook.seconds == {"load": 2.5, "check": 4.0}
 
 
 def test_the_silent_hook_is_a_hook() -> None:
@@ -145,7 +132,7 @@ def test_the_bar_names_the_node_and_the_time_left() -> None:
 
 
 def test_hooks_that_ask_for_nothing_cost_nothing() -> None:
-    assert progress_reported([SilentHook(), TimingHook()]) is None
+    assert progress_reported([SilentHook()]) is None
     with watched(Path("absent"), None, []):
         pass
 

@@ -54,10 +54,6 @@ _SMALL = {
 }
 
 
-# Indices of the first axis of the first input.
-_ROWS = frozenset({("CropAndResize", 2), ("GatherBlockQuantized", 1), ("TorchEmbedding", 1)})
-
-
 def draw(
     uses: Sequence[Use], shape: tuple[int, ...], dims: Dims, rng: np.random.Generator
 ) -> Array | None:
