@@ -7,7 +7,6 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -62,10 +61,11 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-@pytest.fixture(autouse=True)
-def _limits_of_a_command_end_with_it() -> Iterator[None]:  # pyright: ignore[reportUnusedFunction]
-    """Reset what a command in this process has sent to children: later tests need time, too."""
-    yield
+def pytest_runtest_logfinish() -> None:
+    """Reset what a command in this process has sent to children: later tests need time, too.
+
+    As a fixture it takes 0.07 ms more of each test.
+    """
     for name in (DEADLINE, ENGINE_MEMORY, ENGINE_SECONDS):
         os.environ.pop(name, None)
 
