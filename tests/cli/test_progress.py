@@ -1,4 +1,4 @@
-"""Hooks: a bar for people who wait, and none where nobody does."""
+"""Hooks: a bar for people who wait, and none where no one does."""
 
 from __future__ import annotations
 
