@@ -164,9 +164,62 @@ def test_a_table_that_is_cut_at_its_end_is_read_from_the_position() -> None:
     checked(edits.static_cache(small.decoder(body), 48))
 
 
+SINK = """[sinks] more = Concat <axis = 3> (scores, sink)
+  r = Softmax (more)
+  [back] weights = Slice (r, from0, before_last, at_3)"""
+SINKS = {"sink": np.ones((1, small.HEADS, 1, 1), np.float32), "at_3": np.array([3])}
+SINKS |= {"from0": np.array([0]), "before_last": np.array([-1])}
+
+
+def test_the_score_of_a_sink_comes_after_all_places() -> None:
+    masked = small.PLAIN.replace("[shares] weights = Softmax (hidden)", SINK)
+    masked = masked.replace("Concat <axis = 3> (scores,", "Concat <axis = 3> (hidden,")
+    found = edits.static_cache(small.decoder(masked, tokens="1", more=SINKS), 48)
+    assert found.exit_code == 0
+    graph = found.model.to_proto().graph
+    joined = next(node for node in graph.node if node.name == "sinks")
+    assert list(joined.input)[1] == "sink"
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (
+            small.UNMASKED.replace("[shares] weights = Softmax (scores)", SINK),
+            "Softmax 'r?' is over more than the places of a cache",
+        ),
+        (
+            small.PLAIN.replace("[shares] weights = Softmax (hidden)", SINK)
+            .replace("Concat <axis = 3> (scores,", "Concat <axis = 3> (hidden,")
+            .replace("Slice (r, from0, before_last,", "Slice (r, from1, ends_,"),
+            "Slice 'back' cuts axis 3, where something comes after all places",
+        ),
+    ],
+)
+def test_a_sink_in_another_place_is_refused(body: str, why: str) -> None:
+    more = SINKS | {"from1": np.array([1]), "ends_": np.array([2**62])}
+    inputs = (small.MASK,) if "hidden" in body else ()
+    with pytest.raises(UsageError, match=f"^--static-cache 48: {why}"):
+        edits.static_cache(small.decoder(body, inputs, tokens="1", more=more), 48, verify="off")
+
+
+def test_a_model_that_no_engine_runs_is_not_shown_to_be_wrong() -> None:
+    body = small.PLAIN.replace("logits = MatMul (o, head)", "e = MatMul (o, head) y = Round (e)")
+    body += " c = Cast <to = 6> (y) d = Round (c) logits = Cast <to = 1> (d)"
+    model = small.decoder(body)
+    (proof,) = edits.static_cache(model, 48).proofs
+    assert proof.verification.status is Verdict.INCONCLUSIVE
+    assert proof.verification.reason.startswith("the model does not run")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
+        (
+            "q = MatMul",
+            "pe = Add (ps, ss) [odd] cut = Slice (short, ps, pe) q = MatMul",
+            "Slice 'odd' cuts a table for 20 places, fewer than 48",
+        ),
         (
             "mixed = MatMul",
             "[twice] d = Concat <axis = 3> (weights, weights) e = ReduceMax (d) mixed = MatMul",
@@ -196,7 +249,8 @@ def test_a_table_that_is_cut_at_its_end_is_read_from_the_position() -> None:
 )
 def test_what_is_not_understood_is_refused(old: str, new: str, why: str) -> None:
     assert old in small.UNMASKED
-    model = small.decoder(small.UNMASKED.replace(old, new), ())
+    short = {"short": np.ones((20, 3), np.float32)}
+    model = small.decoder(small.UNMASKED.replace(old, new), (), more=short)
     with pytest.raises(UsageError, match=f"^--static-cache 48: {why}"):
         edits.static_cache(model, 48, verify="off")
 

@@ -95,7 +95,7 @@ def answer(folder: Path, asked: Interface, _: Limits) -> Decoded:
         start = _Start(asked)
         caches = {past: start.caches[past].take(range(0), axis) for past, _, axis in asked.caches}
     except Exception as error:
-        return Decoded(failure=_line(error), ours=True)
+        return Decoded(failure=_line(error), ours=_opens(asked))
     try:
         given, wanted = _chosen(asked, start, dict(caches))
         noise = _noise(asked, start, dict(caches), given, wanted)
@@ -106,6 +106,15 @@ def answer(folder: Path, asked: Interface, _: Limits) -> Decoded:
     except Exception as error:
         return Decoded(failure=_line(error), ours=True)
     return _compared(wanted, found, noise)
+
+
+def _opens(asked: Interface) -> bool:
+    """Say whether the model can be run at all."""
+    try:
+        _Session(asked.model, mapped=asked.mapped)
+    except Exception:
+        return False
+    return True
 
 
 def _line(error: Exception) -> str:

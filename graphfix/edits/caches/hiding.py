@@ -83,6 +83,8 @@ class Hiding:
             return
         if grown != [rank - 1] or axis not in (-1, rank - 1):
             raise Unclear("is not over the last axis, which alone must grow")
+        if self._read.as_size(self._read.sizes(scores, rank - 1)) != self._read.length:
+            raise Unclear("is over more than the places of a cache")
         if rank < 2 or set(self._read.sizes(scores, rank - 2)) != {self._read.new}:
             raise Unclear("must have a row for each new token")
         kind = self._read.read[0].kinds.get(scores)

@@ -56,6 +56,8 @@ def cut(node: NodeProto, readings: Readings, at: Position) -> None:
         if {first for first, _ in bounds} == {0} and whole is not None:
             kept.append((0, int(whole), axis, 1))
             continue
+        if len(set(sizes)) > 1 and readings.as_size(sizes) is None:
+            raise Unclear(f"cuts axis {axis}, where something comes after all places")
         x = at.add("Gather", x, _rows(readings, at, axis, bounds, known_sizes[0]), axis=axis)
     if kept:
         columns = [at.constant(np.array(part, np.int64)) for part in zip(*kept, strict=True)]
@@ -74,6 +76,8 @@ def _rows(
     line = readings.line([first for first, _ in bounds])
     lengths = [last - first for first, last in bounds]
     count = readings.as_size(lengths)
+    if (line is None or count is None) and size < readings.length and _ends(bounds, size):
+        raise Unclear(f"cuts a table for {size} places, fewer than {readings.length}")
     if line is None or count is None:
         said = [
             f"{first}:{last} of axis {axis} for a past of {reading.past}"
@@ -86,3 +90,9 @@ def _rows(
     if len(set(lengths)) > 1:  # places that nothing was put at yet may be past the end
         rows = at.add("Min", rows, at.constant(np.array([size - 1])))
     return rows
+
+
+def _ends(bounds: Sequence[tuple[int, int]], size: int) -> bool:
+    """Say whether the longest past is cut at an end of a table, and shorter ones are not."""
+    first, last = bounds[0], bounds[-1]
+    return last in ((size, size), (0, size)) and first != last

@@ -188,6 +188,8 @@ class Writer:
             return False
         sizes = [self._read.sizes(name, axis) for name in node.input]
         past = [reading.past for reading in self._read.read]
+        if self._adds_to_all(sizes):
+            return False
         if len(sizes) != 2 or sizes[0] != past or set(sizes[1]) != {self._read.new}:
             raise Unclear("joins other than the past and what is new")
         cache, fresh = node.input
@@ -199,6 +201,11 @@ class Writer:
             helper.make_node("Where", [inside, fresh, cache], node.output, name=node.name)
         )
         return True
+
+    def _adds_to_all(self, sizes: Sequence[Sequence[int | None]]) -> bool:
+        """Say whether something comes after all places, as the score of an attention sink does."""
+        total = [reading.past + self._read.new for reading in self._read.read]
+        return list(sizes[0]) == total and all(len(set(size) - {None}) == 1 for size in sizes[1:])
 
     def _check_from_the_front(self, node: NodeProto) -> None:
         """Check that no place is counted from an end that moves.
