@@ -268,14 +268,69 @@ def test_a_concat_of_the_past_alone_is_gone_through() -> None:
     checked(edits.static_cache(small.decoder(body), 48))
 
 
-def test_angles_must_reach_as_far_as_the_cache() -> None:
+def angles(rows: int) -> np.ndarray[Any, Any]:
+    """Return places times frequencies, as float32 multiplies them."""
+    frequencies = (100.0 ** -(np.arange(8) / 8)).astype(np.float32)
+    return np.arange(rows, dtype=np.float32)[:, None] * frequencies
+
+
+def turning(cosines: np.ndarray[Any, Any], sines: np.ndarray[Any, Any]) -> ModelProto:
     body = small.GROUPED.replace("total32)", "total32, cosines, sines)")
     body = body.replace("<num_heads", "<do_rotary = 1, num_heads")
-    angles = np.linspace(0, 1, 45 * 8, dtype=np.float32).reshape(45, 8)
-    model = small.decoder(body, more={"cosines": np.cos(angles), "sines": np.sin(angles)})
+    return small.decoder(body, more={"cosines": cosines, "sines": sines})
+
+
+@pytest.mark.parametrize("scale", [1, 1.25])
+def test_tables_of_angles_get_rows_for_all_places(scale: float) -> None:
+    table = angles(48).astype(np.float64)
+    wanted = [(scale * x).astype(np.float32) for x in (np.cos(table), np.sin(table))]
+    found = edits.static_cache(turning(wanted[0][:40], wanted[1][:40]), 48)
+    assert found.steps[0].said[-1] == "2 tables of angles got rows for 48 places"
+    stored = {t.name: numpy_helper.to_array(t) for t in checked(found).graph.initializer}
+    for name, array in zip(("cosines", "sines"), wanted, strict=True):
+        np.testing.assert_array_equal(stored[name][:40], array[:40])
+        np.testing.assert_allclose(stored[name][40:], array[40:], rtol=0, atol=1e-5)
+    edits.static_cache(turning(wanted[0], wanted[1]), 48)
+
+
+def test_tables_of_other_angles_must_reach_as_far_as_the_cache() -> None:
+    odd = np.linspace(0, 1, 45 * 8, dtype=np.float32).reshape(45, 8)
+    model = turning(np.cos(odd), np.sin(odd))
     checked(edits.static_cache(model, 45, 6))
     with pytest.raises(UsageError, match="'attn' has angles for 45 places, fewer than 46"):
         edits.static_cache(model, 46)
+    for cosines, sines in ((np.cos(angles(45)), odd), (odd, odd), (2 * odd, odd)):
+        with pytest.raises(UsageError, match="'attn' has angles for 45 places, fewer than 46"):
+            edits.static_cache(turning(cosines, sines), 46, verify="off")
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+@pytest.mark.parametrize("first", [np.sin, np.cos])
+def test_sines_and_cosines_in_one_table_get_rows_too(first: Any, dtype: Any) -> None:
+    second = np.cos if first is np.sin else np.sin
+    whole = np.concatenate([first(angles(64)), second(angles(64))], axis=1).astype(dtype)
+    body = small.PLAIN.replace("place = Gather (wpe, places)", TABLE)
+    model = small.decoder(body, more={"table": whole[:44], "twice": np.array([1, 2])})
+    found = edits.static_cache(model, 64)
+    assert found.steps[0].said[-1] == "1 tables of angles got rows for 64 places"
+    stored = {t.name: numpy_helper.to_array(t) for t in checked(found).graph.initializer}
+    np.testing.assert_allclose(
+        stored["table"], whole, rtol=0, atol=1e-5 if dtype == np.float32 else 2e-3
+    )
+
+
+TABLE = """[rows] short = Gather (table, places)
+  single = Cast <to = 1> (short)
+  place = Tile (single, twice)"""
+
+
+def test_rows_that_were_learned_must_reach_as_far_as_the_cache() -> None:
+    learned = np.random.default_rng(1).standard_normal((44, 16), np.float32)
+    body = small.PLAIN.replace("place = Gather (wpe, places)", TABLE)
+    model = small.decoder(body, more={"table": learned, "twice": np.array([1, 2])})
+    checked(edits.static_cache(model, 44))
+    with pytest.raises(UsageError, match="Gather 'rows' has rows for 44 places, fewer than 48"):
+        edits.static_cache(model, 48)
 
 
 def test_models_that_have_no_such_cache_are_refused() -> None:

@@ -10,6 +10,7 @@ from onnx import ModelProto, TensorProto, ValueInfoProto, helper
 from graphfix.edits.caches.decoder import Cache, Decoder, decoder_of
 from graphfix.edits.caches.position import Position, derive
 from graphfix.edits.caches.readings import Reading, Readings, read_at
+from graphfix.edits.caches.tables import reaching
 from graphfix.edits.caches.writing import Writer
 from graphfix.edits.declared_sizes import dims_of
 from graphfix.errors import UsageError
@@ -38,6 +39,7 @@ class StaticForm(Struct, frozen=True):
         position: The input for the position.
         masked: How many Softmaxes got a mask.
         unguarded: How many nodes are gone that give 0 where a Softmax is over nothing.
+        longer: How many tables of angles got rows for all places.
     """
 
     proto: ModelProto
@@ -45,6 +47,7 @@ class StaticForm(Struct, frozen=True):
     position: str
     masked: int
     unguarded: int
+    longer: int
 
 
 def plain(proto: ModelProto, base_dir: str) -> ModelProto:
@@ -112,7 +115,8 @@ def static_form(proto: ModelProto, base_dir: str, length: int, new: int, where: 
     graph.input.append(helper.make_tensor_value_info(at.name, TensorProto.INT64, [1]))
     graph.output.extend(_declared(proto.graph.output, sizes, decoder.caches, read[2], length))
     tidy = _run(result, base_dir, _TIDY)
-    return StaticForm(tidy, decoder, at.name, writer.hiding.masked, writer.hiding.unguarded)
+    tidy, longer = reaching(tidy, base_dir, at.name, new, length, where)
+    return StaticForm(tidy, decoder, at.name, writer.hiding.masked, writer.hiding.unguarded, longer)
 
 
 def _declared(

@@ -19,7 +19,6 @@ from graphfix.operators.table import SIZES
 # Operators that read a shape, which the cache is part of, and the total length.
 _SHAPED = frozenset({"ConstantOfShape", "Expand", "Reshape"})
 _TOTAL = (GROUPED, 6)
-_COSINES = 7  # an input of it
 _SLIDES = "sliding_window_cache"
 
 
@@ -80,16 +79,13 @@ class Writer:
         self._at.nodes.append(copy)
 
     def _check_grouped(self, node: NodeProto) -> None:
-        """Check that GroupQueryAttention can have a cache of that length.
+        """Check that the cache of GroupQueryAttention does not slide.
 
         Raises:
-            Unclear: It cannot.
+            Unclear: It does.
         """
         if any(a.name == _SLIDES and a.i for a in node.attribute):
             raise Unclear("has a cache that slides")
-        angles = self._read.sizes(node.input[_COSINES], 0) if len(node.input) > _COSINES else []
-        if angles and angles[0] is not None and angles[0] < self._read.length:
-            raise Unclear(f"has angles for {angles[0]} places, fewer than {self._read.length}")
 
     def _depends(self, name: str) -> bool:
         """Say whether the past has to do with a tensor: its length, or what is computed of it."""

@@ -71,6 +71,8 @@ def _said(form: StaticForm, length: int) -> list[str]:
     if form.unguarded:
         who = "1 Where is" if form.unguarded == 1 else f"{form.unguarded} Wheres are"
         said.append(f"{who} gone, for a Softmax over nothing: each token sees itself")
+    if form.longer:
+        said.append(f"{form.longer} tables of angles got rows for {length} places")
     return said
 
 
