@@ -161,7 +161,8 @@ def main() -> int:
     parser.add_argument("-o", "--output", type=Path, default=RESULTS / "static-caches-table.md")
     given = parser.parse_args()
     until = time.monotonic() + given.seconds
-    lines = given.rows.read_bytes().splitlines() if given.rows.exists() else []
+    kept: Path = given.rows
+    lines = kept.read_bytes().splitlines() if kept.exists() else []
     rows = [msgspec.json.decode(line, type=Row) for line in lines]
     done = {(row.exporter, row.name) for row in rows}
     for path in decoders(given.folders):
@@ -173,7 +174,7 @@ def main() -> int:
         is_run = drawn("/".join(who)) < given.share
         targets = (given.target or _TARGETS) if is_run else ()
         rows.append(row_of(path, given.length or _LENGTHS, targets))
-        with given.rows.open("ab") as stream:
+        with kept.open("ab") as stream:
             stream.write(msgspec.json.encode(rows[-1]) + b"\n")
         print(*who, rows[-1].said, rows[-1].ends, file=sys.stderr, flush=True)
     given.output.write_text("\n".join(page(rows)) + "\n", encoding="utf-8")

@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 import pytest
 from msgspec.structs import replace
-from onnx import ModelProto, external_data_helper, numpy_helper
+from onnx import ModelProto, external_data_helper, helper, numpy_helper
 
 from graphfix import UsageError, edits, load
 from graphfix.cli import main
@@ -167,8 +167,12 @@ def test_a_table_that_is_cut_at_its_end_is_read_from_the_position() -> None:
 SINK = """[sinks] more = Concat <axis = 3> (scores, sink)
   r = Softmax (more)
   [back] weights = Slice (r, from0, before_last, at_3)"""
-SINKS = {"sink": np.ones((1, small.HEADS, 1, 1), np.float32), "at_3": np.array([3])}
-SINKS |= {"from0": np.array([0]), "before_last": np.array([-1])}
+SINKS = {
+    "sink": np.ones((1, small.HEADS, 1, 1), np.float32),
+    "at_3": np.array([3]),
+    "from0": np.array([0]),
+    "before_last": np.array([-1]),
+}
 
 
 def test_the_score_of_a_sink_comes_after_all_places() -> None:
@@ -311,6 +315,10 @@ def test_sines_and_cosines_in_one_table_get_rows_too(first: Any, dtype: Any) -> 
     whole = np.concatenate([first(angles(64)), second(angles(64))], axis=1).astype(dtype)
     body = small.PLAIN.replace("place = Gather (wpe, places)", TABLE)
     model = small.decoder(body, more={"table": whole[:44], "twice": np.array([1, 2])})
+    table = next(t for t in model.graph.initializer if t.name == "table")
+    if dtype == np.float16:  # as a node
+        model.graph.initializer.remove(table)
+        model.graph.node.insert(0, helper.make_node("Constant", [], ["table"], value=table))
     found = edits.static_cache(model, 64)
     assert found.steps[0].said[-1] == "1 tables of angles got rows for 64 places"
     stored = {t.name: numpy_helper.to_array(t) for t in checked(found).graph.initializer}
@@ -330,6 +338,22 @@ def test_rows_that_were_learned_must_reach_as_far_as_the_cache() -> None:
     model = small.decoder(body, more={"table": learned, "twice": np.array([1, 2])})
     checked(edits.static_cache(model, 44))
     with pytest.raises(UsageError, match="Gather 'rows' has rows for 44 places, fewer than 48"):
+        edits.static_cache(model, 48)
+
+
+def test_elements_that_are_taken_by_the_position_must_reach_as_far() -> None:
+    elements = """every = Expand (places, wide_at)
+  across = Transpose (table)
+  [rows] short = GatherElements <axis = 1> (across, every)
+  single = Transpose (short)
+  place = Tile (single, twice)"""
+    more = {"table": np.ones((44, 16), np.float32), "twice": np.array([1, 2])}
+    more |= {"wide_at": np.array([16, 1])}
+    body = small.PLAIN.replace("place = Gather (wpe, places)", elements)
+    model = small.decoder(body, more=more)
+    checked(edits.static_cache(model, 44))
+    match = "GatherElements 'rows' has rows for 44 places, fewer than 48"
+    with pytest.raises(UsageError, match=match):
         edits.static_cache(model, 48)
 
 

@@ -11,14 +11,15 @@ from onnx import ModelProto, NodeProto, TensorProto, numpy_helper
 
 from graphfix.edits.caches.readings import Reading, read_at
 from graphfix.errors import UsageError
-from graphfix.ir.protos import called, copied, normal_domain
+from graphfix.ir.protos import called, constant_of_node, copied, normal_domain
 from graphfix.ir.storage.weights import load_array
 
 Array = np.ndarray[Any, Any]
 _MICROSOFT = "com.microsoft"
-# Where an operator is told which rows to take, and of which tables; of all places without that.
+# The input that says which rows an operator takes (None: one for each place), and the tables.
 _TABLES: dict[tuple[str, str], tuple[int | None, tuple[int, ...]]] = {
     ("", "Gather"): (1, (0,)),
+    ("", "GatherElements"): (1, (0,)),
     ("", "RotaryEmbedding"): (3, (1, 2)),
     (_MICROSOFT, "RotaryEmbedding"): (1, (2, 3)),
     (_MICROSOFT, "GroupQueryAttention"): (None, (7, 8)),
@@ -31,7 +32,7 @@ class _Short(Struct, frozen=True):
 
     Attributes:
         node: Who reads it.
-        names: The table or both.
+        names: The table or both; none where other than rows are taken.
         rows: How many it has.
     """
 
@@ -66,12 +67,15 @@ def reaching(
     if not short:
         return proto, 0
     stored = {tensor.name: tensor for tensor in proto.graph.initializer}
+    made_by = {node.output[0]: constant_of_node(node) for node in proto.graph.node}
+    stored |= {name: tensor for name, tensor in made_by.items() if tensor is not None}
     longer: dict[str, TensorProto] = {}
     for each in short:
-        if set(each.names) <= set(longer):
+        if each.names and set(each.names) <= set(longer):
             continue
         arrays = [load_array(stored[n], base_dir) for n in each.names if n in stored]
-        made = _extended(arrays, length) if len(arrays) == len(each.names) else None
+        found = bool(arrays) and len(arrays) == len(each.names)
+        made = _extended(arrays, length) if found else None
         if made is None:
             who = called(each.node.op_type, each.node.name, each.node.output)
             what = "angles" if len(each.names) > 1 else "rows"
@@ -81,8 +85,11 @@ def reaching(
         for name, array in zip(each.names, made, strict=True):
             longer[name] = numpy_helper.from_array(np.ascontiguousarray(array), name)
     result = copied(proto)
-    result.graph.ClearField("initializer")
-    result.graph.initializer.extend(longer.get(n, tensor) for n, tensor in stored.items())
+    for part in ("node", "initializer"):
+        result.graph.ClearField(part)
+    kept = [tensor for tensor in proto.graph.initializer if tensor.name not in longer]
+    result.graph.initializer.extend((*kept, *longer.values()))
+    result.graph.node.extend(n for n in proto.graph.node if n.output[0] not in longer)
     return result, len(longer)
 
 
@@ -90,9 +97,11 @@ def _short(proto: ModelProto, reading: Reading, length: int) -> Iterator[_Short]
     for node in proto.graph.node:
         places, tables = _TABLES.get((normal_domain(node.domain), node.op_type), (None, ()))
         names = tuple(node.input[at] for at in tables if at < len(node.input))
-        if not all(names) or not names or any(a.name == "axis" and a.i for a in node.attribute):
+        shape = reading.shapes.get(names[0]) if names and all(names) else None
+        if not shape:
             continue
-        rows = (reading.shapes.get(names[0]) or (None,))[0]
+        axis = next((a.i for a in node.attribute if a.name == "axis"), 0) % len(shape)
+        rows = shape[axis]
         asked = length
         if places is not None:
             at = reading.values.get(node.input[places]) if places < len(node.input) else None
@@ -100,7 +109,7 @@ def _short(proto: ModelProto, reading: Reading, length: int) -> Iterator[_Short]
                 continue
             asked = int(at.max()) + 1
         if rows is not None and rows < asked:
-            yield _Short(node, names, rows)
+            yield _Short(node, () if axis else names, rows)
 
 
 def _extended(tables: list[Array], length: int) -> list[Array] | None:
@@ -115,9 +124,11 @@ def _extended(tables: list[Array], length: int) -> list[Array] | None:
     if len(tables) == 1:
         if tables[0].shape[1] % 2:
             return None
-        both = np.split(tables[0], 2, axis=1)
-        is_turned = bool((both[0][0] == 0).all())  # sines of 0 come first
-        found = _both_extended(*(reversed(both) if is_turned else both), length)
+        one, other = np.split(tables[0], 2, axis=1)
+        is_turned = bool((one[0] == 0).all())  # sines of 0 come first
+        if is_turned:
+            one, other = other, one
+        found = _both_extended(one, other, length)
         if found is None:
             return None
         return [np.concatenate(found[::-1] if is_turned else found, axis=1)]
