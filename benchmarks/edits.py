@@ -1,6 +1,6 @@
 """Every edit on networks of the open corpus: does the result load, is what it promises shown?
 
-    python -m benchmarks.edits CORPUS [--pattern P] [--rows FILE] [-o FILE]
+    python -m benchmarks.edits CORPUS [--pattern P] [--edit NAME ...] [--rows FILE] [-o FILE]
 
 CORPUS is a folder of models (`../shared/corpus/open`). For each network the edits are chosen from
 what it has: its first input and output, a tensor in the middle that all goes through, a node that
@@ -83,6 +83,26 @@ OTHERS = (
     "thirdparty/piper--silero_vad.onnx",
     "thirdparty/onnxruntime--squeezenet_tensor_input.onnx",
     "exported/convnext__dynamo__op18.onnx",
+)
+# Networks with a cache, a suppression, the head of a detector, or rows whose number data decides.
+SPECIAL = (
+    "exported/deformable_detr__ts__op17.onnx",
+    "exported/detr__ts__op14.onnx",
+    "exported/detr__ts__op17.onnx",
+    "exported/expand_as_arange__ts__op9.onnx",
+    "exported/fast_nms_mask__dynamo__op18.onnx",
+    "exported/fast_nms_mask__ts__op17.onnx",
+    "exported/mask_assign__dynamo__op18.onnx",
+    "exported/nms_end2end__ts__op11.onnx",
+    "exported/nms_end2end__ts__op13.onnx",
+    "exported/nms_end2end__ts__op17.onnx",
+    "exported/nonzero__dynamo__op18.onnx",
+    "exported/nonzero__ts__op17.onnx",
+    "exported/where_nonzero_form__dynamo__op18.onnx",
+    "exported/where_nonzero_form__ts__op17.onnx",
+    "thirdparty/onnxruntime--attention_past_state.u8s8.onnx",
+    "thirdparty/onnxruntime--gpt2_past.onnx",
+    "thirdparty/onnxruntime--simplified_ssd.onnx",
 )
 WANTED = 10
 
@@ -167,6 +187,21 @@ def edits_of(net: Network) -> Iterator[tuple[str, Chosen]]:
     yield "set", lambda: net.first_possible(set_to)
     yield "weights", lambda: _scaled_weights(net)
     yield "to float16", lambda: net.first_possible([edits.To("float16")])
+    yield "to float16 for trt10", lambda: net.first_possible([edits.To("float16", target="trt10")])
+    yield from special(net)
+
+
+def special(net: Network) -> Iterator[tuple[str, Chosen]]:
+    """Yield the edits of what few networks have: caches, suppressions, heads, rows by data."""
+    ops = {node.op_type for node in net.proto.graph.node}
+    has_cache = any("past" in info.name for info in net.inputs)
+    yield "static-cache", lambda: edits.StaticCache(64) if has_cache else None
+    rows = (node.output[0] for node in net.proto.graph.node if node.op_type == "NonZero")
+    of_data = next(rows, "")
+    yield "bound", lambda: edits.Bound(of_data, 8) if of_data else None
+    is_whole = "NonMaxSuppression" in ops
+    yield "detach-nms", lambda: edits.DetachNms() if is_whole else None
+    yield "attach-nms", lambda: None if is_whole else net.first_possible([edits.AttachNms()])
 
 
 def _scaled_weights(net: Network) -> edits.Edit | None:
@@ -255,6 +290,15 @@ def table(rows: Sequence[Row]) -> str:
         lines.append(f"| {option} | {' | '.join(texts)} | {_others(option, cells)} |")
     names = ", ".join(Path(name).stem for name in OTHERS)
     lines += ["", f"Others, where an edit fits fewer than ten of these: {names}."]
+    few = [row for row in rows if row.network in SPECIAL and row.edit in _SPECIAL]
+    if few:
+        lines += ["", "Edits that few networks have anything for:", ""]
+        lines += ["| network | edit | status |", "|---|---|---|"]
+        lines += [
+            f"| {Path(row.network).stem} | {row.edit} | {row.status} |"
+            for row in few
+            if row.status != "absent"
+        ]
     if freed:
         lines += [
             "",
@@ -284,12 +328,14 @@ def _others(option: str, cells: Mapping[tuple[str, str], Row]) -> str:
     return ", ".join(f"{number} {status}" for status, number in found.items())
 
 
+_SPECIAL = ("static-cache", "bound", "detach-nms", "attach-nms")
 _STATUSES = ("proved", "not shown", "wrong", "refused", "does not load", "absent")
 
 
 def _tasks(corpus: Path, pattern: str, folder: Path) -> Iterator[tuple[str, str, Chosen, Network]]:
     """Yield networks with what is to be done with them."""
-    for names, chosen in ((NETWORKS, edits_of), (FIXED, freed_batch), (OTHERS, edits_of)):
+    kinds = ((NETWORKS, edits_of), (FIXED, freed_batch), (OTHERS, edits_of), (SPECIAL, special))
+    for names, chosen in kinds:
         for name in names:
             if fnmatch.fnmatch(name, pattern):
                 net = Network(corpus / name, folder)
@@ -302,6 +348,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="benchmarks.edits")
     parser.add_argument("corpus", type=Path)
     parser.add_argument("--pattern", default="*")
+    parser.add_argument("--edit", nargs="*", help="only these")
     parser.add_argument("--rows", type=Path, default=Path("edits.jsonl"))
     parser.add_argument("-o", "--output", type=Path, default=RESULTS / "edits.md")
     asked = parser.parse_args()
@@ -312,7 +359,8 @@ def main() -> int:
         for name, option, choose, net in _tasks(asked.corpus, asked.pattern, Path(folder)):
             done = {row.edit for row in rows if row.network == name}
             enough = name in OTHERS and _measured(option, rows) >= WANTED
-            if option in done or (enough and option != "dynamic"):
+            is_asked = option in (asked.edit or [option])
+            if not is_asked or option in done or (enough and option != "dynamic"):
                 continue
             row = row_of(net, name, option, choose())
             rows.append(row)
