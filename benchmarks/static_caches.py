@@ -1,7 +1,7 @@
 """Give decoders caches of a fixed length, decode with them, and run the results for targets.
 
     python -m benchmarks.static_caches FOLDER... [--rows ROWS.jsonl] [--length 64 --length 1024]
-        [--target trt10 ...] [--share P] [--seconds S] [-o OUT.md]
+        [--target trt10 ...] [--share P] [--seconds S] > page.md
 
 Takes each decoder with a cache that is in a folder EXPORTER (as `benchmarks.pipelines.generate`
 makes them), but for merged ones, which are first parted. A row says what the proof of `graphfix
@@ -26,7 +26,6 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from benchmarks import RESULTS
 from benchmarks.pipelines.catalogue import drawn, half
 from graphfix import edits, save
 from graphfix.errors import GraphfixError
@@ -158,7 +157,6 @@ def main() -> int:
     parser.add_argument("--target", action="append")
     parser.add_argument("--share", type=float, default=1.0)
     parser.add_argument("--seconds", type=float, default=float("inf"))
-    parser.add_argument("-o", "--output", type=Path, default=RESULTS / "static-caches-table.md")
     given = parser.parse_args()
     until = time.monotonic() + given.seconds
     kept: Path = given.rows
@@ -177,7 +175,7 @@ def main() -> int:
         with kept.open("ab") as stream:
             stream.write(msgspec.json.encode(rows[-1]) + b"\n")
         print(*who, rows[-1].said, rows[-1].ends, file=sys.stderr, flush=True)
-    given.output.write_text("\n".join(page(rows)) + "\n", encoding="utf-8")
+    print("\n".join(page(rows)))
     return 0
 
 
