@@ -43,4 +43,5 @@ def test_a_row_of_a_file(tmp_path: Path) -> None:
     row = row_of(path, (48, 72), ())
     assert (row.exporter, row.name, row.side, row.ends) == ("hand", "gpt_oss", "seen", {})
     assert row.said["48"].startswith("32 of 32 tokens, ")
-    assert row.said["72"].startswith("refused: Gather 'place' has rows for 64 places, fewer than 72")
+    refused = "refused: Gather 'place' has rows for 64 places, fewer than 72"
+    assert row.said["72"].startswith(refused)
