@@ -23,7 +23,7 @@ def wrapped(model: Any) -> Any:
     torch: Any = import_module("torch")
     cache_of: Any = import_module("transformers").DynamicCache
 
-    class Flat(torch.nn.Module):
+    class Flat(torch.nn.Module):  # type: ignore[misc]  # of no known type
         model: Any
 
         def forward(self, *given: Any) -> tuple[Any, ...]:
