@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     )
     from graphfix.edits.options.sizes import Dim, Shape, dim, shape
     from graphfix.edits.options.split_by import SplitBy, split_by
+    from graphfix.edits.options.split_heads import SplitHeads, split_heads
     from graphfix.edits.options.split_off import SplitOff, split_off
     from graphfix.edits.options.static_cache import StaticCache, static_cache
     from graphfix.edits.options.subgraphs import ExtractBody, extract_body
@@ -88,6 +89,7 @@ _NAMES = {
     ),
     "graphfix.edits.options.sizes": "Dim Shape dim shape",
     "graphfix.edits.options.split_by": "SplitBy split_by",
+    "graphfix.edits.options.split_heads": "SplitHeads split_heads",
     "graphfix.edits.options.split_off": "SplitOff split_off",
     "graphfix.edits.options.static_cache": "StaticCache static_cache",
     "graphfix.edits.options.subgraphs": "ExtractBody extract_body",
@@ -133,6 +135,7 @@ __all__ = [
     "Shape",
     "Split",
     "SplitBy",
+    "SplitHeads",
     "SplitOff",
     "StaticCache",
     "SwapChannels",
@@ -171,6 +174,7 @@ __all__ = [
     "shape",
     "split",
     "split_by",
+    "split_heads",
     "split_off",
     "static_cache",
     "swap_channels",

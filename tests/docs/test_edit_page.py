@@ -45,6 +45,9 @@ OTHERS = {
     "<float[5, 4] table = {-3, 0, 2, 3, 2, -1, 2, -3, 0, -2, 2, -2, -2, -3, 2, -1, 3, 3, 2, 0}, "
     "float[4, 5] head = {-3, 2, 0, -2, 3, 0, -1, -2, -3, 3, 2, 2, 2, 2, 2, 3, -3, -2, -1, 0}> "
     "{ x = Gather (table, ids) h = Tanh (x) scores = MatMul (h, head) }",
+    "attention.onnx": "a (float[N, 2, S, 4] q, float[N, 2, 4, T] k, float[N, 2, T, 4] v) "
+    "=> (float[N, 2, S, 4] y) "
+    "{ s = MatMul (q, k) [shares] w = Softmax (s) y = MatMul (w, v) }",
     "negative.onnx": "n (float[N, 4] x) => (float[N, 4] y) { y = Neg (x) }",
     "absolute.onnx": "a (float[N, 4] x) => (float[N, 4] y) { y = Abs (x) }",
     "detector.onnx": "d (float[N, 7, 30] features) => (float[N, 7, 30] head) "
