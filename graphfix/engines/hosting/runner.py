@@ -62,6 +62,9 @@ class HostedRunner:
             NoDevice: The engine has taken the model, and has nothing here to run it on.
             EngineFailed: It does not load or run the model.
         """
+        listed = [name for name, value in feed.items() if isinstance(value, list)]
+        if listed:
+            raise EngineFailed(f"the sequence {listed[0]} cannot be given to it", where=self.name)
         shapes = {name: list(np.shape(value)) for name, value in feed.items()}
         if self._loaded is None or (self._static and shapes != self._loaded):
             self.load(shapes)

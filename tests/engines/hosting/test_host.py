@@ -164,6 +164,14 @@ def test_a_runner_says_what_is_missing_and_which_stage_refused(host: Host, tmp_p
         runner.run({"x": X})
 
 
+def test_a_sequence_is_given_to_no_other_process(host: Host, tmp_path: Path) -> None:
+    model = parser.parse_model(MODEL)
+    runner = HostedRunner(host, model, order(tmp_path, ""), parts=2, static=False)
+    parts = [np.zeros((2, 1), np.float32), np.zeros((2, 3), np.float32)]
+    with pytest.raises(EngineFailed, match="the sequence x cannot be given to it"):
+        runner.run({"x": parts})
+
+
 def test_an_engine_of_fixed_sizes_gets_the_model_again_for_other_sizes(
     host: Host, tmp_path: Path
 ) -> None:
