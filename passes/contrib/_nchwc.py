@@ -21,6 +21,7 @@ BLOCKS = (8, 16)
 GLOBAL = ("GlobalAveragePool", "GlobalMaxPool")
 POOLS = ("AveragePool", "MaxPool", *GLOBAL)
 SUM = 3  # the place of what Conv adds
+_APART = 5  # axes where blocks have an axis of their own: [n, c / block, h, w, block]
 
 
 class Conv(Struct, frozen=True):
@@ -159,6 +160,10 @@ def _channels(layout: Layout, node: NodeView) -> tuple[int | None, str]:
             sizes = [layout.channels.get(id(t)) for t in node.node.inputs]
             whole = [size for size in sizes if size is not None]
             known = sum(whole) if len(whole) == len(sizes) else None
+        elif node.op == "Reshape" and inner:
+            shape = node.need(1).array()
+            if shape is not None and shape.size == _APART and int(shape.flat[-1]) != block:
+                misfit = f"{int(shape.flat[-1])} channels in a block"
     elif node.op == "ReorderInput":
         channels = node.need(0).dim(-1 if node.attr("channels_last", 0) else 1)
         known = None if channels is None else -(-channels // block) * block
@@ -174,6 +179,18 @@ def _channels(layout: Layout, node: NodeView) -> tuple[int | None, str]:
     if known is not None and known % block and not misfit:
         misfit = f"{known} channels"
     return known, misfit
+
+
+def reshapes(layout: Layout, tensor: Tensor, *, apart: bool) -> list[int]:
+    """Return the shape that gives the blocks of a tensor an axis of their own, or takes it away.
+
+    Args:
+        layout: The layout of its graph.
+        tensor: What is reshaped; its channels are known.
+        apart: Whether the blocks have such an axis already.
+    """
+    channels = layout.channels[id(tensor)] or 0
+    return [0, channels, 0, 0] if apart else [0, channels // layout.block, 0, 0, layout.block]
 
 
 def kept_channels(layout: Layout, region: Sequence[NodeView]) -> dict[int, int]:

@@ -151,6 +151,7 @@ class _Writing:
         self._layout, self._kept = layout, kept
         self._plain: dict[int, Value] = {}
         self._extents: dict[int, tuple[Any, ...]] = {}
+        self._apart: set[int] = set()  # tensors whose blocks have an axis of their own
 
     def __call__(self, build: Builder, node: NodeView) -> Sequence[Value | None] | None:
         """Write one node; see `Editor.replace_together`."""
@@ -158,8 +159,11 @@ class _Writing:
         if self._layout.is_blocked(output):
             self._check_readers(output)
         if node.domain != nchwc.DOMAIN:
-            self._give(node, self._same(build, node))
+            write = self._reshaped if node.op == "Reshape" and not node.domain else self._same
+            self._give(node, write(build, node))
             return None
+        if any(id(tensor) in self._apart for tensor in node.node.inputs):
+            raise Refuse(f"{node.op} must read blocks without an axis of their own; they have one")
         if node.op == "ReorderOutput":
             return (self._in_order(build, node),)
         if node.op == "ReorderInput":
@@ -255,6 +259,19 @@ class _Writing:
         empty = None if build.opset >= 13 else np.zeros(0, np.float32)
         return build.Resize(self._x(node), empty, np.array(scales, np.float32), **how)
 
+    def _reshaped(self, build: Builder, node: NodeView) -> Value:
+        """Write what gives blocks an axis of their own, for operands that broadcast, or back."""
+        x, output = node.node.inputs[0], node.node.outputs[0]
+        apart = id(x) in self._apart
+        wanted = nchwc.reshapes(self._layout, x, apart=apart)
+        shape = [int(size) for size in build.need_const(node.need(1), "the shape").reshape(-1)]
+        if shape != wanted or node.attr("allowzero", 0):
+            raise Refuse(f"Reshape {node.name!r} must be to {wanted}; it is to {shape}")
+        if not apart:
+            self._apart.add(id(output))
+        self._extents[id(output)] = self._extents[id(x)]
+        return self._x(node)
+
     def _same(self, build: Builder, node: NodeView) -> Value:
         """Write an operator of each element, or a Concat of channels, on what is in order."""
         name = f"{node.domain}::{node.op}" if node.domain else node.op
@@ -263,8 +280,16 @@ class _Writing:
         inner = self._layout.blocked(node)
         output = node.node.outputs[0]
         extent = self._extents[id(inner[0])]
-        for tensor in inner[1:] if name != "Concat" else ():  # that has equal sizes, or none at all
-            self._check_extent(tensor, extent)
+        apart = [id(tensor) in self._apart for tensor in inner]
+        if any(apart):  # operands broadcast as those of ONNX do
+            if name == "Concat" or not all(apart):
+                raise Refuse(
+                    f"what {name} {node.name!r} reads must be alike; some blocks are apart"
+                )
+            self._apart.add(id(output))
+            extent = self._broadcast(inner)
+        for tensor in inner[1:] if name != "Concat" and not any(apart) else ():
+            self._check_extent(tensor, extent)  # Concat has equal sizes, or none at all
         self._extents[id(output)] = extent
         operands: list[Value | Array | None] = []
         for value in node.inputs:
@@ -280,6 +305,14 @@ class _Writing:
                 raise Refuse(f"blocked tensors must be joined along axis 1; they are along {axis}")
         attributes = {given: node.attr(given) for given in node.attributes}
         return build.multi(name, *operands, **attributes)[0]
+
+    def _broadcast(self, tensors: Sequence[Tensor]) -> tuple[Any, ...]:
+        """Return what says height and width of what tensors broadcast to."""
+        sides = zip(*(self._extents[id(tensor)] for tensor in tensors), strict=True)
+        return tuple(
+            side[0] if all(size == side[0] for size in side) else ("broadcast", *side)
+            for side in sides
+        )
 
     def _check_extent(self, tensor: Tensor, wanted: tuple[Any, ...]) -> None:
         if self._extents[id(tensor)] != wanted:

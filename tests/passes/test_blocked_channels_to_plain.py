@@ -307,6 +307,29 @@ def test_what_follows_outside_is_given_alike_to_the_proof() -> None:
     assert {tried.name for tried in site.certificate.sizes} == {"x", "q"}
 
 
+@both_blocks
+@pytest.mark.parametrize("sizes", ["2,12,5,6", "N,12,H,W"])
+def test_operands_that_broadcast_have_their_blocks_apart(block: int, sizes: str) -> None:
+    """Where heights or widths differ, onnxruntime gives blocks an axis of their own."""
+    w, whole = drawn(20, 12, 1, 1), up(20, block)
+    ends = f"g (float[{sizes}] x) => (float[N,20,I,J] y)"
+    blocked = model(
+        ends
+        + "{ r = com.microsoft.nchwc.ReorderInput (x) c = com.microsoft.nchwc.Conv (r, w)"
+        + "p = com.microsoft.nchwc.GlobalAveragePool (c) d = Reshape (c, five) "
+        + "q = Reshape (p, five) s = Sigmoid (q) m = Mul (d, s) n = Reshape (m, four)"
+        + "y = com.microsoft.nchwc.ReorderOutput <channels = 20> (n) }",
+        w=in_blocks(w, block),
+        five=np.array([0, whole // block, 0, 0, block]),
+        four=np.array([0, whole, 0, 0]),
+    )
+    plain = model(
+        ends + "{ c = Conv (x, w) p = GlobalAveragePool (c) s = Sigmoid (p) y = Mul (c, s) }", w=w
+    )
+    feed = {"x": drawn(2, 12, 5, 6)}
+    assert_plain(blocked, plain, feed, block, ["Conv", "GlobalAveragePool", "Sigmoid", "Mul"])
+
+
 def test_sizes_that_both_fit_need_the_option() -> None:
     w = drawn(32, 16, 1, 1)
     ends = "g (float[1,16,2,3] x) => (float[1,32,2,3] y)"
@@ -341,6 +364,15 @@ REFUSED = {
     "{ y = com.microsoft.nchwc.ReorderOutput <channels = 12> (x) }": "x must be blocked",
     "{ y = com.microsoft.nchwc.ReorderInput (x) }": "y must be read in its own graph alone",
     "{ r = com.microsoft.nchwc.ReorderInput (x) y = Neg (x) }": "nothing is",
+    "<int64[4] s = {0, 8, 0, 0}> { r = com.microsoft.nchwc.ReorderInput (x) a = Reshape (r, s) "
+    "y = com.microsoft.nchwc.ReorderOutput <channels = 12> (a) }": "must be to [0, 1, 0, 0, 16]",
+    "<int64[5] s = {0, 1, 0, 0, 16}> { r = com.microsoft.nchwc.ReorderInput (x) "
+    "a = Reshape (r, s) b = Mul (a, r) "
+    "y = com.microsoft.nchwc.ReorderOutput <channels = 12> (b) }": "some blocks are apart",
+    "<int64[5] s = {0, 1, 0, 0, 16}> { r = com.microsoft.nchwc.ReorderInput (x) "
+    "a = Reshape (r, s) y = com.microsoft.nchwc.ReorderOutput <channels = 12> (a) }": (
+        "must read blocks without an axis of their own"
+    ),
 }
 
 
