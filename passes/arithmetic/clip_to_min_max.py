@@ -4,7 +4,8 @@ What it does: Writes Clip as Max with its lower bound and Min with its upper one
     given.
 Why engines need it: OpenCV 4 computes another thing for Clip of integers without a word, and OpenCV
     5 refuses one that has only one bound: "Clip: unsupported depth in function 'typeMin'". TensorRT
-    7 takes constant bounds alone.
+    7 takes constant bounds alone. onnxruntime before 1.24 fails to load a Clip of an input of the
+    model that QuantizeLinear makes needless.
 Before: y = Clip (x, low, high)
 After:
     m = Max (x, low)
@@ -20,7 +21,8 @@ from graphfix.authoring import Builder, NodeView, Refuse, Value, need_elem_type,
 
 @rewrite(
     "Clip",
-    removes="dtype:Clip.int32 dtype:Clip.int64 const:Clip.min const:Clip.max",
+    removes="dtype:Clip.int32 dtype:Clip.int64 const:Clip.min const:Clip.max "
+    "form:Clip.before-quantize",
     emits="Max Min",
     since=11,
 )

@@ -5,11 +5,12 @@ Each was run here in the releases that its source names, with optimisations and 
 
 from __future__ import annotations
 
+import numpy as np
 from onnx import TensorProto
 
 from graphfix.engines.onnxruntime.rules.windows import misreads_ends
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import WRONG, Answer, rule
+from graphfix.engines.rule import REJECT, WRONG, Answer, rule
 from graphfix.ir.views import NodeView, Value
 
 _MEAN = "form:ReduceMean.fused"
@@ -194,6 +195,34 @@ def pad_before_counted_average(node: NodeView, target: Target) -> Answer:
     half = known.size // 2
     space = [*known[2:half], *known[half + 2 :]]
     return _is_padded_with_zeros(node) and misreads_ends([int(size) for size in space])
+
+
+@rule(
+    "Clip",
+    feature="form:Clip.before-quantize",
+    versions="ort-1.16..ort-1.23",
+    severity=REJECT,
+    text="Should be unreachable if CanRemoveNodeAndMergeEdges is in sync with the logic here",
+    source="seen here in 1.16.3, 1.20.1, 1.21.1, 1.22.1 and 1.23.2, not in 1.24.1, where the Clip"
+    " reads an input of the model",
+)
+def clipped_input_that_is_quantized(node: NodeView, target: Target) -> Answer:
+    """ONNX Runtime before 1.24 fails to join Clip of an input of the model with QuantizeLinear."""
+    x, quantizer = node.need(0), _only(node.output(0), "QuantizeLinear")
+    if quantizer is None or x.producer is not None:
+        return None
+    scale, zero, low, high = (
+        None if value is None else value.array()
+        for value in (quantizer.need(1), quantizer.input(2), node.input(1), node.input(2))
+    )
+    if scale is None or zero is None or low is None or high is None:
+        return None
+    if any(array.size != 1 for array in (scale, zero, low, high)):
+        return None
+    ends, step = np.iinfo(zero.dtype), float(scale.item())
+    first, last = ((int(end) - int(zero.item())) * step for end in (ends.min, ends.max))
+    slack = 1e-6 * max(1.0, abs(first), abs(last))
+    return float(low.item()) <= first + slack and last - slack <= float(high.item())
 
 
 def _is_padded_with_zeros(node: NodeView) -> bool:

@@ -11,7 +11,7 @@ from graphfix.engines.pool_windows import (
     window_begins_after,
 )
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import WRONG, Answer, Yes, rule
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.ir.views import NodeView
 
 
@@ -120,6 +120,25 @@ def images_with_channels_last(node: NodeView, target: Target) -> Answer:
     if x is None or y is None or len(x) != 4:
         return None
     return x[0] == y[0] and x[3] == y[3] and x[1] != y[1]
+
+
+@rule(
+    "Resize",
+    feature="attr:Resize.mode=cubic",
+    versions="..ort-1.21",
+    severity=REJECT,
+    text="'Cubic' mode only support 2-D inputs ('Bicubic') or 4-D inputs with the corresponding "
+    "outermost 2 scale values being 1 in the Resize operator",
+    source="measured with [1,8,8,3] by [1,2,2,1] on 1.16.3, 1.20.1, 1.21.1 and 1.22.1, the first"
+    " that runs it; 1.32 writes it where it moves a Transpose behind the Resize",
+)
+def cubic_with_channels_last(node: NodeView, target: Target) -> Answer:
+    """ONNX Runtime before 1.22 computes cubic Resize along the last two axes alone."""
+    x, y = node.need(0), node.output(0)
+    if node.attr("mode", "nearest") != "cubic" or x.rank != 4 or y is None:
+        return None
+    sizes = [(x.dim(axis), y.dim(axis)) for axis in (0, 1)]
+    return any(None not in pair and pair[0] != pair[1] for pair in sizes)
 
 
 def _output_sizes(node: NodeView) -> tuple[int, ...] | None:
