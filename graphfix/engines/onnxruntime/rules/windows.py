@@ -130,7 +130,7 @@ def images_with_channels_last(node: NodeView, target: Target) -> Answer:
     text="'Cubic' mode only support 2-D inputs ('Bicubic') or 4-D inputs with the corresponding "
     "outermost 2 scale values being 1 in the Resize operator",
     source="measured with [1,8,8,3] by [1,2,2,1] on 1.16.3, 1.20.1, 1.21.1 and 1.22.1, the first"
-    " that runs it; 1.32 writes it where it moves a Transpose behind the Resize",
+    " that runs it; 1.32 writes it where it moves a Transpose past the Resize",
 )
 def cubic_with_channels_last(node: NodeView, target: Target) -> Answer:
     """ONNX Runtime before 1.22 computes cubic Resize along the last two axes alone."""
