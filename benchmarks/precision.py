@@ -79,11 +79,9 @@ def _row(path: Path, converter: Path | None) -> Row:
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder) / "half.onnx"
             command = [str(converter), "-c", CONVERT, str(path), str(out)]
-            reported = subprocess.run(command, capture_output=True, text=True, check=False)
-            if reported.returncode:
-                theirs = (
-                    f"does not convert: {(reported.stderr.strip().splitlines() or [''])[-1][:80]}"
-                )
+            ran = subprocess.run(command, capture_output=True, text=True, check=False)
+            if ran.returncode:
+                theirs = f"does not convert: {(ran.stderr.strip().splitlines() or [''])[-1][:80]}"
             else:
                 other = ModelProto.FromString(out.read_bytes())
                 theirs = _said(_moved(before, other, model.base_dir, feeds))

@@ -35,7 +35,7 @@ def check(
     treat_as: Sequence[str] = (),
     no_fallback: bool = False,
 ) -> Findings:
-    """Return everything that blocks it of a model on a target, as a tuple.
+    """Return everything that blocks a model on a target, as a tuple.
 
     `treat_as` and `no_fallback` as for `run`.
 

@@ -313,8 +313,8 @@ def unmatched(declared: str | Pass, model: str | ModelProto) -> list[str]:
 def assert_unmatched(declared: str | Pass, model: str | ModelProto, reason: str) -> None:
     """Assert that a pattern matches nowhere, and that `reason` is reported for one position."""
     assert_untouched(declared, model)
-    reported = unmatched(declared, model)
-    assert any(reason in line for line in reported), reported
+    reasons = unmatched(declared, model)
+    assert any(reason in line for line in reasons), reasons
 
 
 def outputs_of(

@@ -145,11 +145,11 @@ def measure() -> Cost:
 
 def render(cost: Cost) -> str:
     """Return the measurement as Markdown."""
-    reported = ", ".join(f"{count} {status}" for status, count in sorted(cost.statuses.items()))
+    text = ", ".join(f"{count} {status}" for status, count in sorted(cost.statuses.items()))
     median = 1000 * statistics.median(cost.costs)
     most = 1000 * statistics.quantiles(cost.costs, n=20)[-1]
     rows = [
-        ("sites", reported, f"{SITES} equal"),
+        ("sites", text, f"{SITES} equal"),
         ("different ones, each run for itself", str(len(cost.costs)), ""),
         ("CPU time of one, median", f"{median:.1f} ms", f"below {1000 * MOST_MEDIAN:.0f} ms"),
         ("CPU time of one, 95%", f"{most:.1f} ms", ""),

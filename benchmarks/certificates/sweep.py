@@ -150,8 +150,8 @@ def run_model(
 
 def row_of(entry: Mapping[str, Any]) -> Row:
     """Return a row that was written as JSON."""
-    reported: dict[str, Any] = {**entry, "sites": tuple(SiteRow(**site) for site in entry["sites"])}
-    return Row(**reported)
+    fields: dict[str, Any] = {**entry, "sites": tuple(SiteRow(**site) for site in entry["sites"])}
+    return Row(**fields)
 
 
 def _answer(
@@ -227,10 +227,8 @@ def _sites(model: Model, target: str, memory: Memory) -> tuple[SiteRow, ...]:
 
 
 def _certificate(entry: Mapping[str, Any]) -> Certificate:
-    reported = {
-        name: value for name, value in entry.items() if name not in ("key", "cost", "status")
-    }
-    return Certificate(Verdict(entry["status"]), **reported)
+    fields = {name: value for name, value in entry.items() if name not in ("key", "cost", "status")}
+    return Certificate(Verdict(entry["status"]), **fields)
 
 
 def _entry(key: bytes, memory: Memory) -> dict[str, Any]:

@@ -119,8 +119,8 @@ def _passes(rows: Sequence[Row]) -> list[str]:
     lines = [f"| pass | {' | '.join(kinds)} |", "|---" * (len(kinds) + 1) + "|"]
     for name in sorted(table):
         lines.append(f"| {name} | {' | '.join(str(table[name][kind]) for kind in kinds)} |")
-    reported = "`none`: what computes nothing (an order, an import, unreachable nodes) needs none."
-    return ["## By pass", "", reported, "", *lines, ""]
+    note = "`none`: what computes nothing (an order, an import, unreachable nodes) needs none."
+    return ["## By pass", "", note, "", *lines, ""]
 
 
 def _reasons(rows: Sequence[Row]) -> list[str]:
@@ -143,34 +143,34 @@ def _plain(reason: str) -> str:
 
 
 def _mismatches(rows: Sequence[Row]) -> list[str]:
-    reported: dict[str, list[str]] = {}
+    groups: dict[str, list[str]] = {}
     for row in rows:
         for site in row.sites:
             if site.status in ("mismatch", "failed"):
                 why = _without_folders(" ".join(site.reason.split())).replace("|", "\\|")[:400]
-                reported.setdefault(
+                groups.setdefault(
                     f"| {row.model} | {site.pass_id} | {site.op} | {why} |", []
                 ).append(row.target)
-    if not reported:
+    if not groups:
         return []
     head = ["| model | pass | node | what was wrong | profiles |", "|---|---|---|---|---|"]
-    return ["## Taken back", "", *head, *_with_profiles(reported), ""]
+    return ["## Rolled back", "", *head, *_with_profiles(groups), ""]
 
 
 def _errors(rows: Sequence[Row]) -> list[str]:
-    reported: dict[str, list[str]] = {}
+    groups: dict[str, list[str]] = {}
     for row in rows:
         if row.error:
             why = _without_folders(row.error).replace("|", " ")
-            reported.setdefault(f"| {row.model} | {why} |", []).append(row.target)
-    if not reported:
+            groups.setdefault(f"| {row.model} | {why} |", []).append(row.target)
+    if not groups:
         return []
     head = ["| model | why | profiles |", "|---|---|---|"]
-    return ["## No result", "", *head, *_with_profiles(reported), ""]
+    return ["## No result", "", *head, *_with_profiles(groups), ""]
 
 
-def _with_profiles(reported: dict[str, list[str]]) -> list[str]:
-    return [f"{line} {', '.join(dict.fromkeys(targets))} |" for line, targets in reported.items()]
+def _with_profiles(groups: dict[str, list[str]]) -> list[str]:
+    return [f"{line} {', '.join(dict.fromkeys(targets))} |" for line, targets in groups.items()]
 
 
 def _without_folders(text: str) -> str:

@@ -109,14 +109,14 @@ def kept(rows: Path | None) -> dict[str, list[Outcome] | str]:
         entry = json.loads(line)
         found = entry["found"]
         if not isinstance(found, str):
-            found = [_outcome(reported) for reported in found]
+            found = [_outcome(fields) for fields in found]
         done[entry["file"]] = found
     return done
 
 
-def _outcome(reported: dict[str, Any]) -> Outcome:
-    counts: dict[str, Any] = {when: Counter[str](reported[when]) for when in ("before", "after")}
-    return Outcome(**{**reported, **counts})
+def _outcome(fields: dict[str, Any]) -> Outcome:
+    counts: dict[str, Any] = {when: Counter[str](fields[when]) for when in ("before", "after")}
+    return Outcome(**{**fields, **counts})
 
 
 def keep(rows: Path | None, name: str, found: list[Outcome] | str) -> None:

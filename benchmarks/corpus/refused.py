@@ -58,12 +58,12 @@ class Both:
 
     entry: Entry
     plain: Row
-    reported: Row
+    with_options: Row
 
     @property
     def fits(self) -> bool:
         """Whether what became of it is what the list says."""
-        return is_done(self.reported) is (self.entry.how != _REFUSED)
+        return is_done(self.with_options) is (self.entry.how != _REFUSED)
 
 
 def entries(path: Path = LIST) -> list[Entry]:
@@ -86,7 +86,7 @@ def entries(path: Path = LIST) -> list[Entry]:
 def page(runs: Sequence[Both], command: str) -> str:
     """Return the whole file."""
     count = Counter(run.entry.how for run in runs if run.fits)
-    done = sum(is_done(run.reported) for run in runs)
+    done = sum(is_done(run.with_options) for run in runs)
     lines = [
         "# Files that were refused",
         "",
@@ -108,8 +108,8 @@ def page(runs: Sequence[Both], command: str) -> str:
     for run in runs:
         entry = run.entry
         options = cell(" ".join(entry.options), 200)
-        left = entry.why or ("" if is_done(run.reported) else _left(run.reported))
-        with_them = _state(run.reported) if entry.options else ""
+        left = entry.why or ("" if is_done(run.with_options) else _left(run.with_options))
+        with_them = _state(run.with_options) if entry.options else ""
         lines.append(
             f"| {entry.file} | {_state(run.plain)} | {f'`{options}`' if options else ''} "
             f"| {with_them} | {entry.how} | {cell(left, 200)} |"
@@ -161,10 +161,10 @@ def main(words: Sequence[str]) -> int:
     given = parser.parse_args(words)
     root = given.folder.resolve()
     runs = run(root, given.target, given.rows, graphfix_main())
-    reported = f"python -m benchmarks.corpus.refused {given.folder} --target {given.target}"
+    command = f"python -m benchmarks.corpus.refused {given.folder} --target {given.target}"
     output = given.output or RESULTS / f"refused-{given.target}.md"
-    output.write_text(page(runs, reported), encoding="utf-8")
-    print(f"done: {sum(is_done(run.reported) for run in runs)} of {len(runs)}; written: {output}")
+    output.write_text(page(runs, command), encoding="utf-8")
+    print(f"done: {sum(is_done(run.with_options) for run in runs)} of {len(runs)}; written: {output}")
     return 0 if all(run.fits for run in runs) else 1
 
 

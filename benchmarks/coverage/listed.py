@@ -74,7 +74,7 @@ def write() -> int:
 
 
 def _kind(torch: Any, name: str, schema: Any) -> str:
-    """Say what blocks it of a form of an operator, or that nothing does."""
+    """Say what blocks a form of an operator, or that nothing does."""
     texts = [str(argument.type) for argument in (*schema.arguments, *schema.returns)]
     if not any("Tensor" in text for text in texts):
         return "none"

@@ -28,10 +28,10 @@ def page(rows: Sequence[Row], jobs: Sequence[str]) -> str:
         "with exit code 0 is a fault; `wild` are those on NaN, infinities or numbers close to",
         "overflow that a pass does not claim, or beyond what an approximate pass stands for.",
     ]
-    for verify, reported in (("auto", "As users run it"), ("off", "Without the proof")):
+    for verify, title in (("auto", "As users run it"), ("off", "Without the proof")):
         chosen = [r for r in made if r.get("verify", "auto") == verify]
         if chosen:
-            lines += ["", f"## {reported} (`verify={verify}`)", "", *_section(chosen, jobs)]
+            lines += ["", f"## {title} (`verify={verify}`)", "", *_section(chosen, jobs)]
     return "\n".join(lines) + "\n"
 
 
@@ -57,10 +57,8 @@ def _section(made: Sequence[Row], jobs: Sequence[str]) -> list[str]:
     judged = sum(r["status"] in ("equal", "exempt", "differs", "raises") for r in done)
     wrong = sum(r["status"] in FAULTS for r in done)
     samples = sum(r["samples"] for r in done if r["status"] == "equal")
-    reported = (
-        f"{len(done)} runs, {judged} results judged on {samples} samples, {wrong} differences"
-    )
-    lines += ["", f"With exit code 0: {reported}."]
+    text = f"{len(done)} runs, {judged} results judged on {samples} samples, {wrong} differences"
+    lines += ["", f"With exit code 0: {text}."]
     exempt = Counter(r["exemption"] for r in made if r["status"] == "exempt")
     if exempt:
         lines += ["", "Exempt, with a test that each is real:", ""]

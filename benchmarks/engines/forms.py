@@ -74,8 +74,8 @@ def main() -> None:
     asker = Asker(given.engine, seconds=60.0)
     verdicts = list(asked(asker, forms))
     asker.close()
-    reported = [{**form, "verdict": said} for form, said in zip(forms, verdicts, strict=True)]
-    lines = ",\n".join(f" {json.dumps(form)}" for form in reported)
+    answered = [{**form, "verdict": said} for form, said in zip(forms, verdicts, strict=True)]
+    lines = ",\n".join(f" {json.dumps(form)}" for form in answered)
     path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
 
 

@@ -60,8 +60,8 @@ def _sweep(corpus: Path, work: Path) -> list[str]:
     for name, group in (("ordinary", ordinary), ("hostile", hostile)):
         for target in sorted({row["target"] for row in group}):
             codes = Counter(f"exit {row['exit']}" for row in group if row["target"] == target)
-            reported = ", ".join(f"{count} {code}" for code, count in sorted(codes.items()))
-            lines.append(f"| {name} | {target} | {reported} |")
+            text = ", ".join(f"{count} {code}" for code, count in sorted(codes.items()))
+            lines.append(f"| {name} | {target} | {text} |")
     lines += ["", "| hostile file | target | exit | what is said |", "|---|---|---|---|"]
     for row in sorted(hostile, key=lambda row: (row["name"], row["target"])):
         said = row.get("message", "").replace("|", "\\|")

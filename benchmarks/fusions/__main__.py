@@ -84,10 +84,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         release, lines = exported(asked.pytorch, Path(folder))
         rows = [
-            row_of(name, exporter, Path(folder, reported))
-            if reported.endswith(".onnx")
-            else Row(name, exporter, "", "", f"not exported: {reported}")
-            for name, exporter, reported in lines
+            row_of(name, exporter, Path(folder, file))
+            if file.endswith(".onnx")
+            else Row(name, exporter, "", "", f"not exported: {file}")
+            for name, exporter, file in lines
         ]
     rows = [own(row, rows) for row in rows]
     both = done_by(rows, "older") & done_by(rows, "newer")

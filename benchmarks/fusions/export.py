@@ -137,8 +137,8 @@ def main() -> None:
     print(f"PyTorch {torch.__version__.partition('+')[0]}", flush=True)
     for name in MODULES:
         for dynamo in (False, True):
-            reported = export(name, Path(sys.argv[1]), dynamo)
-            print(f"{name}\t{'newer' if dynamo else 'older'}\t{reported}", flush=True)
+            file = export(name, Path(sys.argv[1]), dynamo)
+            print(f"{name}\t{'newer' if dynamo else 'older'}\t{file}", flush=True)
 
 
 if __name__ == "__main__":

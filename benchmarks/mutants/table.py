@@ -189,8 +189,8 @@ def _totals(rows: Sequence[Row]) -> str:
     return f"{len(rows)} | {sum(r.counts for r in rows)} | {sum(r.caught for r in rows)}"
 
 
-def _listed(title: str, rows: Iterable[Row], reported: Any) -> list[str]:
-    found = [f"- {row.label}: {reported(row)}".replace("\n", " ") for row in rows]
+def _listed(title: str, rows: Iterable[Row], text: Any) -> list[str]:
+    found = [f"- {row.label}: {text(row)}".replace("\n", " ") for row in rows]
     return ["", f"## {title}", "", *(found or ["None."])]
 
 

@@ -310,9 +310,9 @@ def contrib_of(python: Path, names: Sequence[str]) -> tuple[list[str], list[str]
         names: Those that the newest release runs.
     """
     models = contrib_models()
-    reported = list(zip(models, ask(python, [model for _, model in models]), strict=True))
-    known = {name for (name, _), said in reported if not any(t in said for t in _NO_OPERATOR)}
-    run = {name for (name, _), said in reported if not any(t in said for t in _NO_KERNEL)}
+    answers = list(zip(models, ask(python, [model for _, model in models]), strict=True))
+    known = {name for (name, _), said in answers if not any(t in said for t in _NO_OPERATOR)}
+    run = {name for (name, _), said in answers if not any(t in said for t in _NO_KERNEL)}
     return sorted(known & run & {*names}), sorted(known)
 
 

@@ -147,10 +147,10 @@ def measured(files: Mapping[str, Path], given: argparse.Namespace) -> dict[tuple
                 package, provider = _LOGGED[target]
                 icd = given.icd if target == "webgpu1.30" else None
                 said = by_log(given.node / "node_modules" / package, provider, path, icd)
-            reported: Sides | str = "" if said is None else said.error
+            theirs: Sides | str = "" if said is None else said.error
             if said is not None and not said.error:
-                reported = of_report(path, target, said)
-            found[name, target] = counted(path, target), reported
+                theirs = of_report(path, target, said)
+            found[name, target] = counted(path, target), theirs
     return found
 
 

@@ -44,8 +44,8 @@ def states(commits: Sequence[str], folder: Path) -> list[State]:
         add = ["git", "worktree", "add", "--quiet", "--detach", str(place), commit]
         subprocess.run(add, cwd=ROOT, check=True)
         command = ["git", "log", "-1", "--format=%h of %ad", "--date=format:%Y-%m-%d %H:%M", commit]
-        reported = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
-        found.append(State(reported.stdout.strip(), place))
+        ran = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+        found.append(State(ran.stdout.strip(), place))
     return [*found, State("this one", ROOT)]
 
 

@@ -86,8 +86,8 @@ def repair(model: Path, folder: Path, *further: str) -> list[str]:
 
 def sites_of(ran: Ran) -> int:
     """Return how many sites a run applied."""
-    reported = json.loads(ran.printed)
-    outcomes = reported.get("outcomes", [])
+    report = json.loads(ran.printed)
+    outcomes = report.get("outcomes", [])
     return sum(len(o["sites"]) for o in outcomes if o["status"] == "applied")
 
 

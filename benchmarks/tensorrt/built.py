@@ -89,8 +89,8 @@ def _row(name: str, verdict: Mapping[str, Any], load: Callable[[], Model], targe
     built = verdict["built"] or any(re.match(known, name) for known in _EXPLAINED["refitted"])
     theirs = "built" if built else "parsed" if verdict["parsed"] else "refused"
     words = verdict.get("error") or verdict.get("log") or verdict.get("fault") or ""
-    reported = words if isinstance(words, str) else " ".join(words)
-    text = " ".join(f"{verdict.get('op') or ''} {reported}".split())
+    text_said = words if isinstance(words, str) else " ".join(words)
+    text = " ".join(f"{verdict.get('op') or ''} {text_said}".split())
     return Row(name, theirs, text, ours)
 
 

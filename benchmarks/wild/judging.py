@@ -58,8 +58,8 @@ def with_graphfix(path: Path, target: str, main: Callable[[Sequence[str]], int])
         return found
     again = run_job(replace(job, options=(CONSENT,)), main)
     reason = again.reason or row.reason
-    reported = {"after": again.after, "left_because": again.left_because, "reason": reason}
-    return {**found, **reported, "consent": is_done(again)}
+    more = {"after": again.after, "left_because": again.left_because, "reason": reason}
+    return {**found, **more, "consent": is_done(again)}
 
 
 def runs(path: Path) -> Fact:

@@ -62,8 +62,8 @@ def page(networks: Sequence[Network], rows: Rows, earlier: str = "") -> str:
     sections = _sections(earlier)
     for target in targets:
         judged = [j for n in networks if (j := _judged(n, rows, target)) is not None]
-        reported = (*_numbers(target, judged, len(networks)), *_not_done(judged))
-        sections[target] = "\n".join(reported)
+        section = (*_numbers(target, judged, len(networks)), *_not_done(judged))
+        sections[target] = "\n".join(section)
     lines += [f"## {target}\n{sections[target]}" for target in sorted(sections)]
     return "\n".join(lines)
 
@@ -126,8 +126,10 @@ def _numbers(target: str, judged: Sequence[_Judged], whole: int) -> Iterator[str
         yield from (f"{len(judged)} of {whole} measured, those that are rejected first.", "")
     known = Counter(str(j.row.get("revision", "")) for j in judged)
     if len(known) > 1 or "" not in known:
-        reported = (f"{count} of {name or 'an earlier one'}" for name, count in known.most_common())
-        yield from (f"Measured with these revisions of graphfix: {', '.join(reported)}.", "")
+        revisions = (
+            f"{count} of {name or 'an earlier one'}" for name, count in known.most_common()
+        )
+        yield from (f"Measured with these revisions of graphfix: {', '.join(revisions)}.", "")
     titles = ("half", "files", "number", "done", f"done with `{CONSENT}`", "do-nothing")
     yield f"| {' | '.join(titles)} |"
     yield "|---" * len(titles) + "|"

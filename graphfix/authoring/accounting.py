@@ -206,8 +206,8 @@ def _unread(node: AccountedNode) -> Iterator[str]:
     for at in inputs:
         value = Value(node.node.inputs[at])
         if not is_none(value) and not known.input(at, value):
-            reported = known.name_of(at)
-            yield f"input {at}" + (f" ({reported})" if reported else "")
+            known_name = known.name_of(at)
+            yield f"input {at}" + (f" ({known_name})" if known_name else "")
 
 
 class _Facts:

@@ -22,8 +22,8 @@ def automatic_pads(node: NodeView) -> list[int | None] | None:
     """
     windows = _windows(node)
     transposed = node.op == "ConvTranspose"
-    reported = node.attr("output_shape", None) if transposed else None
-    if windows is None or (reported is None and node.attr("auto_pad", "NOTSET") not in SAME):
+    wanted_shape = node.attr("output_shape", None) if transposed else None
+    if windows is None or (wanted_shape is None and node.attr("auto_pad", "NOTSET") not in SAME):
         return None
     axes = len(windows)
     strides = [int(step) for step in node.attr("strides", ())] or [1] * axes
@@ -34,11 +34,15 @@ def automatic_pads(node: NodeView) -> list[int | None] | None:
     ]
     if not transposed:
         return _of_windows(_sizes(node, axes), spans, strides)
-    if reported is None:  # each element of the input makes as many of the output as the stride says
+    if (
+        wanted_shape is None
+    ):  # each element of the input makes as many of the output as the stride says
         return [
             None if span is None else span - step for span, step in zip(spans, strides, strict=True)
         ]
-    wanted = [int(size) for size in reported][-axes:]  # older models name batch and channels, too
+    wanted = [int(size) for size in wanted_shape][
+        -axes:
+    ]  # older models name batch and channels, too
     more = [int(size) for size in node.attr("output_padding", ())] or [0] * axes
     return [
         None if size is None or span is None else step * (size - 1) + extra + span - want

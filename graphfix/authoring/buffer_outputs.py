@@ -23,9 +23,9 @@ def buffer_output(editor: Editor, output: Variable, kind: TypeProto, buffer: str
         buffer: The input.
     """
     old, new = redeclare_type(editor.model.graph, output, kind)
-    reported = f"to be put into {buffer} after each run"
-    editor.io_changes.append(IoChange(output.name, old, f"{new}, {reported}"))
+    use = f"to be put into {buffer} after each run"
+    editor.io_changes.append(IoChange(output.name, old, f"{new}, {use}"))
     known = read_buffers(editor.model.metadata.get(KEY, ""))
     known[output.name] = buffer
     editor.model.metadata[KEY] = write_buffers(known)
-    editor.record_number(NodeRef(outputs=(output.name,)), reported)
+    editor.record_number(NodeRef(outputs=(output.name,)), use)

@@ -31,8 +31,8 @@ def label_output(
         columns: Whether columns stand for labels; numbers otherwise.
     """
     old, new = redeclare_type(editor.model.graph, output, kind)
-    reported = f"{'columns' if columns else 'numbers'} stand for {_shown(labels)}"
-    _tell(editor, output, Labels(tuple(labels), columns), (old, new), reported)
+    meaning = f"{'columns' if columns else 'numbers'} stand for {_shown(labels)}"
+    _tell(editor, output, Labels(tuple(labels), columns), (old, new), meaning)
 
 
 def label_input(editor: Editor, tensor: Variable, labels: Sequence[str]) -> None:
@@ -54,8 +54,8 @@ def label_input(editor: Editor, tensor: Variable, labels: Sequence[str]) -> None
         info.type.tensor_type.elem_type = TensorProto.INT64
         tensor.info = info
     new = Value(tensor).type_name
-    reported = f"numbers stand for {_shown(labels)}"
-    _tell(editor, tensor, Labels(tuple(labels), False), (old, new), reported)
+    meaning = f"numbers stand for {_shown(labels)}"
+    _tell(editor, tensor, Labels(tuple(labels), False), (old, new), meaning)
 
 
 def stacked_output(editor: Editor, output: Variable, kind: TypeProto) -> None:
@@ -79,11 +79,11 @@ def _shown(labels: Sequence[Label]) -> str:
 
 
 def _tell(
-    editor: Editor, tensor: Variable, labels: Labels, kinds: tuple[str, str], reported: str
+    editor: Editor, tensor: Variable, labels: Labels, kinds: tuple[str, str], meaning: str
 ) -> None:
     old, new = kinds
-    editor.io_changes.append(IoChange(tensor.name, old, f"{new}, whose {reported}"))
+    editor.io_changes.append(IoChange(tensor.name, old, f"{new}, whose {meaning}"))
     known = read_labels(editor.model.metadata.get(KEY, ""))
     known[tensor.name] = labels
     editor.model.metadata[KEY] = write_labels(known)
-    editor.record_number(NodeRef(outputs=(tensor.name,)), reported)
+    editor.record_number(NodeRef(outputs=(tensor.name,)), meaning)

@@ -80,7 +80,7 @@ class Fleet(Struct, frozen=True):
         return counted
 
 
-def run_fleet(request: Request, crew: Crew, reported: Callable[[Row, int, int], None]) -> Fleet:
+def run_fleet(request: Request, crew: Crew, on_row: Callable[[Row, int, int], None]) -> Fleet:
     """Do what is not done yet, and return the whole.
 
     Each row is on disk before the next is taken for done, so that a run that is killed continues
@@ -89,7 +89,7 @@ def run_fleet(request: Request, crew: Crew, reported: Callable[[Row, int, int], 
     Args:
         request: What is asked.
         crew: Who does it.
-        reported: Is given each row, how many rows there are by now, and how many there will be.
+        on_row: Is given each row, how many rows there are by now, and how many there will be.
 
     Raises:
         UsageError: The ledger cannot be written.
@@ -104,7 +104,7 @@ def run_fleet(request: Request, crew: Crew, reported: Callable[[Row, int, int], 
             ledger.add(row)
             known[row.key] = row
             made += 1
-            reported(row, len(jobs) - len(missing) + made, len(jobs))
+            on_row(row, len(jobs) - len(missing) + made, len(jobs))
     finally:
         ledger.close()
     rows = tuple(replace(known[j.key], name=j.name, model=j.model) for j in jobs if j.key in known)

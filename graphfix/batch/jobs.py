@@ -104,28 +104,28 @@ def content_of(path: Path) -> str:
     Raises:
         OSError: It cannot be read.
     """
-    reported = sha256()
+    digest = sha256()
     own = path.stat()
     if own.st_size > MAX_BYTES:  # no protobuf is, however many of its bytes are there
         return f"size:{own.st_size}:{own.st_mtime_ns}"
     names_files, end = False, b""
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
-            reported.update(chunk)
+            digest.update(chunk)
             names_files = names_files or b"location" in end + chunk
             end = chunk[-len(b"location") :]
     if names_files:
         for adjacent in sorted(path.parent.iterdir()):
             if adjacent.suffix != ".onnx" and adjacent.is_file():
                 stat = adjacent.stat()
-                reported.update(repr((adjacent.name, stat.st_size, stat.st_mtime_ns)).encode())
-    return reported.hexdigest()
+                digest.update(repr((adjacent.name, stat.st_size, stat.st_mtime_ns)).encode())
+    return digest.hexdigest()
 
 
 def key_of(content: str, target: str, options: Sequence[str]) -> str:
     """Return the key of a job: of content, version of graphfix, target and options."""
-    reported = json.dumps([SCHEMA, __version__, content, target, list(options)])
-    return sha256(reported.encode()).hexdigest()[:32]
+    text = json.dumps([SCHEMA, __version__, content, target, list(options)])
+    return sha256(text.encode()).hexdigest()[:32]
 
 
 def row_of(job: Job, code: int, said: str, complaint: str, seconds: float) -> Row:

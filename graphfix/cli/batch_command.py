@@ -194,8 +194,8 @@ def batch(
     )
     try:
         total = len(request.models) * len(request.targets)
-        with telling(request.targets, total, quiet=as_json) as reported:
-            fleet = run_fleet(request, _crew(scheduler, jobs), reported)
+        with telling(request.targets, total, quiet=as_json) as on_row:
+            fleet = run_fleet(request, _crew(scheduler, jobs), on_row)
         if share_weights:
             fleet = with_shared_weights(fleet, Path(out))
     except KeyboardInterrupt:

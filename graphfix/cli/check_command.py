@@ -1,4 +1,4 @@
-"""`graphfix check`: what blocks it of a model on a target."""
+"""`graphfix check`: what blocks a model on a target."""
 
 from __future__ import annotations
 
@@ -172,10 +172,10 @@ def _checked(
             say(f"graphfix: note: {note}")
     else:
         _print_text(path, request, result, detail)
-    reported: Any = check_json(
+    answer: Any = check_json(
         result.target.name, result.findings, result.explanations, result.named, result.placed
     )
-    return Reported(int(any(f.blocks for f in result.findings)), reported, written)
+    return Reported(int(any(f.blocks for f in result.findings)), answer, written)
 
 
 def _print_text(path: Path, request: CheckRequest, result: CheckResult, detail: Detail) -> None:

@@ -50,8 +50,8 @@ def views_of(path: str, command: str, proto: ModelProto, result: CheckResult) ->
     def json() -> str:
         from graphfix.rendering.as_json import check_json
 
-        reported = (result.findings, result.explanations, result.named, result.placed)
-        return json_text(check_json(result.target.name, *reported))
+        parts = (result.findings, result.explanations, result.named, result.placed)
+        return json_text(check_json(result.target.name, *parts))
 
     def sarif() -> str:
         from graphfix.rendering.sarif import check_sarif

@@ -176,11 +176,11 @@ def html_written(path: Path, page: Page) -> None:
     write_reports((path,), {path.suffix.lower(): lambda: rendered(page)})
 
 
-def json_text(reported: object) -> str:
+def json_text(answer: object) -> str:
     """Return JSON as reports have it."""
     import json
 
-    return json.dumps(reported, allow_nan=False, indent=1) + "\n"
+    return json.dumps(answer, allow_nan=False, indent=1) + "\n"
 
 
 def proto_of(given: Path | Model) -> ModelProto:

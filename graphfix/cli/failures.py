@@ -65,7 +65,7 @@ def tell(failure: Failure, *, as_json: bool) -> int:
 
 
 def describe(error: Exception, words: Sequence[str], lasting: str | None = None) -> Failure:
-    """Turn an exception into what the user is reported; faults of graphfix get a reproducer.
+    """Turn an exception into what the user reads; faults of graphfix get a reproducer.
 
     It is written to the folder `lasting`, or to the usual one for temporary files.
     """

@@ -59,14 +59,14 @@ def telling(
     console = Console(file=sys.stderr)
     with Live(Group(progress), console=console, refresh_per_second=_PER_SECOND) as live:
 
-        def reported(row: Row, made: int, of: int) -> None:
+        def on_row(row: Row, made: int, of: int) -> None:
             words[row.target][row.word] += 1
             progress.update(task, completed=made, total=of, description=row.name)
             live.update(Group(progress, _table(words)))
             if row.exit:
                 console.print(Text.from_ansi(row_line(row, made, of, style)))
 
-        yield reported
+        yield on_row
 
 
 def _table(words: Mapping[str, Counter[str]]) -> Table:

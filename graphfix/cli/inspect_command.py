@@ -69,19 +69,19 @@ def inspect(
     from graphfix.rendering.style import printable
 
     if isinstance(models, Path):
-        reported, text = _inspected(models, reach, looks, as_json=as_json, verbose=verbose)
+        answer, text = _inspected(models, reach, looks, as_json=as_json, verbose=verbose)
         if as_json:
-            emit_json(reported)
+            emit_json(answer)
         else:
             emit(text)
         return 0
 
     def one(path: Path) -> Reported:
-        reported, text = _inspected(path, reach, looks, as_json=as_json, verbose=verbose)
+        answer, text = _inspected(path, reach, looks, as_json=as_json, verbose=verbose)
         if not as_json:
             title = style_for(sys.stdout).paint(printable(str(path)), "bold")
             emit(f"{title}\n\n{text.rstrip()}\n")
-        return Reported(0, reported)
+        return Reported(0, answer)
 
     every = for_each(models, one)
     if as_json:

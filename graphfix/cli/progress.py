@@ -74,7 +74,7 @@ class ProgressHook(SilentHook):
         """Show the new stage with an empty bar, from which the time left is reckoned again."""
         again, self._stage, self._node = name == self._stage, name, ""
         if self._bar is not None and self._task is not None and not again:
-            # A total cannot be rolled back: rich reads None as no change.
+            # A total cannot be removed: rich reads None as no change.
             self._bar.remove_task(self._task)
             self._task = self._bar.add_task(name, total=None)
         self._show(0, 0)
@@ -111,8 +111,8 @@ class ProgressHook(SilentHook):
             self._task = self._bar.add_task(self._stage, total=None)
             self._bar.start()
         if self._task is not None:
-            reported = f"{self._stage}: {self._node}" if self._node else self._stage
-            self._bar.update(self._task, description=reported, completed=done, total=total or None)
+            text = f"{self._stage}: {self._node}" if self._node else self._stage
+            self._bar.update(self._task, description=text, completed=done, total=total or None)
 
     def _made(self) -> Progress:
         from rich.console import Console

@@ -32,7 +32,7 @@ def replay(
     site is proved again, with the stored inputs and with fresh ones. Pass files in
     FOLDER are run; --pass-file takes their place.
 
-    Exit codes: 0 the fault no longer shows; 1 it shows, or that cannot be reported; 2
+    Exit codes: 0 the fault no longer shows; 1 it shows, or that cannot be judged; 2
     wrong usage; 3 FOLDER is no reproducer, is damaged, or is of another version; 5 a
     fault in graphfix; 130 Ctrl-C.
     """

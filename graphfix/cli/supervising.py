@@ -35,13 +35,13 @@ _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 def supervised(
-    work: Callable[[Page], int], reported: Callable[[Failure], int] | None = None
+    work: Callable[[Page], int], on_death: Callable[[Failure], int] | None = None
 ) -> int:
     """Run `work` in a child process and return its exit code.
 
     Args:
         work: What is done.
-        reported: Is given how the child died, in place of a line on stderr, and returns the code.
+        on_death: Is given how the child died, in place of a line on stderr, and returns the code.
 
     Returns:
         What `work` returned; 3 where the child crashed, ran out of memory or of time; 130 after
@@ -57,7 +57,7 @@ def supervised(
         os.close(alive)
         _be_child(work, page, parent)
     os.close(held)
-    watch = _Watch(pid, alive, page, reported)
+    watch = _Watch(pid, alive, page, on_death)
     try:
         return watch.run()
     finally:
@@ -115,13 +115,13 @@ class _Watch:
     """The parent: waits, passes signals on, and holds the child to its time."""
 
     def __init__(
-        self, pid: int, alive: int, page: Page, reported: Callable[[Failure], int] | None
+        self, pid: int, alive: int, page: Page, on_death: Callable[[Failure], int] | None
     ) -> None:
-        self._tell = reported
+        self._tell = on_death
         self._pid = pid
         self._alive = alive
         self._page = page
-        self._reported: list[int] = []
+        self._signals: list[int] = []
         self._kill_at = float("inf")
         self._pass_on_at = float("inf")
         self._late = False
@@ -133,7 +133,7 @@ class _Watch:
         old = signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
         for number, handler in before:
             if handler is not signal.SIG_IGN:  # as nohup leaves it
-                signal.signal(number, lambda n, _: self._reported.append(n))
+                signal.signal(number, lambda n, _: self._signals.append(n))
         try:
             status = self._wait(woken)
         finally:
@@ -153,12 +153,12 @@ class _Watch:
             if ended:
                 return status
             now = time.monotonic()
-            for number in self._reported[handled:]:
+            for number in self._signals[handled:]:
                 self._kill_at = now + _PATIENCE
                 self._pass_on_at = now + (_ECHO if number == signal.SIGINT else 0.0)
-            handled = len(self._reported)
+            handled = len(self._signals)
             if now >= self._pass_on_at:
-                os.kill(self._pid, self._reported[-1])
+                os.kill(self._pid, self._signals[-1])
                 self._pass_on_at = float("inf")
             if now >= self._page.deadline and self._kill_at == float("inf"):
                 self._late = True
@@ -178,8 +178,8 @@ class _Watch:
                     return status
 
     def _code(self, code: int) -> int:
-        if self._reported:
-            first = self._reported[0]
+        if self._signals:
+            first = self._signals[0]
             if code < 0 and first == signal.SIGINT:
                 sys.stderr.write("graphfix: interrupted\n")
             return INTERRUPTED if first == signal.SIGINT else 128 + first

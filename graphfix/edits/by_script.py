@@ -1,4 +1,4 @@
-"""Edit a model with onnx-graphsurgeon, and roll back what is a model only."""
+"""Edit a model with onnx-graphsurgeon, and keep the result only where it is a model."""
 
 from __future__ import annotations
 

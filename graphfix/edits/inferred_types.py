@@ -1,4 +1,4 @@
-"""Types of a model that someone edited: inferred, and those that no longer hold rolled back."""
+"""Types of a model that someone edited: inferred, and those that no longer hold dropped."""
 
 from __future__ import annotations
 

@@ -103,8 +103,8 @@ def _done(command: Sequence[str], title: str) -> None:
     )
     if ended.returncode:
         lines = ended.stdout.strip().splitlines()
-        reported = [line for line in lines if line.startswith("ERROR:")] or lines
-        words = " ".join(" ".join(reported[-_LAST:]).split())
+        errors = [line for line in lines if line.startswith("ERROR:")] or lines
+        words = " ".join(" ".join(errors[-_LAST:]).split())
         raise EngineFailed(f"{title} cannot be installed: {words or 'no reason is given'}")
 
 

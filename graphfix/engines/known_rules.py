@@ -51,8 +51,8 @@ def _common_rules() -> tuple[Rule, ...]:
     found |= dict.fromkeys(_declared("graphfix.engines.measured_rules"))
     found |= dict.fromkeys(_declared("graphfix.engines.asked_rules"))
     for each in _declared("graphfix.engines.file_rules"):
-        reported = [engine.sources[each.id] for engine in engines() if each.id in engine.sources]
-        found[replace(each, source="; ".join((each.source, *reported)))] = None
+        sources = [engine.sources[each.id] for engine in engines() if each.id in engine.sources]
+        found[replace(each, source="; ".join((each.source, *sources)))] = None
     return tuple(found)
 
 

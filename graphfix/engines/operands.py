@@ -127,7 +127,7 @@ def normalizes_several_axes(node: NodeView) -> bool | Unknown | None:
 def quantizer_reported_at(node: NodeView) -> NodeView | None:
     """Return the QuantizeLinear that a rule tells of at a node; None at another place.
 
-    What all that reads it dequantizes again is reported there, where passes write out the pair.
+    Where all that reads it dequantizes again, the readers have the finding: passes write out pairs.
 
     Args:
         node: A QuantizeLinear or a DequantizeLinear.

@@ -37,8 +37,8 @@ class Limit:
 
     def __str__(self) -> str:
         """Return it as profiles spell it."""
-        reported = f": {', '.join(self.values)}" if self.values else ""
-        return f"{self.kind} {self.name}{reported}"
+        values = f": {', '.join(self.values)}" if self.values else ""
+        return f"{self.kind} {self.name}{values}"
 
 
 @dataclass(frozen=True, slots=True)

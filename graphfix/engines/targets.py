@@ -74,12 +74,12 @@ def resolve(name: str | Target | Path) -> tuple[Target, tuple[str, ...]]:
 def resolve_briefly(name: str | Target | Path) -> tuple[Target, tuple[str, ...]]:
     """Return a target as `resolve` does, with notes that every run can bear.
 
-    What a device holds is reported where someone asks for it: ``graphfix targets acme8``.
+    What a device holds is shown where someone asks for it: ``graphfix targets acme8``.
     """
     target, notes = resolve(name)
-    reported = [note.partition("; ") for note in notes]
+    parts = [note.partition("; ") for note in notes]
     more = f"; see `graphfix targets {name}`"
-    return target, tuple(f"{said}{more if rest else ''}" for said, _, rest in reported)
+    return target, tuple(f"{said}{more if rest else ''}" for said, _, rest in parts)
 
 
 @cache

@@ -110,12 +110,12 @@ def _of(match: Match, findings: Sequence[Finding]) -> list[Finding]:
     """Return the findings of a message: of its rule or feature, at its node where that is named."""
     feature = _feature(match)
     rule = match.message.rule
-    reported = [f for f in findings if f.rule == rule or (feature and f.feature == feature)]
+    matching = [f for f in findings if f.rule == rule or (feature and f.feature == feature)]
     if match.op:
-        reported = [f for f in reported if f.node.op in ("", match.op) or f.feature == feature]
-        reported = reported or [f for f in findings if f.blocks and f.node.op == match.op]
-    here = [f for f in reported if match.node and match.node in (f.node.name, *f.node.outputs)]
-    return here or reported
+        matching = [f for f in matching if f.node.op in ("", match.op) or f.feature == feature]
+        matching = matching or [f for f in findings if f.blocks and f.node.op == match.op]
+    here = [f for f in matching if match.node and match.node in (f.node.name, *f.node.outputs)]
+    return here or matching
 
 
 def _removers(match: Match) -> tuple[str, ...]:

@@ -259,10 +259,10 @@ def _match(message: Message, hit: re.Match[str], text: str) -> Match:
         if op and node:
             break
         for near in pattern.finditer(around):
-            reported = near.groupdict()
-            node = node or reported.get("node") or reported.get("out") or ""
-            if not op and (reported.get("op") or "") in _operators():
-                op = reported["op"] or ""
+            parts = near.groupdict()
+            node = node or parts.get("node") or parts.get("out") or ""
+            if not op and (parts.get("op") or "") in _operators():
+                op = parts["op"] or ""
     return Match(message, line, said, op, node)
 
 

@@ -21,7 +21,7 @@ from graphfix.report import Severity
 
 _FILE = "messages.toml"
 _HOLE = re.compile(r"\{(\w+)\}|\.\.\.|(?<=[=(\[ ])-?\d+(?:\.\d+)*(?=[\])}, ]|$)")
-_ENOUGH = 30  # a part of so many letters is reported alone
+_ENOUGH = 30  # a part of so many letters is enough by itself
 _SHORTEST = 12  # a literal text of fewer letters says nothing alone
 _BRIEF = 24  # nor does one of fewer than these in a log of no one knows what
 
@@ -80,13 +80,13 @@ class Source:
 @cache
 def messages() -> tuple[Message, ...]:
     """Return every message that is known, those with a pattern of their own first."""
-    reported: list[Message] = []
+    known: list[Message] = []
     for engine in engines():
-        reported += _written(engine.family, _table(_path(engine)), family_rules(engine))
-    reported += _written("", _table(Path(__file__).with_name(_FILE)), ())
+        known += _written(engine.family, _table(_path(engine)), family_rules(engine))
+    known += _written("", _table(Path(__file__).with_name(_FILE)), ())
     for engine in engines():
-        reported += [m for rule in family_rules(engine) for m in _of_rule(engine.family, rule)]
-    return tuple(reported)
+        known += [m for rule in family_rules(engine) for m in _of_rule(engine.family, rule)]
+    return tuple(known)
 
 
 @cache

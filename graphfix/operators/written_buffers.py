@@ -53,8 +53,8 @@ def giving_buffers(before: ModelProto, after: ModelProto) -> ModelProto:
         A copy whose accumulators give their sums under the names of their flags; `before` itself
         where the other model gives no such sums, or none that is the original's.
     """
-    reported = buffer_outputs(before)
-    wanted = {name: b for name, b in buffer_outputs(after).items() if name not in reported}
+    known = buffer_outputs(before)
+    wanted = {name: b for name, b in buffer_outputs(after).items() if name not in known}
     if not wanted:
         return before
     copy = ModelProto()

@@ -176,7 +176,7 @@ def _edit_in_place(editor: Editor, plan: Plan, target: int) -> None:
 
 
 def _blocker(view: NodeView, reason: str) -> Blocker:
-    """Return what blocks it, at the node of the file that has become what blocks it."""
+    """Return what blocks a step, at the node of the file that it came from."""
     origin = view.node.origin
     if origin is None:
         return Blocker(view.ref(), reason)

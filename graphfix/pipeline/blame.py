@@ -37,7 +37,7 @@ class Attempt(Struct, frozen=True):
         specimens: What reproducers of all these are made of.
         verification: How the result as a whole compared.
         fault: Why the result is not valid; empty where it is.
-        file_findings: What blocks it of the result as a file.
+        file_findings: What blocks the result as a file.
         reading: How the file as it was read compared with the file as it came; None where nothing
             was mended.
     """
@@ -66,7 +66,7 @@ class Attempt(Struct, frozen=True):
 
     @property
     def findings_after(self) -> tuple[Finding, ...]:
-        """What blocks it of the result."""
+        """What blocks the result."""
         return (*self.file_findings, *self.run.findings_after)
 
 

@@ -182,7 +182,7 @@ class Judged(Struct, frozen=True):
 
     Attributes:
         attempt: The result.
-        known: What blocks it of the model as it came.
+        known: What blocks the model as it came.
         engine: What the engine did; None without a target.
     """
 

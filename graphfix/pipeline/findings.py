@@ -1,4 +1,4 @@
-"""Everything that blocks it of a model, with the passes that remove it."""
+"""Everything that blocks a model, with the passes that remove it."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ from graphfix.pipeline.attempts import attempts, broken, compared, contradicted,
 from graphfix.pipeline.blame import MOST_RUNS, Attempt, Blame, Stage, Suspect, settled
 from graphfix.pipeline.engine_verdict import judged_by_engine
 from graphfix.pipeline.faults import Faults, Kind, Specimen
-from graphfix.pipeline.hooks import Hook, node_reported, progress_reported
+from graphfix.pipeline.hooks import Hook, telling_node, telling_progress
 from graphfix.pipeline.original import NOTHING, Given, Original
 from graphfix.pipeline.removers import opsets_of, with_actors, with_removers, with_withheld
 from graphfix.pipeline.results import Result
@@ -226,7 +226,7 @@ def finish(
         hooks: Notified of stages and passes.
         memory: Proofs of earlier runs.
         faults: Takes what passes did wrong, for reproducers.
-        given: What is reported of the file.
+        given: What is known of the file.
 
     Raises:
         InvalidModel: No valid model is made of one that the ONNX checker refuses.
@@ -314,7 +314,7 @@ def _proved(
         kept = CertificateCache(asked.certificates, before.evaluators)
     prover = Prover(before.evaluators, memory=memory or Memory(), whole=whole, kept=kept)
     prover.at_own_sizes = asked.verify == "sites"
-    prover.reported, prover.at = progress_reported(hooks), node_reported(hooks)
+    prover.progress, prover.at = telling_progress(hooks), telling_node(hooks)
     again = attempts(before, hooks)
     sites = Stage(again, differing, certified(prover))
     laid_open = contradicted(before)

@@ -34,7 +34,7 @@ def in_float16(
     Args:
         before: The model as it came.
         attempt: The result.
-        known: What blocks it of the model as it came.
+        known: What blocks the model as it came.
     """
     run, settings = attempt.run, attempt.settings
     for hook in run.hooks:

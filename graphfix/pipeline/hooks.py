@@ -36,7 +36,7 @@ class NodeHook(Protocol):
         ...
 
 
-def progress_reported(hooks: Sequence[Hook]) -> Callable[[int, int], None] | None:
+def telling_progress(hooks: Sequence[Hook]) -> Callable[[int, int], None] | None:
     """Return what tells hooks how far a stage has come; None where none of them listens."""
     # What answers to any name, such as a mock, has nothing of its own in its class.
     silent = SilentHook.progress
@@ -49,7 +49,7 @@ def progress_reported(hooks: Sequence[Hook]) -> Callable[[int, int], None] | Non
     return tell if listening else None
 
 
-def node_reported(hooks: Sequence[Hook]) -> Callable[[str], None] | None:
+def telling_node(hooks: Sequence[Hook]) -> Callable[[str], None] | None:
     """Return what tells hooks at which node a stage is; None where none of them listens."""
     listening = [hook for hook in hooks if isinstance(hook, NodeHook)]
 

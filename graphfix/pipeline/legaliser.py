@@ -135,7 +135,7 @@ class Legaliser(Struct):
     rejections: list[Rejection] = field(default_factory=list[Rejection])
 
     def blocking(self, view: NodeView) -> list[Finding]:
-        """Return what blocks it of a node, or else what keeps it off the engine."""
+        """Return what blocks a node, or else what keeps it off the engine."""
         found = check_node(view, self.target, self.assumed)
         return [f for f in found if f.blocks] or [f for f in found if f.keeps_off]
 

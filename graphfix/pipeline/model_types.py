@@ -85,9 +85,9 @@ def place_of(function: Evaluate, declared: Pass) -> str:
     home = sys.modules.get(declared.function.__module__)
     names = vars(home) if home is not None and inspect.ismethod(function) else {}
     name = next((f"{name}." for name, value in names.items() if value is owner), "")
-    reported = declared.function if name else function
-    module = reported.__module__
-    source = module if module.startswith("graphfix.passes.") else reported.__code__.co_filename
+    origin = declared.function if name else function
+    module = origin.__module__
+    source = module if module.startswith("graphfix.passes.") else origin.__code__.co_filename
     return f"{source}:{name}{function.__name__}"
 
 
@@ -201,11 +201,11 @@ class _Asking:
     def _ask_all(self, knowing: Sequence[tuple[Pass, Infer | None]], node: Node) -> bool:
         if not any(t.name and (not t.elem_type or t.shape is None) for t in node.outputs):
             return False
-        reported = False
+        known = False
         for declared, given in knowing:  # all of them, not up to a yes
-            if not (reported and declared.last_resort):
-                reported = self._ask(declared, given, node) or reported
-        return reported or _as_first_written(node)
+            if not (known and declared.last_resort):
+                known = self._ask(declared, given, node) or known
+        return known or _as_first_written(node)
 
     def _ask(self, declared: Pass, given: Infer | None, node: Node) -> bool:
         """Ask a pass; `given` is for an operator that it emits, not matches; say if it was news.

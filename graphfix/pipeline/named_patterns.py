@@ -55,10 +55,10 @@ def _of_one(declared: Pass, places: PatternPlaces, workspace: Workspace) -> Name
         else:
             sites.append(view.ref())
         workspace.release(mark)
-    reported = NamedPattern(declared.id, tuple(sites), tuple(refused))
+    pattern = NamedPattern(declared.id, tuple(sites), tuple(refused))
     if nearest is None or sites or refused:
-        return reported
-    return replace(reported, nearest=nearest[1], reason=nearest[2])
+        return pattern
+    return replace(pattern, nearest=nearest[1], reason=nearest[2])
 
 
 def _views(places: PatternPlaces, declared: Pass) -> Sequence[NodeView]:

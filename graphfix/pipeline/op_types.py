@@ -199,12 +199,12 @@ def check_op_types(model: Model, given: Sequence[OperatorTypes]) -> None:
                 where=each.where,
                 hint=f"its last input is {last}" if last >= 0 else "it has no inputs",
             ) from None
-        for value, reported in zip(node.outputs, types, strict=False):
-            if value is not None and reported is not None and not _agree(value, reported):
+        for value, declared in zip(node.outputs, types, strict=False):
+            if value is not None and declared is not None and not _agree(value, declared):
                 known = _text(value.elem_type, value.shape)
                 raise UsageError(
                     f"output {value.name} of {_label(node)} is {known} in the model, not "
-                    f"{_text(reported.elem_type, reported.shape)}",
+                    f"{_text(declared.elem_type, declared.shape)}",
                     where=each.where,
                 )
 
@@ -234,13 +234,13 @@ def _nodes(
                     yield each, view, place
 
 
-def _agree(value: Value, reported: InferredType) -> bool:
+def _agree(value: Value, declared: InferredType) -> bool:
     if (
         value.tensor.opaque is not None
-        or (value.elem_type or reported.elem_type) != reported.elem_type
+        or (value.elem_type or declared.elem_type) != declared.elem_type
     ):
         return False
-    return not shapes_contradict(value.shape, reported.shape)
+    return not shapes_contradict(value.shape, declared.shape)
 
 
 def _text(elem_type: int, shape: Shape | None) -> str:

@@ -1,4 +1,4 @@
-"""The model as it came: what a result is compared with, and by what its edits are reported.
+"""The model as it came: what a result is compared with, and by which its edits are described.
 
 What each node, interface and weight of a model is are its fingerprints. A second try starts from
 the model as it came.
@@ -229,7 +229,7 @@ def _worse(known: _Types, now: _Types) -> bool:
 
 
 class Given(Struct, frozen=True):
-    """What is reported of the file that a run was given, where the model does not say it.
+    """What is known of the file that a run was given, where the model does not say it.
 
     Attributes:
         facts: What identifies it; None for what identifies the model.
@@ -266,14 +266,14 @@ class Original(Struct, frozen=True):
 
     @classmethod
     def of(
-        cls, model: Model, passes: tuple[Pass, ...], reported: Sequence[OperatorTypes] = ()
+        cls, model: Model, passes: tuple[Pass, ...], op_types: Sequence[OperatorTypes] = ()
     ) -> Original:
         """Look at a model that no pass has touched yet.
 
         Args:
             model: The model.
             passes: Passes that may know what its operators compute.
-            reported: What the user says of the types of operators that nothing else knows.
+            op_types: What the user says of the types of operators that nothing else knows.
         """
         return cls(
             model.proto,
@@ -282,7 +282,7 @@ class Original(Struct, frozen=True):
             facts_of(model),
             validity_of(model),
             misdeclared_outputs(model, passes),
-            {**(stand_ins(model, reported) if reported else {}), **evaluators_for(model, passes)},
+            {**(stand_ins(model, op_types) if op_types else {}), **evaluators_for(model, passes)},
         )
 
     def again(self) -> Model:

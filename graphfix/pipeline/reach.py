@@ -21,7 +21,7 @@ class Reach(Struct, frozen=True):
     Attributes:
         lowest: The lowest opset of the default domain that `graphfix run --opset` reaches; 0 for
             a model that does not import that domain.
-        blockers: What blocks it of the next lower one; empty at the oldest that graphfix knows.
+        blockers: What blocks the next lower one; empty at the oldest that graphfix knows.
     """
 
     lowest: int

@@ -26,7 +26,7 @@ from graphfix.ir.protos import called
 from graphfix.ir.storage.weights import LEAST_SHARED, type_name
 from graphfix.ir.views import NodeView
 from graphfix.pipeline.faults import Specimen
-from graphfix.pipeline.hooks import Hook, node_reported, progress_reported
+from graphfix.pipeline.hooks import Hook, telling_node, telling_progress
 from graphfix.pipeline.legaliser import Decision, Legaliser
 from graphfix.pipeline.model_types import infer_types
 from graphfix.pipeline.original import Fingerprints
@@ -137,22 +137,22 @@ class Run:
         stage(self)
         self.seconds[name] = self.seconds.get(name, 0.0) + perf_counter() - start
 
-    def _reported_nodes(self) -> Callable[[int, NodeView], None] | None:
+    def _telling_nodes(self) -> Callable[[int, NodeView], None] | None:
         """Return what tells the hooks at which node the run is; None where none listens."""
-        tell = progress_reported(self.hooks)
+        tell = telling_progress(self.hooks)
         if tell is None:
             return None
         total = self.model.node_count()
-        name = node_reported(self.hooks)
+        name = telling_node(self.hooks)
 
-        def reported(done: int, view: NodeView) -> None:
+        def on_node(done: int, view: NodeView) -> None:
             outputs = (tensor.name for tensor in view.node.outputs)
             node = called(view.op, view.name, outputs)
             if name is not None:
                 name(node)
             tell(done, total)
 
-        return reported
+        return on_node
 
     def faults(self, *, changed: bool) -> frozenset[str]:
         """Return what is wrong with the file, as features: what is mended is never valid.
@@ -259,7 +259,7 @@ class Run:
             legaliser,
             self.journal,
             checked.is_clean,
-            self._reported_nodes(),
+            self._telling_nodes(),
             self.left,
         )
         self.leavable, self.hindering = legaliser.leavable, legaliser.hindering

@@ -93,8 +93,8 @@ class Settings:
         """Every pass that knows types, whether it may be used or not; the user knows best."""
         if not self.op_types and not self.left_out:
             return Catalogue.of(self.available)
-        reported = (each.as_pass() for each in self.op_types)
-        return Catalogue((*reported, *self.available, *self.left_out))
+        typed = (each.as_pass() for each in self.op_types)
+        return Catalogue((*typed, *self.available, *self.left_out))
 
     @cached_property
     def in_engine(self) -> bool:

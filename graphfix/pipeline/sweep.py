@@ -180,7 +180,7 @@ def sweep_targeted(
     legaliser: Legaliser,
     journal: Journal,
     is_clean: Callable[[Node], bool],
-    reported: Callable[[int, NodeView], None] | None = None,
+    on_node: Callable[[int, NodeView], None] | None = None,
     left: list[Left] | None = None,
 ) -> int:
     """Rewrite every node that has a finding which some pass removes; return how many.
@@ -190,7 +190,7 @@ def sweep_targeted(
         legaliser: Finds the rewrites.
         journal: Where sites and refusals go.
         is_clean: Says of a node of the model as it is that nothing was found there.
-        reported: Is given each node with a finding, and how many nodes came before it.
+        on_node: Is given each node with a finding, and how many nodes came before it.
         left: Is given what each tree leaves to graph passes of last resort.
     """
     editor = Editor(model, legaliser.workspace, {}, EXACT)
@@ -203,8 +203,8 @@ def sweep_targeted(
             findings = legaliser.blocking(view)
             if not findings:
                 continue
-            if reported is not None:
-                reported(seen - 1, view)
+            if on_node is not None:
+                on_node(seen - 1, view)
             tree = legaliser.solve(view, findings)
             if tree is None:
                 blocked = any(finding.blocks for finding in findings)

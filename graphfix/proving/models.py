@@ -187,8 +187,8 @@ def _tried_smaller(
             return ask(TASKS + task, Path(folder), small, again, answer)
         except EngineFailed as second:
             kind = isinstance(second, OutOfTime) or is_out_of_memory(second.message)
-            reported = _placed(second if kind else error, request, limits)
-            return EngineFailed(with_option(reported.message, limits))
+            placed = _placed(second if kind else error, request, limits)
+            return EngineFailed(with_option(placed.message, limits))
 
 
 def _placed(error: EngineFailed, request: ComparisonRequest, limits: Limits) -> EngineFailed:

@@ -41,7 +41,7 @@ def reduce_file(request: ReduceRequest, hooks: Sequence[Hook] = ()) -> Reduction
         InvalidModel: The file is not a model, or the command does not fail on it.
         UsageError: The command is wrong, or the result may not be written.
     """
-    load(request.model)  # what is no model is reported before where the result may not go
+    load(request.model)  # what is no model is refused before where the result may not go
     check_writable(request.path, request.model, force=request.force)
     found = reduce(
         request.model,

@@ -43,15 +43,15 @@ def picked(value: object, *names: str, **views: object) -> Json:
     return found
 
 
-def _finite(reported: Any) -> Any:
-    if isinstance(reported, dict):
-        fields = cast("Json", reported)
+def _finite(part: Any) -> Any:
+    if isinstance(part, dict):
+        fields = cast("Json", part)
         found: Json = {name: _finite(value) for name, value in fields.items()}
         lost = any(found[name] is None and fields[name] is not None for name in fields)
         return {**found, "nonfinite": True} if lost else found
-    if isinstance(reported, list | tuple):
-        return [_finite(item) for item in cast("Sequence[object]", reported)]
-    return None if isinstance(reported, float) and not isfinite(reported) else reported
+    if isinstance(part, list | tuple):
+        return [_finite(item) for item in cast("Sequence[object]", part)]
+    return None if isinstance(part, float) and not isfinite(part) else part
 
 
 def report_json(report: Report) -> Json:

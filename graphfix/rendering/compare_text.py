@@ -63,9 +63,9 @@ def _layers(found: Comparison, style: Style) -> list[str]:
         lines += wrap(f"called {printable(first.new_name)} in the second model", "    ")
     lines += wrap(first.reason, "    ")
     # Constants that are equal say nothing; JSON has them all.
-    reported = [layer for layer in found.layers if layer.node.op != "Constant" or layer in wrong]
-    start = max(0, reported.index(first) - 3)
-    shown = reported[start : start + _SHOWN]
+    listed = [layer for layer in found.layers if layer.node.op != "Constant" or layer in wrong]
+    start = max(0, listed.index(first) - 3)
+    shown = listed[start : start + _SHOWN]
     rows = [("depth", "max abs", "max rel", "status", "tensor"), *map(_row, shown)]
     lines += ["", *table(rows)]
     if len(shown) < len(found.layers):

@@ -69,9 +69,9 @@ def short_edit(model: str, output: Path | None, found: Edited, *, style: Style =
         on = f", outputs compared on {count(min(tried), 'input')}{more}" if tried else ""
         steps = sorted(found.steps, key=lambda step: step.free_size is None)
         claims = "; ".join(dict.fromkeys(text for step in steps for text in _claims(step)))
-        reported = f": {claims}" if claims else ""
+        claimed = f": {claims}" if claims else ""
         lines += labelled_short(
-            "verified", f"{len(held)} of {count(len(proofs), 'claim')}{on}{reported}"
+            "verified", f"{len(held)} of {count(len(proofs), 'claim')}{on}{claimed}"
         )
     lists = [
         Listed(
@@ -117,8 +117,8 @@ def _not_verified(proofs: Sequence[Proof]) -> list[list[str]]:
             reason = f"{proof.verification.status}: {proof.verification.reason}"
             claims.setdefault(reason, []).append(proof.claim)
     return [
-        wrap(printable(f"{capped(reported, 2)}: {reason}"), "    ", "  - ")
-        for reason, reported in claims.items()
+        wrap(printable(f"{capped(claimed, 2)}: {reason}"), "    ", "  - ")
+        for reason, claimed in claims.items()
     ]
 
 

@@ -42,8 +42,8 @@ def word_shown(word: str) -> str:
 def row_line(row: Row, made: int, of: int, style: Style) -> str:
     """Return a line on one row that was made."""
     word = style.paint(f"{word_shown(row.word):10}", COLOURS.get(row.word, "red"))
-    reported = f"  {_why(row)}" if _why(row) else ""
-    return f"{made:>{len(str(of))}}/{of}  {row.target:12} {word} {printable(row.name)}{reported}"
+    why = f"  {_why(row)}" if _why(row) else ""
+    return f"{made:>{len(str(of))}}/{of}  {row.target:12} {word} {printable(row.name)}{why}"
 
 
 def fleet_text(fleet: Fleet, style: Style) -> str:

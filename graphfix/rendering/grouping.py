@@ -101,15 +101,15 @@ def few_reasons(outcomes: Iterable[Outcome]) -> tuple[list[Outcome], list[str]]:
         The outcomes to show, and a sentence for each pass of which some are not.
     """
     shown: list[Outcome] = []
-    reported: Counter[tuple[str, Status]] = Counter()
+    counts: Counter[tuple[str, Status]] = Counter()
     for outcome in outcomes:
-        reported[outcome.pass_id, outcome.status] += 1
+        counts[outcome.pass_id, outcome.status] += 1
         said = outcome.status not in (Status.REFUSED, Status.FAILED)
-        if said or reported[outcome.pass_id, outcome.status] <= _REASONS_SHOWN:
+        if said or counts[outcome.pass_id, outcome.status] <= _REASONS_SHOWN:
             shown.append(outcome)
     return shown, [
         f"{name}: {status} for {count(times - _REASONS_SHOWN, 'more reason')} (--json has them)"
-        for (name, status), times in reported.items()
+        for (name, status), times in counts.items()
         if status in (Status.REFUSED, Status.FAILED) and times > _REASONS_SHOWN
     ]
 

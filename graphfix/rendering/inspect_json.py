@@ -20,7 +20,7 @@ def inspect_json(found: Inspection, reach: Reach | None = None) -> Json:
         *("path", "bytes", "ir_version", "opsets", "lowest_opset", "producer", "inputs"),
         *("outputs", "nodes", "operators", "weights", "functions", "external_data", "metadata"),
     )
-    reported = picked(
+    answer = picked(
         found,
         *fields,
         inputs=_named(found.inputs),
@@ -37,8 +37,8 @@ def inspect_json(found: Inspection, reach: Reach | None = None) -> Json:
         external_data=_named(found.external),
     )
     if reach is not None:
-        reported["reach"] = {"lowest_opset": reach.lowest, **picked(reach, "blockers")}
-    return {"schema": SCHEMA, **reported}
+        answer["reach"] = {"lowest_opset": reach.lowest, **picked(reach, "blockers")}
+    return {"schema": SCHEMA, **answer}
 
 
 def _named(rows: Iterable[Port | Weight | ExternalFile]) -> list[Json]:

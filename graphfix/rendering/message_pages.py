@@ -43,13 +43,13 @@ def pages() -> Mapping[str, str]:
 
 
 def _by_message(rules: Iterable[Rule]) -> Iterator[list[Rule]]:
-    reported: dict[str, list[Rule]] = {}
+    groups: dict[str, list[Rule]] = {}
     for rule in rules:
         if rule.text:
-            reported.setdefault(rule.text, []).append(rule)
+            groups.setdefault(rule.text, []).append(rule)
         else:
-            reported.setdefault(f"\0{rule.id}\0{rule.message}", []).append(rule)
-    yield from reported.values()
+            groups.setdefault(f"\0{rule.id}\0{rule.message}", []).append(rule)
+    yield from groups.values()
 
 
 def _named(groups: Iterable[list[Rule]]) -> Iterator[tuple[str, list[Rule]]]:

@@ -29,8 +29,8 @@ def families_text(passes: Iterable[Pass], *, style: Style = PLAIN) -> str:
     families = by_family(passes)
     total = sum(map(len, families.values()))
     title = f"{count(total, 'pass', 'passes')} in {count(len(families), 'family', 'families')}"
-    reported = ", ".join(f"{name} {len(members)}" for name, members in families.items())
-    lines = [style.paint(title, "bold"), *wrap(reported, "  "), ""]
+    counts = ", ".join(f"{name} {len(members)}" for name, members in families.items())
+    lines = [style.paint(title, "bold"), *wrap(counts, "  "), ""]
     rows = (
         ("graphfix passes NAME", "what one pass does, what it refuses, its options"),
         ("graphfix passes --family NAME", "the passes of a family"),

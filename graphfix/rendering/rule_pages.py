@@ -46,8 +46,8 @@ def _row(rule: Rule) -> str:
 def _targets(rule: Rule) -> str:
     """Return for which targets a rule holds."""
     held = "all" if rule.versions == "*" else rule.versions
-    reported = (engine.own_words[rule.id] for engine in engines() if rule.id in engine.own_words)
-    own = list(dict.fromkeys(reported))  # families that share rules say the same
+    words = (engine.own_words[rule.id] for engine in engines() if rule.id in engine.own_words)
+    own = list(dict.fromkeys(words))  # families that share rules say the same
     return f"{held} but {', '.join(own)}" if own else held
 
 

@@ -206,12 +206,10 @@ def _sizes(report: Report) -> str:
         options.append(f"--shape {shell_word(f'{name}=' + 'x'.join(map(str, dims)))}")
         sizes = ", ".join("?" if dim is None else str(dim) for dim in shape)
         declared.append(f"{in_code(name)} is [{in_code(sizes)}]")
-    reported = (
-        f"`{' '.join(options)}` with your own sizes fixes what is open ({'; '.join(declared)})"
-    )
+    text = f"`{' '.join(options)}` with your own sizes fixes what is open ({'; '.join(declared)})"
     if report.sized:
-        reported += "; what is computed of sizes is constant then"
-    return f"{reported}; passes that refused for want of a size may act then."
+        text += "; what is computed of sizes is constant then"
+    return f"{text}; passes that refused for want of a size may act then."
 
 
 def _aliases(left: Sequence[Finding]) -> Sequence[str]:

@@ -78,10 +78,10 @@ def verdict_line(report: Report, exit_code: int, *, dry_run: bool = False) -> st
         judge = f"left in {name}{to or ' (ONNX checker)'}"
         said = f"{len(after)} of {count(max(len(before), len(after)), 'problem')} {judge}"
     elif exit_code:
-        reported = report.verification.status in (Verdict.INCONCLUSIVE, Verdict.SKIPPED)
+        unsure = report.verification.status in (Verdict.INCONCLUSIVE, Verdict.SKIPPED)
         why = undone(report).rstrip(".")
-        why = "equality could not be shown" if reported else f"{why[0].lower()}{why[1:]}"
-        if misread(report) and not reported:
+        why = "equality could not be shown" if unsure else f"{why[0].lower()}{why[1:]}"
+        if misread(report) and not unsure:
             why = "nothing shows that the file was read as is said"
         elif word == Word.MENDED:
             why = "repaired as it was read; --allow-mended says that it is meant so"
@@ -228,8 +228,8 @@ def _alone(report: Report) -> str:
         if site.certificate is not None
     ]
     other = Counter[Verdict](status for status in proofs if status is not Verdict.EQUAL)
-    reported = [f"{other[verdict]} {verdict}" for verdict in Verdict if other[verdict]]
-    return f"of {len(proofs)} repairs compared alone {', '.join(reported)}" if reported else ""
+    others = [f"{other[verdict]} {verdict}" for verdict in Verdict if other[verdict]]
+    return f"of {len(proofs)} repairs compared alone {', '.join(others)}" if others else ""
 
 
 def repair_lines(report: Report, *, all_tried: bool = True) -> list[list[str]]:
@@ -251,22 +251,22 @@ def repair_lines(report: Report, *, all_tried: bool = True) -> list[list[str]]:
         kinds = {site.accuracy for site in outcome.sites}
         label = " and ".join(kind for kind in Accuracy if kind in kinds)
         places = count(len(outcome.sites), "place")
-        reported = ", ".join(filter(None, (places, label, *proof_texts(outcome))))
+        text = ", ".join(filter(None, (places, label, *proof_texts(outcome))))
         name = printable(outcome.pass_id)
-        line = f"  {name.ljust(width)}  {reported}"
-        lines.append([line] if len(line) <= WIDTH else wrap(f"{name}: {reported}", "    ", "  "))
+        line = f"  {name.ljust(width)}  {text}"
+        lines.append([line] if len(line) <= WIDTH else wrap(f"{name}: {text}", "    ", "  "))
     return lines
 
 
 def _failed(reason: str) -> str:
     """Say that a repair failed, and once that it was rolled back."""
-    reported = "rolled back" in reason.partition(":")[0]
-    return f"failed, {'' if reported else 'rolled back: '}{reason}"
+    is_rolled_back = "rolled back" in reason.partition(":")[0]
+    return f"failed, {'' if is_rolled_back else 'rolled back: '}{reason}"
 
 
 def proof_texts(outcome: Outcome) -> list[str]:
     """Say how the places of a repair compared on their own; unlike results are not added up."""
-    reported: list[str] = []
+    texts: list[str] = []
     proofs = [site.certificate for site in outcome.sites if site.certificate is not None]
     run = [proof for proof in proofs if proof.status is Verdict.EQUAL and proof.samples]
     same = sum(proof.status is Verdict.EQUAL and not proof.samples for proof in proofs)
@@ -274,17 +274,17 @@ def proof_texts(outcome: Outcome) -> list[str]:
     if run:
         least, most = min(p.samples for p in run), max(p.samples for p in run)
         on = count(least, "input") if least == most else f"{least} to {most} inputs"
-        reported.append(f"{'' if alone else f'{len(run)} '}equal on {on}")
+        texts.append(f"{'' if alone else f'{len(run)} '}equal on {on}")
     if same:
-        reported.append(f"{same} unchanged (not run)")
+        texts.append(f"{same} unchanged (not run)")
     other = Counter[Verdict](p.status for p in proofs if p.status is not Verdict.EQUAL)
-    reported += [f"{other[verdict]} {verdict}" for verdict in Verdict if other[verdict]]
+    texts += [f"{other[verdict]} {verdict}" for verdict in Verdict if other[verdict]]
     mended = mended_sites((outcome,))  # the whole file was compared as it was read
     unproved = [s for s in outcome.sites if s.certificate is None and s not in mended]
     without = sum(bool(site.removed or site.added) for site in unproved)
     if len(unproved) > without:  # equal weights stored once, an opset, a declared size
-        reported.append("no node changed")
-    return [*reported, *([f"{without} not compared"] if without else [])]
+        texts.append("no node changed")
+    return [*texts, *([f"{without} not compared"] if without else [])]
 
 
 def _only_unrun(outcome: Outcome) -> bool:
@@ -382,13 +382,13 @@ def _next(report: Report, exit_code: int, step: NextStep | None) -> Listed:
     entries = [wrap(printable(text), "    ", "  - ") for text in next_steps(report, exit_code)]
     if step is None:
         return Listed("Next", entries)
-    reported = [f"  {step.command}"] if step.command else []
-    reported += [one_line(step.note, "  ")] if step.note else []
-    reported += [_WHERE] if step.program else []
+    lines = [f"  {step.command}"] if step.command else []
+    lines += [one_line(step.note, "  ")] if step.note else []
+    lines += [_WHERE] if step.program else []
     intent = intent_of(step, report)
     if not entries:
-        return Listed(f"Next: {_lower(intent)}", [reported])
-    return Listed("Next", [*entries, [f"  - {intent}:", f"  {reported[0]}", *reported[1:]]])
+        return Listed(f"Next: {_lower(intent)}", [lines])
+    return Listed("Next", [*entries, [f"  - {intent}:", f"  {lines[0]}", *lines[1:]]])
 
 
 def _lower(text: str) -> str:

@@ -80,12 +80,12 @@ def families_text(targets: Sequence[Target], *, style: Style = PLAIN) -> str:
 
 def _knowledge(targets: Sequence[Target]) -> list[str]:
     """Return how the targets are known, family by family, and which engines are here."""
-    reported: dict[str, dict[str, None]] = {}
+    families: dict[str, dict[str, None]] = {}
     for target in targets:
-        reported.setdefault(known_text(target), {})[target.family] = None
+        families.setdefault(known_text(target), {})[target.family] = None
     here = [t.name for t in targets if engine_of(t.family).is_run_here(t)]
     lines = [
-        line for text, names in reported.items() for line in labelled(text, ", ".join(names), 2, 25)
+        line for text, names in families.items() for line in labelled(text, ", ".join(names), 2, 25)
     ]
     return lines + labelled("run here", ", ".join(here), 2, 25)
 
@@ -134,8 +134,8 @@ def target_text(
         elif text and label not in _LONG:
             lines.append(one_line(text, f"  {label.ljust(12)}"))
     if not whole:
-        reported = [f"{r.title} {r.version}" for r in releases]
-        lines += [one_line(", ".join(reported), "  held by     ")] if reported else []
+        holders = [f"{r.title} {r.version}" for r in releases]
+        lines += [one_line(", ".join(holders), "  held by     ")] if holders else []
         entries = [wrap(printable(note), "    ", "  - ") for note in notes]
         entries += [[one_line(note, "  - ")] for note in target.notes]
         return join(fitted(lines, [Listed("Notes", entries)], style))

@@ -61,10 +61,10 @@ def check_text(
         lines += wrap(f"Placed: {placed_sentence(placed, whole=True)}.")
     if found:
         lines += ["", *finding_blocks(found, style, every_node=explain), "", *legend(found)]
-    if reported := explanation_lines(explanations, style):
-        lines += ["", style.paint("What a run would do", "bold"), *reported]
-    if reported := named_pattern_lines(named):
-        lines += ["", style.paint("Passes by name", "bold"), *reported]
+    if more := explanation_lines(explanations, style):
+        lines += ["", style.paint("What a run would do", "bold"), *more]
+    if more := named_pattern_lines(named):
+        lines += ["", style.paint("Passes by name", "bold"), *more]
     for title, texts in (("Passes that help", remedies), ("Notes", notes)):
         if texts:
             lines += ["", style.paint(title, "bold")]

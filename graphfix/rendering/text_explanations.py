@@ -79,5 +79,5 @@ def _words(candidate: Candidate) -> str:
         facts.append(count(candidate.nodes, "node"))
     if candidate.helped_by:
         facts.append(f"with {', '.join(candidate.helped_by)}")
-    reported = f" ({', '.join(facts)})" if facts else ""
-    return f"{candidate.pass_id}{reported}" + (f": {candidate.reason}" if candidate.reason else "")
+    suffix = f" ({', '.join(facts)})" if facts else ""
+    return f"{candidate.pass_id}{suffix}" + (f": {candidate.reason}" if candidate.reason else "")

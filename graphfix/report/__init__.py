@@ -117,7 +117,7 @@ class Finding:
 
     @property
     def blocks(self) -> bool:
-        """Whether the finding blocks it of a working file."""
+        """Whether the finding keeps the file from working."""
         return self.severity not in (Severity.FALLBACK, Severity.NOTE)
 
     @property
@@ -134,13 +134,13 @@ class Findings(tuple[Finding, ...]):
 
 def blocking_by_severity(findings: Iterable[Finding]) -> Counter[Severity]:
     """Count the findings that block, by severity, those that are counted in others on their own."""
-    reported = (
+    every = (
         each
         for finding in findings
         for each in ((finding,) if finding.certain or not finding.follow_ups else ())
         + finding.follow_ups
     )
-    return Counter(finding.severity for finding in reported if finding.blocks)
+    return Counter(finding.severity for finding in every if finding.blocks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -385,9 +385,9 @@ class Report:
         target: The resolved target, such as ``ort-1.10``; empty without one.
         input: The model as it came in.
         output: The file that was written; None when nothing was.
-        findings_before: What blocked it before.
+        findings_before: What blocked the model before.
         outcomes: What the passes did.
-        findings_after: What blocks it of the result.
+        findings_after: What blocks the result.
         io_changes: Interface changes that were consented to, and declared shapes that were wrong.
         verification: The whole-model comparison.
         seconds: Seconds by stage.
@@ -398,9 +398,9 @@ class Report:
         engine: Whether the target's engine itself was run; None without a target.
         reading: How the file as it was read compared with the file as it came; None where nothing
             was mended.
-        front: Where a cut has all that blocks it after it; empty where nowhere, or without need.
-        switch: The input of one bool that decides an If that blocks it; empty where none does.
-        sized: The features of what blocks it that fixed sizes of its inputs settle.
+        front: Where a cut has all that is left after it; empty where nowhere, or without need.
+        switch: The input of one bool that decides an If that is left; empty where none does.
+        sized: The features of what is left that fixed sizes of the inputs settle.
         integers: What is no longer computed in 8 bits; None where all that was still is.
         placed_before: Where its nodes ran before; None where the target is no such provider.
         placed_after: Where those of the result run.

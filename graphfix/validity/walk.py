@@ -194,8 +194,8 @@ class Walk:
                     inner._found[id(tensor)] = known
             for each in inner.graph(function, typed=True):
                 place = f"{each.message} (where {called(NodeView(node))} calls it)"
-                reported = each.message.endswith("calls it)") or each.node is None
-                yield each if reported or not _is_of_types(each) else replace(each, message=place)
+                placed = each.message.endswith("calls it)") or each.node is None
+                yield each if placed or not _is_of_types(each) else replace(each, message=place)
             outputs = [inner.types(tensor) for tensor in function.outputs]
             self._calls.known[key] = outputs
         pairs = zip(node.outputs, outputs, strict=False)

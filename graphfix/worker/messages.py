@@ -68,10 +68,10 @@ def prepare_type(kind: Any) -> None:
     Decoder(kind)
 
 
-def _of_kind(reported: object, kind: type[T]) -> T:
+def _of_kind(answer: object, kind: type[T]) -> T:
     from msgspec import convert
 
-    return convert(reported, kind, dec_hook=lambda path, text: path(text))
+    return convert(answer, kind, dec_hook=lambda path, text: path(text))
 
 
 class Host(Struct, frozen=True):
@@ -163,8 +163,8 @@ def write_error(folder: Path, error: GraphfixError) -> None:
     """Answer a request with an error of ours."""
     found = (name for name, kind in _KINDS.items() if isinstance(error, kind))
     message = out_of_memory(error.message) if "bad_alloc" in error.message else error.message
-    reported = _Error(next(found, "engine"), message, error.where, error.hint)
-    (folder / ANSWER).write_text(packed(_Answer(error=reported)), encoding="utf-8")
+    failure = _Error(next(found, "engine"), message, error.where, error.hint)
+    (folder / ANSWER).write_text(packed(_Answer(error=failure)), encoding="utf-8")
 
 
 def write_fault(folder: Path, error: Exception) -> None:
@@ -173,8 +173,8 @@ def write_fault(folder: Path, error: Exception) -> None:
     if "bad_alloc" in trace:  # of C++, as what its bindings made of it
         write_error(folder, EngineFailed(out_of_memory(str(error))))
         return
-    reported = _Error(_FAULT, f"{type(error).__name__}: {error}", trace=trace)
-    (folder / ANSWER).write_text(packed(_Answer(error=reported)), encoding="utf-8")
+    failure = _Error(_FAULT, f"{type(error).__name__}: {error}", trace=trace)
+    (folder / ANSWER).write_text(packed(_Answer(error=failure)), encoding="utf-8")
 
 
 def write_imported(folder: Path, modules: Iterable[str]) -> None:

@@ -252,8 +252,8 @@ def _earlier(child: Standing, task: str, folder: Path, limits: Limits) -> int:
             if isinstance(error, TimeoutError):
                 raise _late(limits) from None
             raise
-        reported = _waited(child.released(), limits)
-        code = None if known else _exit_code(reported)
+        answer = _waited(child.released(), limits)
+        code = None if known else _exit_code(answer)
         if code is not None:
             return code
     raise EngineFailed(_LOST)
@@ -267,15 +267,15 @@ def _started() -> Generator[None]:
         raise EngineFailed(f"no process can be started: {error.strerror}") from None
 
 
-def _exit_code(reported: bytes) -> int | None:
+def _exit_code(answer: bytes) -> int | None:
     """Return the exit code that a template tells; None where it was killed before it had begun.
 
     Raises:
         EngineFailed: It could start no child, or was killed after that.
     """
-    if reported and (not reported.strip() or reported.strip() == b"null"):
+    if answer and (not answer.strip() or answer.strip() == b"null"):
         raise EngineFailed(_LOST)
-    return json.loads(reported) if reported else None
+    return json.loads(answer) if answer else None
 
 
 def _waited(channel: socket.socket, limits: Limits) -> bytes:

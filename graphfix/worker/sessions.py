@@ -24,7 +24,7 @@ def open_session(
         threads: How many work on one node.
         folder: Where external data lies.
         mapped: Use external data as the system maps it from its file, without a copy of it that
-            is arranged for the kernels: it is memory that the system can roll back.
+            is arranged for the kernels: it is memory that the system can reclaim.
         arena: Keep what is freed for the next tensors; without it a memory limit measures what the
             model needs, with it big tensors of one size leave no gaps.
         profile: How the name of a file begins that tells, once profiling ends, which nodes ran.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from graphfix.worker.limits import Limits
 
-# Starts a child on a line, and returns the channel on which its end is reported.
+# Starts a child on a line, and returns the channel on which its end is announced.
 Start = Callable[[Path, str, socket.socket], socket.socket]
 
 
@@ -60,7 +60,7 @@ class Standing:
             return False
 
     def released(self) -> socket.socket:
-        """Close the line; return the channel on which its end is reported."""
+        """Close the line; return the channel on which its end is announced."""
         channel = self._channel
         assert channel is not None
         assert self._line is not None

@@ -40,7 +40,7 @@ from graphfix.worker.parent_death import die_with_parent
 
 # How often it looks whether its parent still lives, should the end of the socket not tell.
 _LOOK = 1.0
-# What is reported a child that was begun; the exit code follows it.
+# What says that a child was begun; the exit code follows it.
 BEGUN = b" "
 # What a child that stays tells when a request is answered.
 DONE = b"\n"
@@ -52,7 +52,7 @@ _IMPORTED = ("numpy", "numpy.random", "onnx", "onnxruntime", "msgspec")
 def send_request(
     control: socket.socket, channels: Sequence[socket.socket], folder: Path, task: str
 ) -> None:
-    """Ask a template for a child; what becomes of it is reported on the first channel.
+    """Ask a template for a child; what becomes of it comes on the first channel.
 
     Args:
         control: The socket of the template.
@@ -134,9 +134,9 @@ class Template:
             if not part:
                 raise EOFError
             payload += part
-        reported = json.loads(payload)
+        request = json.loads(payload)
         channel, *lines = [socket.socket(fileno=number) for number in descriptors]
-        prepare(reported["task"], self._lacking)
+        prepare(request["task"], self._lacking)
         self._lacking.clear()
         sys.stderr.flush()
         try:
@@ -147,7 +147,7 @@ class Template:
         except OSError:
             pid = None
         if pid == 0:
-            self._become_child(channel, lines, Path(reported["folder"]))
+            self._become_child(channel, lines, Path(request["folder"]))
         for line in lines:
             line.close()
         if pid is None:
@@ -157,7 +157,7 @@ class Template:
             os.setpgid(pid, pid)
         with contextlib.suppress(OSError):
             channel.sendall(BEGUN)
-        self._children[pid] = _Child(pid, channel, Path(reported["folder"]))
+        self._children[pid] = _Child(pid, channel, Path(request["folder"]))
         self._selector.register(channel, selectors.EVENT_READ)
 
     def _reap(self) -> None:

@@ -1,4 +1,4 @@
-"""Give small weights a power of two that is rolled back after all that follows.
+"""Give small weights a power of two that is divided out after all that follows.
 
 What it does: Multiplies the weights of Conv, Gemm or MatMul that leave less than an eighth of the
     size of numbers by a power of two, so that they leave about as much as came, and what is given

@@ -44,9 +44,9 @@ def _shape(node: NodeView, sizes: Sequence[int], build: Builder) -> Sequence[int
         Refuse: It is not known.
     """
     given, result = node.input(1), node.output(0)
-    reported = None if result is None else result.static_shape
-    if given is not None and build.const(given) is None and reported is not None:
-        return reported
+    declared = None if result is None else result.static_shape
+    if given is not None and build.const(given) is None and declared is not None:
+        return declared
     how = reduced(node, build)
     axes = range(len(sizes)) if how.axes is None else [a % len(sizes) for a in how.axes]
     return [1 if a in axes else n for a, n in enumerate(sizes) if how.keepdims or a not in axes]

@@ -11,7 +11,7 @@ onnxruntime/python/training/ortmodule/_custom_op_symbolic_registry.py):
 
 An argument is therefore looked up as an attribute first, and else as the input whose place is the
 argument's own among those that are not attributes. Which overload is called, and so which names
-the arguments have, is reported from what is given where the file does not say it; what no overload
+the arguments have, is found from what is given where the file does not say it; what no overload
 takes is refused, and what a pass does not read is too.
 """
 

@@ -15,23 +15,23 @@ _UP = (64, 64, 32, 16, 8, 4, 2, 1)
 def taken_apart(
     build: Builder, size: Value, start: Value, moved: Callable[[Value, int], Value]
 ) -> tuple[Value, Value]:
-    """Return the mantissas of float32 numbers above 0, and what is reported their exponents.
+    """Return the mantissas of float32 numbers above 0, and what is made of their exponents.
 
     Args:
         build: The builder.
         size: The numbers; of others the result says nothing.
-        start: What is reported the exponent 0.
+        start: What stands for the exponent 0.
         moved: Makes, of what is known of an exponent, what is known of one that is larger by so
             much.
     """
-    mantissa, reported = size, start
+    mantissa, exponent = size, start
     for power in _DOWN:
         least = float(np.nextafter(np.float32(2.0 ** (power - 1)), np.float32(0)))
         far = build.Less(np.float32(least), mantissa)
-        reported = build.Where(far, moved(reported, power), reported)
+        exponent = build.Where(far, moved(exponent, power), exponent)
         mantissa = build.Where(far, build.Mul(mantissa, 2.0**-power), mantissa)
     for power in _UP:
         far = build.Less(mantissa, np.float32(2.0**-power))
-        reported = build.Where(far, moved(reported, -power), reported)
+        exponent = build.Where(far, moved(exponent, -power), exponent)
         mantissa = build.Where(far, build.Mul(mantissa, 2.0**power), mantissa)
-    return mantissa, reported
+    return mantissa, exponent

@@ -75,10 +75,8 @@ def _call(node: NodeView) -> OperatorCall:
     if (node.node.domain or "", node.op, node.overload) in node.graph.root.known_functions:
         raise Refuse(f"{node.op} must be PyTorch's operator; it is a local function of the model")
     if operator == _LEFT_OUT:
-        reported = node.attr("name", "")
-        raise Refuse(
-            _OPERANDS_LEFT_OUT.format(reported or "an operator that writes into its input")
-        )
+        written = node.attr("name", "")
+        raise Refuse(_OPERANDS_LEFT_OUT.format(written or "an operator that writes into its input"))
     called = overloads_called(node)
     overload = called[0].name if called else overload
     if not has_pytorch():
@@ -115,8 +113,8 @@ def _hold_to_declared(declared: Value | None, made: ValueInfoProto) -> None:
     if declared.rank not in (None, rank):
         raise Refuse(f"{name} must have rank {declared.rank} as {declared.name}; it has {rank}")
     if declared.elem_type and kind.elem_type != declared.elem_type:
-        reported = declared.type_name, type_name(kind.elem_type)
-        raise Refuse(f"{name} must be {reported[0]} as {declared.name}; it is {reported[1]}")
+        kinds = declared.type_name, type_name(kind.elem_type)
+        raise Refuse(f"{name} must be {kinds[0]} as {declared.name}; it is {kinds[1]}")
 
 
 def infer(node: NodeView) -> Sequence[InferredType | None]:

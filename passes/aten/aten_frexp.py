@@ -41,7 +41,7 @@ def _frexp(build: Builder, call: Call) -> tuple[Value, ...]:
     # Beyond the largest number, and for NaN, nothing is taken apart; 0 has the exponent 0.
     plain = build.And(build.Less(size, np.float32(np.inf)), build.Less(np.float32(0), size))
     mantissa, exponent = taken_apart(
-        build, size, build.Mul(size, 0.0), lambda reported, more: build.Add(reported, float(more))
+        build, size, build.Mul(size, 0.0), lambda so_far, more: build.Add(so_far, float(more))
     )
     signed = build.Where(build.Less(wide, 0.0), build.Neg(mantissa), mantissa)
     found = build.Where(plain, signed, wide)

@@ -41,7 +41,7 @@ def _write(build: Builder, _: Call, v: list[Any]) -> Value:
     # The mantissa has 24 bits.
     start = build.constant(np.array(2.0**-24, np.float32))
     mantissa, unit = taken_apart(
-        build, size, start, lambda reported, by: build.Mul(reported, 2.0**by)
+        build, size, start, lambda spacing, by: build.Mul(spacing, 2.0**by)
     )
     unit = build.Max(unit, np.float32(_SMALLEST))
     # Below a power of two floats are twice as dense, unless they are the densest already.

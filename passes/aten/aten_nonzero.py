@@ -1,7 +1,7 @@
 """Replace what gives as many elements as there are that count: nonzero, masked_select, and others.
 
 What it does: nonzero and argwhere become the transposed NonZero, of which nonzero_static keeps or
-    fills as many rows as it is reported, masked_select Compress of what is flat, and
+    fills as many rows as it is asked for, masked_select Compress of what is flat, and
     unique_consecutive keeps the elements that differ from the one before.
 Why engines need it: Exporters that are told to write ATen nodes (OperatorExportTypes.ONNX_ATEN)
     write these too, and no engine has an importer for them.

@@ -32,16 +32,10 @@ def accumulated(node: NodeView, build: Builder) -> Value:
         Refuse: As `check_operands`, and where it is not known that one truth value says how.
     """
     check_operands(node)
-    buffer, new, reported = node.need(0), node.need(1), node.input(2)
+    buffer, new, flag = node.need(0), node.need(1), node.input(2)
     both = build.Add(buffer, new)
-    if reported is None:
+    if flag is None:
         return both
-    if reported.static_shape != () and (reported.static_shape != (1,) or not buffer.rank):
-        raise Refuse(
-            f"{reported.name} must be known to be one truth value; its shape is {reported.shape}"
-        )
-    return (
-        build.Where(reported, both, buffer)
-        if node.op == FIRST
-        else build.Where(reported, new, both)
-    )
+    if flag.static_shape != () and (flag.static_shape != (1,) or not buffer.rank):
+        raise Refuse(f"{flag.name} must be known to be one truth value; its shape is {flag.shape}")
+    return build.Where(flag, both, buffer) if node.op == FIRST else build.Where(flag, new, both)

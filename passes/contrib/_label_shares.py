@@ -22,10 +22,10 @@ def ignored_label(node: NodeView, build: Builder, place: int) -> int:
     Raises:
         Refuse: The input is not a constant.
     """
-    reported = node.input(place)
-    if reported is None:
+    label = node.input(place)
+    if label is None:
         return int(node.attr("ignore_index", IGNORED))
-    return int(build.need_const(reported, "the label to ignore").reshape(-1)[0])
+    return int(build.need_const(label, "the label to ignore").reshape(-1)[0])
 
 
 def shares(build: Builder, labels: Value, ignored: int, weights: Value | None) -> Value:

@@ -48,13 +48,17 @@ _WEIGHT, _IGNORE, _BIAS = 3, 4, 5
 def numbers(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
     """Compute it label by label, in float64."""
     given = [*inputs, *[None] * (_BIAS + 1 - len(inputs))]
-    dy, chances, labels, weights, reported, bias = given[: _BIAS + 1]
+    dy, chances, labels, weights, ignored_label, bias = given[: _BIAS + 1]
     assert dy is not None, "its page wants it"
     assert chances is not None, "its page wants it"
     assert labels is not None, "its page wants it"
     if labels.shape != (chances.shape[0], *chances.shape[2:]):
         raise ValueError(f"{labels.shape} labels for chances of {chances.shape}")
-    ignored = int(attributes.get("ignore_index", IGNORED)) if reported is None else int(reported)
+    ignored = (
+        int(attributes.get("ignore_index", IGNORED))
+        if ignored_label is None
+        else int(ignored_label)
+    )
     reduction = attributes.get("reduction", "mean")
     rows = np.moveaxis(chances.astype(np.float64), 1, -1).reshape(-1, chances.shape[1])
     flat = labels.reshape(-1)

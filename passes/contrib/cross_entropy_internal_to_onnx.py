@@ -40,7 +40,7 @@ _WEIGHT, _IGNORE = 2, 3
 
 def numbers(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Array, ...]:
     """Compute it in float64."""
-    scores, labels, weights, reported = [*inputs, None, None][:4]
+    scores, labels, weights, ignored_label = [*inputs, None, None][:4]
     assert scores is not None, "its page wants it"
     assert labels is not None, "its page wants it"
     if labels.shape != (scores.shape[0], *scores.shape[2:]):
@@ -48,7 +48,7 @@ def numbers(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Arr
     work = scores.astype(np.float64)
     away = work - work.max(1, keepdims=True)
     chances = away - np.log(np.exp(away).sum(1, keepdims=True))
-    counts = labels != (IGNORED if reported is None else int(reported.reshape(-1)[0]))
+    counts = labels != (IGNORED if ignored_label is None else int(ignored_label.reshape(-1)[0]))
     index = np.where(counts, labels, 0)
     share = np.where(counts, 1.0 if weights is None else weights.astype(np.float64)[index], 0.0)
     loss = -np.take_along_axis(chances, np.expand_dims(index, 1), 1)[:, 0] * share

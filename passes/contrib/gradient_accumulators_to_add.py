@@ -49,14 +49,14 @@ def numbers(inputs: list[Array | None], attributes: dict[str, Any]) -> tuple[Arr
     buffer, new = inputs[0], inputs[1]
     assert buffer is not None, "its page wants it"
     assert new is not None, "its page wants it"
-    reported = inputs[2] if len(inputs) > 2 else None
+    flag = inputs[2] if len(inputs) > 2 else None
     op = attributes["operator"]
     if op == _ZERO:  # what it waits for, `new`, says nothing of it
         return (np.zeros_like(buffer),)
     if op == FIRST:
-        kept = reported is not None and not reported.reshape(-1)[0]
+        kept = flag is not None and not flag.reshape(-1)[0]
         return (buffer if kept else buffer + new,)
-    alone = reported is not None and bool(reported.reshape(-1)[0])
+    alone = flag is not None and bool(flag.reshape(-1)[0])
     return np.array([True]), new if alone else buffer + new
 
 

@@ -1,7 +1,7 @@
 """Take LinearAttention apart.
 
 What it does: Writes the recurrence of the state out, a few nodes for each token. Where nothing
-    decays and nothing is rolled back, the tokens are computed at once, whatever their number.
+    decays and nothing is subtracted, the tokens are computed at once, whatever their number.
 Why engines need it: It is an operator of onnxruntime for language models; other engines do not know
     it.
 Before:

@@ -17,7 +17,7 @@ from graphfix.authoring import (
     form_of,
 )
 
-from ._retyping import Operands, Retyping, Written, filled, reported, retype, with_type
+from ._retyping import Operands, Retyping, Written, filled, retype, unhandled, with_type
 
 # Operators that say with an attribute what they give.
 _NAMED = {
@@ -104,9 +104,9 @@ def compute_in_float32(editor: Editor, narrow: int, inexact: Accuracy = APPROXIM
 def _refused(view: NodeView, types: frozenset[int]) -> str:
     form = form_of(view.op, view.opset, view.domain)
     if view.domain or form is None:
-        return reported(view, types)
+        return unhandled(view, types)
     if any(v is not None and not v.is_tensor for v in (*view.inputs, *view.outputs)):
-        return f"{view.op} handles sequences of {reported(view, types)}"
+        return f"{view.op} handles sequences of {unhandled(view, types)}"
     kinds = {c.type_param_str: c.allowed_type_strs for c in form.schema.type_constraints}
     formal = form.schema.inputs
     for place, value in enumerate(view.inputs):
@@ -114,7 +114,7 @@ def _refused(view: NodeView, types: frozenset[int]) -> str:
             continue
         parameter = formal[min(place, len(formal) - 1)].type_str
         if _FLOAT not in kinds.get(parameter, (parameter,)):
-            return reported(view, types, f"{view.op}, which takes no float32,")
+            return unhandled(view, types, f"{view.op}, which takes no float32,")
         known = value.array() if value.is_constant else None
         if known is not None and not _fits(known):
             return f"{value.name} has numbers that float32 does not reach"

@@ -15,7 +15,7 @@ from graphfix.authoring import (
     in_halves,
 )
 
-from ._retyping import Operands, Written, filled, reported, unchanged, with_type
+from ._retyping import Operands, Written, filled, unchanged, unhandled, with_type
 
 # Operators that give elements that they got; engines pool and rectify floats alone.
 MOVES = tuple(sorted(GIVES_ELEMENTS - {"MaxPool", "Relu", "Unique"}))
@@ -37,13 +37,13 @@ _BYTES: dict[int, int] = {
 def refused(view: NodeView, narrow: frozenset[int], taken: tuple[str, ...]) -> str:
     """Return why a node cannot be computed on wider integers; empty where it can."""
     if view.domain or view.op not in (*taken, *FORMED):
-        return reported(view, narrow)
+        return unhandled(view, narrow)
     if view.attr("reduction", "none") != "none":
-        return reported(view, narrow, f"{view.op} with a reduction")
+        return unhandled(view, narrow, f"{view.op} with a reduction")
     if view.op == "MaxPool" and (len(view.outputs) > 1 or view.attr("ceil_mode", 0)):
-        return reported(view, narrow, "MaxPool with indices or windows outside of the data")
+        return unhandled(view, narrow, "MaxPool with indices or windows outside of the data")
     if view.op == "Resize" and not (samples_linearly(view) or takes_nearest(view)):
-        return reported(view, narrow, "Resize with integer weights or beyond the range")
+        return unhandled(view, narrow, "Resize with integer weights or beyond the range")
     return ""
 
 

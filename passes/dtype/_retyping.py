@@ -103,7 +103,7 @@ def _obstacle(view: NodeView, plan: Retyping) -> str:
         if any(True for _ in view.node.graphs()):
             passed = _connecting(view, plan)
             if not passed:
-                return reported(view, plan.narrow)
+                return unhandled(view, plan.narrow)
             return f"the subgraphs of {view.op} get or give {passed[0].type_name}"
         for name in view.attributes:
             view.attr(name)
@@ -112,7 +112,7 @@ def _obstacle(view: NodeView, plan: Retyping) -> str:
         return refusal.reason
 
 
-def reported(view: NodeView, plan_narrow: Iterable[int], what: str = "") -> str:
+def unhandled(view: NodeView, plan_narrow: Iterable[int], what: str = "") -> str:
     """Return the usual reason: who computes or reads which tensor."""
     narrow = frozenset(plan_narrow)
     for value in view.outputs:

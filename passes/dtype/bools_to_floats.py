@@ -34,7 +34,7 @@ from onnx import TensorProto
 from graphfix.authoring import COMPARISONS, EXACT, Builder, Editor, NodeView, Value, graph_pass
 
 from ._integers import MOVES
-from ._retyping import Operands, Retyping, filled, reported, retype
+from ._retyping import Operands, Retyping, filled, retype, unhandled
 from ._signs import gives_nan_alike, leak
 
 _NARROW = frozenset({TensorProto.BOOL})
@@ -85,7 +85,7 @@ def bools_to_floats(editor: Editor) -> None:
 
 def _refused(guarded: Set[int], view: NodeView) -> str:
     if view.domain or view.op not in (*_FORMED, *_MOVING) or view.opset < _BROADCASTING:
-        return reported(view, _NARROW)
+        return unhandled(view, _NARROW)
     if view.op in ("ReduceMax", "ReduceMin") and 0 in (view.need(0).shape or ()):
         return f"{view.op} of no bools would give an infinity"
     if view.op in _COMPARING:

@@ -46,7 +46,7 @@ from graphfix.authoring import (
 )
 
 from ._integers import MOVES, SUMS, WRAPPING
-from ._retyping import Operands, Retyping, filled, reported, retype, unchanged
+from ._retyping import Operands, Retyping, filled, retype, unchanged, unhandled
 from ._wholes import divided, left_over, product, rest_of
 
 _TYPES = (TensorProto.INT32, TensorProto.INT64)
@@ -131,9 +131,9 @@ def _kept(view: NodeView) -> frozenset[int]:
 
 def _refused(ranges: WholeRanges, proved: bool, view: NodeView) -> str:
     if view.domain or view.op not in _LISTED or view.opset < _SIGN:
-        return reported(view, _NARROW)
+        return unhandled(view, _NARROW)
     if view.attr("reduction", "none") != "none":
-        return reported(view, _NARROW, f"{view.op} with a reduction")
+        return unhandled(view, _NARROW, f"{view.op} with a reduction")
     kept = _kept(view)
     for place, value in enumerate(view.inputs):
         computed = value is not None and value.elem_type in _NARROW and not value.is_constant

@@ -117,15 +117,15 @@ class _Flags:
             return build.Not(build.Greater(x, thresholds))
         return build.Or(found, self._where("missing", build.IsNaN(x), at))
 
-    def _where(self, name: str, reported: Value, at: Value | Array) -> Value:
+    def _where(self, name: str, truth: Value, at: Value | Array) -> Value:
         flags: Array = getattr(self._table, name)
         if flags.all():
-            return reported
+            return truth
         if isinstance(at, np.ndarray):
-            return self._build.And(reported, self._build.constant(flags[at]))
+            return self._build.And(truth, self._build.constant(flags[at]))
         table = self._late.setdefault(name, self._build.constant(flags.astype(np.int32)))
         picked = self._build.Gather(table, at, axis=0)
-        return self._build.And(reported, self._build.Equal(picked, np.int32(1)))
+        return self._build.And(truth, self._build.Equal(picked, np.int32(1)))
 
 
 def _at_most(build: Builder, x: Value, thresholds: Value) -> Value:

@@ -22,7 +22,7 @@ from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 _DEPTH = 8
 _END = int(np.iinfo(np.int64).max)
 _MAX_BLOCK = 1 << 20
-_MOST = 256  # elements of a vector that pads are reported from: no tensor has more than 64 axes
+_MOST = 256  # elements of a vector that pads are read from: no tensor has more than 64 axes
 
 
 class _Entry(Struct, frozen=True):
@@ -37,7 +37,7 @@ class _Entry(Struct, frozen=True):
         return self.vector is None and self.number == 0
 
 
-_Reported = dict[int, "list[_Entry] | None"]
+_Seen = dict[int, "list[_Entry] | None"]
 
 
 @rewrite(
@@ -86,20 +86,20 @@ def _check_count(axes: list[int], count: int | None) -> None:
         raise Refuse(f"there must be two pads for each of {len(axes)} axes; there are {count}")
 
 
-def _entries(vector: Value, build: Builder, depth: int, reported: _Reported) -> list[_Entry] | None:
+def _entries(vector: Value, build: Builder, depth: int, seen: _Seen) -> list[_Entry] | None:
     """Return the elements of a vector, those known without running the model as numbers.
 
     None also for more of them than pads can be. What is joined with itself again and again is
-    looked at once: `reported` has the vectors that were.
+    looked at once: `seen` has the vectors that were.
     """
     key = id(vector.tensor)
-    if key not in reported:
-        found = _read(vector, build, depth, reported)
-        reported[key] = found if found is None or len(found) <= _MOST else None
-    return reported[key]
+    if key not in seen:
+        found = _read(vector, build, depth, seen)
+        seen[key] = found if found is None or len(found) <= _MOST else None
+    return seen[key]
 
 
-def _read(vector: Value, build: Builder, depth: int, reported: _Reported) -> list[_Entry] | None:
+def _read(vector: Value, build: Builder, depth: int, seen: _Seen) -> list[_Entry] | None:
     known = build.const(vector)
     if known is not None:
         return [_Entry(int(number)) for number in known.reshape(-1)[: _MOST + 1]]
@@ -112,17 +112,17 @@ def _read(vector: Value, build: Builder, depth: int, reported: _Reported) -> lis
     elif made.op == "Concat":
         parts = []
         for value in made.inputs:
-            inner = _entries(value, build, depth - 1, reported) if value is not None else None
+            inner = _entries(value, build, depth - 1, seen) if value is not None else None
             if inner is None or len(parts) > _MOST:
                 return None
             parts.extend(inner)
     elif made.op == "Gather":
-        whole = _entries(made.need(0), build, depth - 1, reported)
+        whole = _entries(made.need(0), build, depth - 1, seen)
         wanted = build.const(made.need(1))
         if whole is not None and wanted is not None and wanted.ndim == 1:
             parts = [whole[int(place)] for place in wanted[: _MOST + 1]]
     elif made.op == "Cast" and vector.dtype == np.dtype(np.int64):
-        parts = _entries(made.need(0), build, depth - 1, reported)
+        parts = _entries(made.need(0), build, depth - 1, seen)
     if parts is None and vector.dim(0) is not None:
         parts = [_Entry(0, vector, place) for place in range(min(vector.dim(0) or 0, _MOST + 1))]
     return parts

@@ -14,7 +14,7 @@ import pytest
 import graphfix
 from graphfix.cli.console import style_for
 from graphfix.cli.progress import ProgressHook, progress_hooks
-from graphfix.pipeline.hooks import Hook, SilentHook, progress_reported
+from graphfix.pipeline.hooks import Hook, SilentHook, telling_progress
 from graphfix.proving.sites.cases import WATCHING, Counted, Log, watched
 from graphfix.rendering.style import PLAIN
 from graphfix.report import Certificate, Outcome, Status, Verdict
@@ -132,7 +132,7 @@ def test_the_bar_names_the_node_and_the_time_left() -> None:
 
 
 def test_hooks_that_ask_for_nothing_cost_nothing() -> None:
-    assert progress_reported([SilentHook()]) is None
+    assert telling_progress([SilentHook()]) is None
     with watched(Path("absent"), None, []):
         pass
 

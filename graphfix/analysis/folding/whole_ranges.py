@@ -30,7 +30,7 @@ class WholeRanges(Struct):
         """Return the least and the largest number that an element may be; None for unknown.
 
         What would leave the type of the tensor wraps around, and has no range but that of the
-        type, which is reported for types of up to 16 bits.
+        type, which is found for types of up to 16 bits.
         """
         if value is None or depth == 0:
             return None

@@ -1,6 +1,6 @@
 """Finding what a pattern looks for, with every way of reading it that there is.
 
-Operands that commute and alternatives are tried in their order, with what they bind rolled back
+Operands that commute and alternatives are tried in their order, with what they bind undone
 where the rest does not fit (a search with a trail, as in MLIR's PDL interpreter and the matcher of
 onnxscript, onnxscript/rewriter/_matcher.py, which both stop at the first way of an alternative).
 """
@@ -21,11 +21,11 @@ from graphfix.authoring.patterns.attributes import (
 )
 from graphfix.authoring.patterns.match import Match, Unmatched
 from graphfix.authoring.patterns.mismatch import (
+    described,
     many_readers,
     named,
     not_for_all,
     read_outside,
-    reported,
 )
 from graphfix.authoring.patterns.numbers import is_number, keeps_rank
 from graphfix.authoring.patterns.sought import (
@@ -365,7 +365,7 @@ class Matcher:
         self, reader: Node, place: int, tensor: Tensor, wanted: str, *, close: bool = False
     ) -> None:
         self._miss(
-            lambda: f"input {place} of {named(reader)} must be {wanted}; it is {reported(tensor)}",
+            lambda: f"input {place} of {named(reader)} must be {wanted}; it is {described(tensor)}",
             close=close,
         )
 

@@ -12,7 +12,7 @@ def named(node: Node) -> str:
     return f"{node.op} {name!r}"
 
 
-def reported(tensor: Tensor) -> str:
+def described(tensor: Tensor) -> str:
     """Return what a value is, as a mismatch says it."""
     value = Value(tensor)
     array = value.array() if value.is_constant else None

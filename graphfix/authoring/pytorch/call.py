@@ -134,8 +134,8 @@ def bound(call: OperatorCall) -> Bound:
     try:
         return Bound(overload, _bind(overload, call))
     except _Unfit as reason:
-        reported = f"{call.operator}.{name} does not take what the node gives: {reason}"
-        raise EngineFailed(reported) from None
+        message = f"{call.operator}.{name} does not take what the node gives: {reason}"
+        raise EngineFailed(message) from None
 
 
 def _overloads(packet: Any) -> tuple[Overload, ...]:

@@ -61,8 +61,8 @@ class ExtractBody:
             if attribute.name == self.attribute and attribute.type == AttributeProto.GRAPH:
                 return attribute.g
         names = [a.name for a in node.attribute if a.type == AttributeProto.GRAPH]
-        reported = f"it has: {', '.join(names)}" if names else "it has none"
-        raise UsageError(f"the node has no graph {self.attribute!r} ({reported})", where=where)
+        known = f"it has: {', '.join(names)}" if names else "it has none"
+        raise UsageError(f"the node has no graph {self.attribute!r} ({known})", where=where)
 
     def _type_outputs(self, subject: Subject, graph: GraphProto, where: str) -> None:
         for info in (*graph.input, *graph.output):

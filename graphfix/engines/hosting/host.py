@@ -206,11 +206,11 @@ class Host:
     def _death(self) -> EngineFailed:
         code = self._process.wait()
         words = " ".join(self._said.read_text("utf-8", "replace").split())[-_LAST:]
-        reported = f": {words}" if words else ""
+        last_words = f": {words}" if words else ""
         if code >= 0:
-            return Crashed(f"it ended with code {code}{reported}", where=self.name)
+            return Crashed(f"it ended with code {code}{last_words}", where=self.name)
         least = f", with {gibibytes(self._memory)} at most" if self._memory else ""
-        return Crashed(f"it crashed ({_signal(-code)}{least}){reported}", where=self.name)
+        return Crashed(f"it crashed ({_signal(-code)}{least}){last_words}", where=self.name)
 
 
 def loading(path: Path, shapes: Shapes) -> dict[str, Any]:

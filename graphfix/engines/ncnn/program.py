@@ -157,7 +157,7 @@ def _copy_weights(path: str, graph: Any, folder: str) -> None:
 
 
 def _text(info: Any, sizes: list[int]) -> str:
-    """Return an input as pnnx wants to be reported of it."""
+    """Return an input as pnnx wants it to be described."""
     kind = info.type.tensor_type.elem_type
     if kind not in _TYPES:
         said = f"pnnx has no name for the type of {info.name}, {kind}"

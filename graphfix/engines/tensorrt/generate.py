@@ -91,9 +91,9 @@ _CONVERTED: tuple[tuple[str, str, str], ...] = (
 def profiles() -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the names and the tables of the profiles, oldest first."""
     store = json.loads((FACTS / "operators.json").read_text(encoding="utf-8"))
-    reported = tomllib.loads((FACTS / "releases.toml").read_text(encoding="utf-8"))
-    entries = {name: _entry(store, reported, entry) for name, entry in _ENTRIES.items()}
-    entries |= dict(_rtx(store, reported))
+    releases = tomllib.loads((FACTS / "releases.toml").read_text(encoding="utf-8"))
+    entries = {name: _entry(store, releases, entry) for name, entry in _ENTRIES.items()}
+    entries |= dict(_rtx(store, releases))
     rows = {name: _rows(entry) for name, entry in entries.items()}
     since: dict[tuple[str, str], str] = {}
     for name, table in rows.items():
@@ -113,26 +113,26 @@ def _notes() -> list[tuple[str, str]]:
     return [(versions, text) for versions, text in known["notes"]]
 
 
-def _entry(store: Store, reported: Mapping[str, Row], version: str) -> dict[str, Any]:
+def _entry(store: Store, releases: Mapping[str, Row], version: str) -> dict[str, Any]:
     """Return the facts of a version: those read, or those of another one as corrected."""
-    if version not in reported:
+    if version not in releases:
         return unpacked(store, version)
-    known = _entry(store, reported, reported[version]["table"])
-    news: Mapping[str, Row] = reported[version].get("ops", {})
+    known = _entry(store, releases, releases[version]["table"])
+    news: Mapping[str, Row] = releases[version].get("ops", {})
     registered: list[str] | None = known.get("registered_importers")
     if registered is not None:
         known["registered_importers"] = sorted({*registered, *news})
-    sources = "; ".join(filter(None, (known.get("reported", ""), reported[version]["source"])))
+    sources = "; ".join(filter(None, (known.get("reported", ""), releases[version]["source"])))
     return {**known, "ops": {**known["ops"], **news}, "reported": sources}
 
 
-def _rtx(store: Store, reported: Mapping[str, Row]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _rtx(store: Store, releases: Mapping[str, Row]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the entries of TensorRT for RTX: the table of what it is like, its own importers."""
     measured = json.loads((FACTS / "rtx.json").read_text(encoding="utf-8"))
     known: set[str] = set()
     for version, own in measured.items():
         known = known.union(own["new"]).difference(own["gone"])
-        entry = _entry(store, reported, _RTX[version])
+        entry = _entry(store, releases, _RTX[version])
         entry["parser_ref"] = f"{entry['parser_ref']}, and tensorrt-rtx {own['build']}"
         entry["registered_importers"] = sorted(known)
         entry["like"] = f"trt{_RTX[version]}"

@@ -60,8 +60,8 @@ class _Log:
 
     def words(self) -> str:
         """Return the last errors that are about the model."""
-        reported = [line for line in self.lines if _NO_DRIVER not in line]
-        return "; ".join(reported[-_WORDS:]) or "it gives no reason"
+        errors = [line for line in self.lines if _NO_DRIVER not in line]
+        return "; ".join(errors[-_WORDS:]) or "it gives no reason"
 
 
 def load(path: str, shapes: dict[str, list[int]]) -> Callable[[dict[str, Any]], dict[str, Any]]:

@@ -220,9 +220,9 @@ def _converted(model: Any, layouts: dict[str, list[str]]) -> Any:
 def _complaint(said: str) -> str:
     """Return the node and the first complaint of what onnx2tf printed before it ended."""
     lines = _COLOUR.sub("", said).splitlines()
-    reported = [line for line in lines if line.startswith("ERROR: ") and "trace log" not in line]
-    node = next((line for line in reported if "onnx_op_name" in line), "")
-    first = reported[0] if reported else "it ended without a message"
+    errors = [line for line in lines if line.startswith("ERROR: ") and "trace log" not in line]
+    node = next((line for line in errors if "onnx_op_name" in line), "")
+    first = errors[0] if errors else "it ended without a message"
     return f"{node.replace('ERROR: ', '')} {first}".strip()
 
 

@@ -290,19 +290,19 @@ def _meaning(one: Overload, given: Arguments) -> tuple[object, ...]:
 
 def _missing(one: Overload, given: Arguments) -> str:
     """Say which of the given arguments an overload does not have; empty where it has all."""
-    reported = f"aten::{one.operator}" + (f".{one.name}" if one.name else "")
+    overload = f"aten::{one.operator}" + (f".{one.name}" if one.name else "")
     names = set(one.names)
     unknown = next((name for name in given.attributes if name not in names), None)
     if unknown is not None:
-        return f"attribute {unknown} is none of the arguments of {reported}"
+        return f"attribute {unknown} is none of the arguments of {overload}"
     places = placed(one, given.attributes)
     lists = any(a.type == "Tensor[]" or a.type == "Tensor?[]" for a in one.arguments)
     # With attributes tensors alone are inputs, and a list of them is there one by one.
     most = max((at for at, value in enumerate(given.inputs, 1) if value is not None), default=0)
     if most > len(places) and not lists:
-        return f"{reported} takes {len(places)} inputs; {most} are given"
+        return f"{overload} takes {len(places)} inputs; {most} are given"
     if one.results and given.needed > one.results:
-        return f"{reported} has {one.results} outputs; {given.needed} are asked for"
+        return f"{overload} has {one.results} outputs; {given.needed} are asked for"
     return ""
 
 

@@ -65,7 +65,7 @@ def prelu_up(node: NodeView, build: Builder) -> Adapted:
 
 @adapter(("BatchNormalization", "Dropout"), 6, 7)
 def to_predict_up(node: NodeView, build: Builder) -> Adapted:
-    """Training was the default; since, it is reported by the number of outputs."""
+    """Training was the default; since, the number of outputs says it."""
     if not node.attr("is_test", 0):
         raise Refuse(_TRAINED)
     if len([value for value in node.outputs if value is not None]) > 1:

@@ -36,7 +36,7 @@ def finish_with(
         hooks: Notified of stages and passes.
         folder: Where the reproducers go, each in a folder of its own; None writes none.
         anonymize: Whether names and weights are replaced in them.
-        given: What is reported of the file.
+        given: What is known of the file.
 
     Raises:
         PassBug: A fault of graphfix itself; it names its reproducer, where one was written.

@@ -313,9 +313,9 @@ class FeedMaker:
         numbers = thresholds.compared_with(uses, self._constants)
         if is_floating(dtype):
             drawn = draws.floats(shape, style, uses, rng)
-            reported = self._reported(name, shape, style)
-            if reported is not None:
-                return draws.cast(reported, dtype)
+            rows = self._known_rows(name, shape, style)
+            if rows is not None:
+                return draws.cast(rows, dtype)
             if draws.is_free(shape, uses):
                 drawn = thresholds.with_compared(drawn, numbers, style + self._side, rng)
             return draws.cast(drawn, dtype)
@@ -328,7 +328,7 @@ class FeedMaker:
             values = thresholds.with_compared(values, numbers, style + self._side, rng)
         return draws.cast(values, dtype)
 
-    def _reported(self, name: str, shape: tuple[int, ...], style: int) -> Array | None:
+    def _known_rows(self, name: str, shape: tuple[int, ...], style: int) -> Array | None:
         """Return rows such as a model of ai.onnx.ml was made for, in all styles but one."""
         if style % draws.STYLES == 1:
             return None

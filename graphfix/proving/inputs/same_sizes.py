@@ -39,9 +39,9 @@ def _expressions(graph: onnx.GraphProto) -> frozenset[bytes] | None:
         if any(True for _ in subgraphs_of(node)):
             return None
         derived = [place for place, name in enumerate(node.input) if name in made_of_sizes]
-        reported = _digest(*_head(node), *(known.get(n, n.encode()) for n in node.input))
+        digest = _digest(*_head(node), *(known.get(n, n.encode()) for n in node.input))
         for place, name in enumerate(node.output):
-            known[name] = _digest(reported, place)
+            known[name] = _digest(digest, place)
         sizes = SIZES.get(node.op_type, ()) if node.op_type in MOVES_FIRST else ()
         if derived and set(derived) <= set(sizes):
             # What is moved keeps its values, whatever they are: only the sizes matter.
@@ -51,12 +51,12 @@ def _expressions(graph: onnx.GraphProto) -> frozenset[bytes] | None:
             found.add(_digest(*_head(node), *given))
         elif derived:
             made_of_sizes.update(filter(None, node.output))
-            found.add(reported)
+            found.add(digest)
         elif not node.domain and node.op_type in PLACES:
             place = PLACES[node.op_type]
             made_of_sizes.update(filter(None, node.output[place : place + 1]))
         elif node.op_type == "Slice":
-            found.add(reported)  # sizes meet its bounds without being read
+            found.add(digest)  # sizes meet its bounds without being read
     found |= {known[o.name] for o in graph.output if o.name in made_of_sizes}
     return frozenset(found)
 

@@ -151,10 +151,10 @@ class ReferenceEngine:
             raise
         except Exception as error:  # as above
             text = f"{error} {error.__cause__ or ''}"
-            reported = " ".join(text.split())[:_LONGEST_TEXT]
+            message = " ".join(text.split())[:_LONGEST_TEXT]
             if self._at and _is_unimplemented(error):
-                raise MissingForm(key_of(self._at[0]), reported) from error
-            raise EngineFailed(reported, where=self.name) from error
+                raise MissingForm(key_of(self._at[0]), message) from error
+            raise EngineFailed(message, where=self.name) from error
         return dict(zip(self._evaluator.output_names, results, strict=True))
 
 

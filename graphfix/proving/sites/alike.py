@@ -74,13 +74,13 @@ def _key(case: Case) -> bytes:
     single = case.accuracy is LOSSY or not case.before.graph.input or parameters_of(case.before)
     if single or any(m.functions or _has_subgraphs(m) for m in sides):
         return b""
-    reported = hashlib.sha256(repr((case.accuracy.value, sorted(case.claims))).encode())
+    digest = hashlib.sha256(repr((case.accuracy.value, sorted(case.claims))).encode())
     if case.short is not None:
-        reported.update(repr(case.short.forms).encode())
+        digest.update(repr(case.short.forms).encode())
     for model in sides:
-        reported.update(_without_numbers(model).SerializeToString(deterministic=True))
-        reported.update(b"|")
-    return reported.digest()
+        digest.update(_without_numbers(model).SerializeToString(deterministic=True))
+        digest.update(b"|")
+    return digest.digest()
 
 
 def _has_subgraphs(model: onnx.ModelProto) -> bool:

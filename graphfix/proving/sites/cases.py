@@ -193,12 +193,12 @@ class Counted:
     def __init__(
         self,
         total: int,
-        reported: Callable[[int, int], None],
+        progress: Callable[[int, int], None],
         at: Callable[[str], None] | None = None,
     ) -> None:
         """Begin with none of `total`; `at` is given the name of the site that was begun."""
         self._total = total
-        self._reported = reported
+        self._progress = progress
         self._at = at
         self._done: dict[Path, int] = {}
         self._lock = threading.Lock()
@@ -214,7 +214,7 @@ class Counted:
             self._done[folder] = done
             if begun and self._at is not None:
                 self._at(begun)
-            self._reported(min(sum(self._done.values()), self._total), self._total)
+            self._progress(min(sum(self._done.values()), self._total), self._total)
 
 
 @contextmanager
@@ -270,7 +270,7 @@ class WholeModel(Struct, frozen=True):
     corner: bool = False
 
     def request(self, path: Path | None) -> CaptureRequest:
-        """Return what `capture_activations` has to be reported."""
+        """Return what `capture_activations` has to be given."""
         return CaptureRequest(
             path.absolute() if path is not None else None,
             self.inputs.absolute() if self.inputs is not None else None,
@@ -282,7 +282,7 @@ class WholeModel(Struct, frozen=True):
 
 
 class CaptureRequest(Struct, frozen=True):
-    """`WholeModel` as a child is reported: with the file of the model, None where it is too big."""
+    """`WholeModel` as a child is given it: with the file of the model, None where it is too big."""
 
     model: Path | None
     inputs: Path | None

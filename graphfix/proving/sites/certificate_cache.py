@@ -102,8 +102,8 @@ class CertificateCache:
 
     def _key(self, digest: bytes, case: StoredCase) -> str:
         """Return the name of a case; empty where a numpy model of the user computes in it."""
-        reported = hashlib.sha256(digest)
-        reported.update(_versions())
+        hashed = hashlib.sha256(digest)
+        hashed.update(_versions())
         if self._evaluators:
             models = (onnx.ModelProto.FromString(raw) for raw in (case.before, case.after))
             used = {key for model in models for key in operators_of(model)}
@@ -111,9 +111,9 @@ class CertificateCache:
                 module, _, name = self._evaluators[key].rpartition(":")
                 if not module.startswith("graphfix."):
                     return ""
-                reported.update(repr((key, name)).encode())
-                reported.update(_sources(os.path.dirname(str(import_module(module).__file__))))
-        return reported.hexdigest()
+                hashed.update(repr((key, name)).encode())
+                hashed.update(_sources(os.path.dirname(str(import_module(module).__file__))))
+        return hashed.hexdigest()
 
 
 def _is_proof(certificate: Certificate) -> bool:
@@ -128,20 +128,20 @@ def _sum(key: str, certificate: Certificate) -> str:
 def _versions() -> bytes:
     """Return a digest of all that computes and compares."""
     versions = [metadata.version(name) for name in _COMPUTING]
-    reported = hashlib.sha256(repr((_SCHEMA, __version__, versions)).encode())
-    reported.update(_sources(str(Path(__file__).parents[1])))
-    reported.update(_sources(str(Path(__file__).parents[2] / "operators")))
-    return reported.digest()
+    hashed = hashlib.sha256(repr((_SCHEMA, __version__, versions)).encode())
+    hashed.update(_sources(str(Path(__file__).parents[1])))
+    hashed.update(_sources(str(Path(__file__).parents[2] / "operators")))
+    return hashed.digest()
 
 
 @cache
 def _sources(folder: str) -> bytes:
     """Return a digest of the Python files of a package, which may differ within a version."""
-    reported = hashlib.sha256()
+    hashed = hashlib.sha256()
     for path in sorted(Path(folder).rglob("*.py")):
-        reported.update(path.relative_to(folder).as_posix().encode())
-        reported.update(path.read_bytes())
-    return reported.digest()
+        hashed.update(path.relative_to(folder).as_posix().encode())
+        hashed.update(path.read_bytes())
+    return hashed.digest()
 
 
 def _make_room(folder: Path) -> None:

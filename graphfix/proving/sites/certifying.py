@@ -69,8 +69,8 @@ def certify_cases(folder: Path, request: CertificationRequest, memory: int | Non
         _alarm(request.patience)
         found = _one(folder, read, evaluators, request)
         if why and found.status is Verdict.INCONCLUSIVE:
-            reported = f"{found.reason}; the whole model was not run for its own values: {why}"
-            found = replace(found, reason=reported)
+            reason = f"{found.reason}; the whole model was not run for its own values: {why}"
+            found = replace(found, reason=reason)
         log.end(read.number, found, time.process_time() - start)
         _alarm(0.0)
     log.close()

@@ -168,9 +168,9 @@ def cut(evidence: Evidence, functions: Functions, taken_in: int = TAKEN_IN) -> C
         for side, model in zip(sides, (before, after), strict=True):
             if name in side.borders:
                 model.graph.initializer.append(tensor)
-    reported = {names.border(name): name for name in inputs}
-    reported.update((f"r{n}", result.before) for n, result in enumerate(evidence.results))
-    return Cut(before, after, reported, made_up, evidence.claims)
+    borders = {names.border(name): name for name in inputs}
+    borders.update((f"r{n}", result.before) for n, result in enumerate(evidence.results))
+    return Cut(before, after, borders, made_up, evidence.claims)
 
 
 class _Names:

@@ -165,7 +165,7 @@ class Prover(Struct):
         memory: What was proved before; it grows.
         whole: How the whole model is run for its own values; None where it is not.
         kept: The certificates of runs on other models; None where they are not asked for.
-        reported: Is given how many of how many different sites are done; None where no one asks.
+        progress: Is given how many of how many different sites are done; None where no one asks.
         at: Is given the tensor whose site was begun; None where no one asks.
         at_own_sizes: Whether no comparison of the whole model shows what sites do at their own
             sizes, so that each has to be run once at these.
@@ -176,7 +176,7 @@ class Prover(Struct):
     memory: Memory = field(default_factory=Memory)
     whole: WholeModel | None = None
     kept: CertificateCache | None = None
-    reported: Callable[[int, int], None] | None = None
+    progress: Callable[[int, int], None] | None = None
     at: Callable[[str], None] | None = None
     at_own_sizes: bool = False
     _spent: float = 0.0
@@ -275,7 +275,7 @@ class Prover(Struct):
             count = 1
         parts = [entries[first::count] for first in range(count)]
         counted = (
-            Counted(len(entries), self.reported, self.at) if self.reported is not None else None
+            Counted(len(entries), self.progress, self.at) if self.progress is not None else None
         )
         deadline = look.start + self.bounds.seconds - self._spent
         whole = look.request()

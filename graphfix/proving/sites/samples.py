@@ -416,9 +416,9 @@ def _one(value: Value, shown: int = 6) -> str:
     if bool((flat == flat[0]).all()):
         return f"{head} all {flat[0]!s}"
     places = np.flatnonzero(flat != np.zeros(1, flat.dtype)[0])
-    reported = [
+    others = [
         f"{[int(i) for i in np.unravel_index(int(place), value.shape)]} {flat[place]!s}"
         for place in places[:shown]
     ]
     more = f" and {len(places) - shown} more" if len(places) > shown else ""
-    return f"{head} zero but for {', '.join(reported)}{more}"
+    return f"{head} zero but for {', '.join(others)}{more}"

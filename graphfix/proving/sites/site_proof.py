@@ -307,8 +307,8 @@ class SiteProof:
             if not self._is_meant(feed, style):
                 return None
             self.failing(feed)
-            reported = text_of(feed)
-            reason = f"the result fails where the original runs ({reported}): {error.message}"
+            inputs = text_of(feed)
+            reason = f"the result fails where the original runs ({inputs}): {error.message}"
             return Certificate(Verdict.MISMATCH, samples=self._taken, reason=reason)
         meant = self._truth.of(feed, expected, got)
         if meant is None:

@@ -134,8 +134,8 @@ class Inside:
                 if key[0] or key[1] not in _CARRIES_NAN:
                     return False
             elif not odd.isdisjoint(node.output):
-                reported = (node.domain, node.op_type) in self._original.evaluators
-                if not reported and (key[0] or key[1] not in _MAKES_NAN):
+                modelled = (node.domain, node.op_type) in self._original.evaluators
+                if not modelled and (key[0] or key[1] not in _MAKES_NAN):
                     return False
         return True
 

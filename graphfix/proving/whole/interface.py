@@ -91,8 +91,8 @@ def compare_interfaces(before: onnx.ModelProto, after: onnx.ModelProto) -> Inter
         del new_out[count]
     written = labelled_outputs(before)
     labelled = {n: of for n, of in labelled_outputs(after).items() if n not in written}
-    reported = labelled_inputs(before)
-    texts = {n: of for n, of in labelled_inputs(after).items() if n not in reported}
+    labels = labelled_inputs(before)
+    texts = {n: of for n, of in labelled_inputs(after).items() if n not in labels}
     initialized = {tensor.name for tensor in after.graph.initializer}
     wrong: list[str] = [f"input {n} is gone" for n in old_in if n not in new_in]
     wrong += [f"input {n} is new" for n in new_in if n not in old_in and n not in initialized]

@@ -1,4 +1,4 @@
-"""How two models are compared, and what a child is reported it."""
+"""How two models are compared, and what a child is asked for."""
 
 from __future__ import annotations
 

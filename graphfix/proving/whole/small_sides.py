@@ -88,7 +88,7 @@ def at_small_sides(
                 (folder / name).write_bytes(at_level_0(unsaturated(model)).SerializeToString())
             send_values(folder / "feeds.json", [made for _, made in cases])
             try:
-                reported = ask(_TASK, folder, None, Limits(_SECONDS), Ran, child=_child())
+                answer = ask(_TASK, folder, None, Limits(_SECONDS), Ran, child=_child())
             except EngineFailed as error:
                 side, number = (folder / _BEGUN).read_text(encoding="utf-8").split()[-2:]
                 what, _ = cases.pop(int(number))
@@ -96,7 +96,7 @@ def at_small_sides(
                     return [*found, SmallSide(what, {}, None, error.message)]
                 continue
             pairs = received_values(folder / "outputs.json")
-            for (what, _), ran, failure in zip(cases, reported.ran, reported.errors, strict=True):
+            for (what, _), ran, failure in zip(cases, answer.ran, answer.errors, strict=True):
                 if ran:
                     expected = pairs.pop(0)
                     actual = None if failure else pairs.pop(0)

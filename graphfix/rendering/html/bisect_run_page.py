@@ -35,16 +35,18 @@ def bisect_run_page(model: str, proto: ModelProto, found: RunBisection) -> Page:
     blamed = () if found.first is None else (found.first, *found.together)
     cards = tuple(_card(each, at, places) for at, each in enumerate(blamed, 1))
     tone = _TONES.get(found.status, Tone.CAREFUL)
-    reported = found.verification
+    verification = found.verification
     looked = f"{count(found.sites, 'site')}, {count(found.comparisons, 'comparison')}"
-    looked = printable(f"{looked}: {reported.method}." if reported.method else f"{looked}.")
+    looked = printable(f"{looked}: {verification.method}." if verification.method else f"{looked}.")
     return Page(
         title=printable(f"{basename(model)} for {found.target}" if found.target else model),
         word=str(found.status).upper(),
         tone=tone,
-        sentence=printable(reported.reason) or f"The outputs are {reported.status}.",
+        sentence=printable(verification.reason) or f"The outputs are {verification.status}.",
         answers=(
-            Answer("Do repairs break it?", _broken(found.status), printable(reported.reason), tone),
+            Answer(
+                "Do repairs break it?", _broken(found.status), printable(verification.reason), tone
+            ),
             Answer(
                 "Which one?",
                 cards[0].title if cards else "None was found",
@@ -92,7 +94,7 @@ def _card(blamed: Blamed, at: int, places: Places) -> Card:
 
 def _outputs(place: str, title: str, found: Verification | None) -> Section:
     rows = () if found is None else found.outputs
-    reported = tuple(
+    shown = tuple(
         (printable(o.name), str(o.status), number(o.max_abs), number(o.max_rel)) for o in rows
     )
-    return Section(place, title, table=Table(("output", "status", "max abs", "max rel"), reported))
+    return Section(place, title, table=Table(("output", "status", "max abs", "max rel"), shown))

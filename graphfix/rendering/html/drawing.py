@@ -80,17 +80,17 @@ def drawn(sketch: Sketch) -> Picture:
         for node, x, width, layer in zip(nodes, placed.centres, widths, placed.layers, strict=True)
     ]
     labels = [
-        Label(round(x), tops[layer] + _BOX + _LABEL * (line + 1) - 3, _cut(reported))
+        Label(round(x), tops[layer] + _BOX + _LABEL * (line + 1) - 3, _cut(label))
         for node, x, layer in zip(nodes, placed.centres, placed.layers, strict=True)
-        for line, (_, reported) in enumerate(node.gives)
-        if reported
+        for line, (_, label) in enumerate(node.gives)
+        if label
     ]
     curves = [
         _curve(
             [
                 (
                     placed.centres[start],
-                    tops[placed.layers[start]] + _BOX + _reported(nodes[start]),
+                    tops[placed.layers[start]] + _BOX + _labelled_height(nodes[start]),
                 ),
                 *(
                     (x, tops[placed.layers[start] + step] + _BOX / 2)
@@ -126,21 +126,21 @@ def _rows(nodes: tuple[SketchNode, ...], layers: tuple[int, ...]) -> tuple[list[
     """Return where each layer begins, and how high it is."""
     heights = [_BOX + _BETWEEN] * (max(layers, default=0) + 1)
     for node, layer in zip(nodes, layers, strict=True):
-        heights[layer] = max(heights[layer], _BOX + _BETWEEN + _reported(node))
+        heights[layer] = max(heights[layer], _BOX + _BETWEEN + _labelled_height(node))
     tops = [1]
     for height in heights:
         tops.append(tops[-1] + height)
     return tops, heights
 
 
-def _reported(node: SketchNode) -> int:
-    lines = [line for line, (_, reported) in enumerate(node.gives) if reported]
+def _labelled_height(node: SketchNode) -> int:
+    lines = [line for line, (_, label) in enumerate(node.gives) if label]
     return _LABEL * (lines[-1] + 1) if lines else 0
 
 
 def _width(node: SketchNode) -> int:
-    reported = [text for _, text in node.gives]
-    longest = max(len(_cut(text)) for text in (node.op, node.detail, *reported))
+    labels = [text for _, text in node.gives]
+    longest = max(len(_cut(text)) for text in (node.op, node.detail, *labels))
     return round(max(_SMALLEST, longest * _WIDE + _PAD))
 
 

@@ -119,11 +119,11 @@ def _cards(fleet: Fleet) -> tuple[Card, ...]:
 def _card(at: int, row: Row, shown: set[str]) -> Card:
     tone = Tone.GOOD if row.word in _DONE else Tone.CAREFUL if row.word == "left" else Tone.BAD
     found = [(feature, n) for feature, n in row.before.items()]
-    reported = dict.fromkeys((*row.left, *row.before))
+    features = dict.fromkeys((*row.left, *row.before))
     return Card(
         f"m{at}",
         f"{printable(row.name)} for {row.target}",
-        (row.word, row.target, *(printable(feature) for feature in reported if feature in shown)),
+        (row.word, row.target, *(printable(feature) for feature in features if feature in shown)),
         tone,
         (printable(row.message) if row.message else WORDS.get(row.word, row.word),),
         facts=tuple(

@@ -16,8 +16,8 @@ def marked(cards: Mapping[str, Iterable[Card]]) -> dict[int, Mark]:
     """
     return {
         int(link.place[1:]): Mark(kind, card.place)
-        for kind, reported in cards.items()
-        for card in reported
+        for kind, group in cards.items()
+        for card in group
         for link in card.links
         if link.place
     }

@@ -91,7 +91,7 @@ def _many(group: Sequence[Applied], places: Places, around: Surroundings, place:
 
 def refusal_cards(outcomes: Iterable[Outcome], places: Places) -> tuple[Card, ...]:
     """Return a card for each pass and reason that left nodes alone."""
-    reported = [o for o in outcomes if o.status in (Status.REFUSED, Status.FAILED)]
+    undone = [o for o in outcomes if o.status in (Status.REFUSED, Status.FAILED)]
     return tuple(
         Card(
             f"o{at}",
@@ -101,7 +101,7 @@ def refusal_cards(outcomes: Iterable[Outcome], places: Places) -> tuple[Card, ..
             (printable(outcome.reason),) if outcome.reason else (),
             links=node_links((site.node for site in outcome.sites), places),
         )
-        for at, outcome in enumerate(reported, 1)
+        for at, outcome in enumerate(undone, 1)
     )
 
 

@@ -217,11 +217,11 @@ def _outputs(report: Report) -> Section:
         (printable(o.name), str(o.status), number(o.max_abs), number(o.max_rel))
         for o in found.outputs
     ]
-    reported = [f"{found.status}" + (f", {found.method}" if found.method else ""), found.reason]
+    texts = [f"{found.status}" + (f", {found.method}" if found.method else ""), found.reason]
     return Section(
         "verification",
         "Outputs compared",
-        tuple(printable(text) for text in reported if text),
+        tuple(printable(text) for text in texts if text),
         table=Table(("output", "status", "max abs", "max rel"), tuple(rows)),
     )
 

@@ -124,15 +124,15 @@ def _node(proto: NodeProto, kind: str, types: Mapping[str, str]) -> SketchNode:
 
 def _border(name: str, facts: TensorFacts | None, around: Surroundings) -> SketchNode:
     """Return what stands for a tensor that a site reads and does not make."""
-    reported = _known_text(facts)
+    known = _known_text(facts)
     if facts is not None and facts.weights is not None:
         number = _bytes(facts.weights.elem_type, facts.weights.shape)
         return SketchNode(
-            reported, "weight", f"{printable(name)}, {size(number)}", (), ((name, ""),), number
+            known, "weight", f"{printable(name)}, {size(number)}", (), ((name, ""),), number
         )
     giver = around.givers.get(name)
     return SketchNode(
-        giver or "input", "near" if giver else "end", printable(name), (), ((name, reported),)
+        giver or "input", "near" if giver else "end", printable(name), (), ((name, known),)
     )
 
 

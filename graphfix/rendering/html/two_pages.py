@@ -130,13 +130,13 @@ def _numbers(
     status: Verdict,
     first: tuple[Section, ...],
 ) -> Page:
-    places, reported = Places(proto), found.verification
+    places, verification = Places(proto), found.verification
     wrong = [layer for layer in found.layers if layer.status is not Verdict.EQUAL]
     cards = tuple(_layer(layer, at, places) for at, layer in enumerate(wrong, 1))
     tone = _TONES.get(status, Tone.CAREFUL)
     rows = tuple(
         (printable(o.name), str(o.status), number(o.max_abs), number(o.max_rel))
-        for o in reported.outputs
+        for o in verification.outputs
     )
     inside = f"{count(len(found.layers), 'tensor')} inside compared, {len(wrong)} differ."
     where = printable(f"{wrong[0].name}, made by {wrong[0].node.op}") if wrong else ""
@@ -144,15 +144,15 @@ def _numbers(
         title=_title(before, "against", after),
         word=str(status).upper(),
         tone=tone,
-        sentence=printable(reported.reason) or f"The outputs are {reported.status}.",
+        sentence=printable(verification.reason) or f"The outputs are {verification.status}.",
         answers=(
-            Answer("Do they compute the same?", said(status), printable(reported.reason), tone),
+            Answer("Do they compute the same?", said(status), printable(verification.reason), tone),
             _answer("Where do they part?", not wrong, "Nowhere that was seen", where, inside),
             Answer(
                 "How was it compared?",
-                "By running both" if reported.method else "It was not",
+                "By running both" if verification.method else "It was not",
                 _compared(found, len(rows)),
-                Tone.GOOD if reported.method and not found.layers_reason else Tone.CAREFUL,
+                Tone.GOOD if verification.method and not found.layers_reason else Tone.CAREFUL,
             ),
         ),
         facts=(("First", printable(before)), ("Second", printable(after))),

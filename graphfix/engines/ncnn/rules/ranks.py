@@ -340,11 +340,11 @@ _JUDGES = {
 )
 def input_of_five_axes(model: Model, target: Target) -> list[Answer]:
     """ncnn supports inputs of at most four axes, unless the batch can be dropped."""
-    reported = tells_batches(model.graph)
+    has_batches = tells_batches(model.graph)
     return [
         Yes(message=f"{target.title} supports {RANK} axes; input {tensor.name} has {value.rank}")
         for tensor in given_inputs(model)
         if (value := Value(tensor)).rank is not None
         and value.rank > RANK
-        and not (reported and value.rank == RANK + 1)
+        and not (has_batches and value.rank == RANK + 1)
     ]

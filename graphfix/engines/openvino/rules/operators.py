@@ -117,7 +117,7 @@ def pieces_of_an_unknown_size(node: NodeView, target: Target) -> Answer:
 
 
 def _is_reported_after(split: NodeView) -> bool:
-    """Say whether all that reads a sequence can be written out without it: it is reported there."""
+    """Say whether what reads a sequence can be written out without it, and has findings then."""
     sequence = split.output(0)
     readers = () if sequence is None else sequence.consumers
     return bool(readers) and all(reader.op in _OF_SEQUENCES for reader in readers)

@@ -152,14 +152,14 @@ def image_made_of_equal_sizes(node: NodeView, target: Target) -> Answer:
         return None
     after = _is_after_a_picture(x)
     # What MatMul gives is never taken for an image, and inputs without pictures are all ones.
-    reported = (
+    is_no_image = (
         after if node.op == "Reshape" else x.producer is not None and x.producer.op == "MatMul"
     )
     for reader in readers_by_number(image):
         reduced = after and node.op == "Reshape" and reader.op in REDUCTIONS
-        if reduced or (reader.op in PICTURES and not (reported and _is_tried(reader))):
+        if reduced or (reader.op in PICTURES and not (is_no_image and _is_tried(reader))):
             said = f"onnx2tf confuses the axes of {image.name}, of equal sizes, in {reader.op}"
-            uneven = reported and _is_padded_after(reader)
+            uneven = is_no_image and _is_padded_after(reader)
             return Yes(message=said, severity=REJECT if uneven else WRONG)
     return None
 
