@@ -164,7 +164,8 @@ def main(words: Sequence[str]) -> int:
     command = f"python -m benchmarks.corpus.refused {given.folder} --target {given.target}"
     output = given.output or RESULTS / f"refused-{given.target}.md"
     output.write_text(page(runs, command), encoding="utf-8")
-    print(f"done: {sum(is_done(run.with_options) for run in runs)} of {len(runs)}; written: {output}")
+    done = sum(is_done(run.with_options) for run in runs)
+    print(f"done: {done} of {len(runs)}; written: {output}")
     return 0 if all(run.fits for run in runs) else 1
 
 
