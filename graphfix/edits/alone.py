@@ -208,18 +208,22 @@ def _read_turned(proto: ModelProto, name: str) -> None:
 
     Keys are wanted as they are multiplied and as they are kept; one of them is enough then.
     """
-    made = next((n for n in proto.graph.node if name in n.output), None)
-    order = _order(made) if made is not None and _is(made, "Transpose") else []
-    if made is None or not order:
+    nodes = proto.graph.node
+    place = next((at for at, node in enumerate(nodes) if name in node.output), None)
+    if place is None or not _is(nodes[place], "Transpose"):
         return
-    for node in proto.graph.node:
+    made, order = copied(nodes[place]), _order(nodes[place])
+    turned: list[int] = []
+    for at, node in enumerate(nodes):
         own = _order(node) if _is(node, "Transpose") else []
-        if node is made or node.input[:1] != made.input or len(own) != len(order):
-            continue
-        turned = [order.index(axis) for axis in own]
-        node.CopyFrom(
-            helper.make_node("Transpose", [name], node.output, name=node.name, perm=turned)
-        )
+        if at != place and node.input[:1] == made.input and 0 < len(own) == len(order):
+            node.input[:] = [name]
+            del node.attribute[:]
+            node.attribute.append(helper.make_attribute("perm", [order.index(a) for a in own]))
+            turned.append(at)
+    if turned and turned[0] < place:  # what they read comes first
+        del nodes[place]
+        nodes.insert(turned[0], made)
 
 
 def _order(node: NodeProto) -> list[int]:

@@ -103,6 +103,17 @@ def test_keys_and_values_of_what_was_encoded_are_computed_once() -> None:
         np.testing.assert_allclose(given[name], wanted[name], rtol=1e-5, atol=1e-6)
 
 
+def test_keys_that_are_multiplied_before_they_are_kept() -> None:
+    kept = "  kept = Transpose <perm = [0, 2, 1, 3]> (kh)\n"
+    text = CROSS.replace(kept, "").replace("  y = Reshape", f"{kept}  y = Reshape")
+    text = text.replace("2] kept)", "2] kept, float[B, 2, 2, S] kt)")
+    once, rest = parts(split(parsed(text), "encoded"))
+    assert list(ends(once)[1]) == ["kt", "vt", "kept"]
+    assert list(ends(rest)[0]) == ["kt", "vt", "tokens"]
+    once, rest = parts(split(parsed(text.replace(", float[B, 2, 2, S] kt)", ")")), "encoded"))
+    assert list(ends(once)[1]) == ["kept", "vt"]
+
+
 @pytest.mark.parametrize("kind", ["float16", "float64"])
 def test_types_of_floats(kind: str) -> None:
     model = parsed(CROSS)
