@@ -83,8 +83,12 @@ def _operand(match: Match, build: Builder) -> Value:
     size, is_matrix = max(scale.size, zeros.size), match.called("product").op == "MatMulInteger"
     if size == 1:
         return build.DequantizeLinear(w, build.constant(scale[0]), build.constant(zeros[0]))
-    axis = needed(w.rank, f"the rank of {w.name} must be known") - 1 if is_matrix else 0
-    if w.dim(axis) != size or build.opset < _AXES or not _is_along(given, is_matrix):
+    rank = needed(w.rank, f"the rank of {w.name} must be known")
+    axis = rank - 1 if is_matrix else 0
+    fits = w.dim(axis) == size and build.opset >= _AXES and rank > 1
+    # Both follow the columns of a product; of channels, which more axes follow, zero points do not.
+    along = _is_along(given, 1 if is_matrix else rank - 1)
+    if not fits or not along or not (zero is None or _is_along(zero, 1)):
         raise Refuse("scales must differ by column or channel, from opset 13 on; they do not")
     scales, offsets = (build.constant(np.broadcast_to(a, size).copy()) for a in (scale, zeros))
     return build.DequantizeLinear(w, scales, offsets, axis=axis)
@@ -96,8 +100,7 @@ def _row(known: Array, value: Value) -> Array:
     return known.reshape(-1)
 
 
-def _is_along(scale: Value, is_matrix: bool) -> bool:
-    """Say whether several scales differ along the columns of a product, or along its channels."""
-    shape = scale.static_shape or (1,)
-    long = [len(shape) - at for at, size in enumerate(shape) if size > 1]
-    return not long or (long == [1] if is_matrix else len(shape) > 1 and long != [1])
+def _is_along(value: Value, wanted: int) -> bool:
+    """Say whether several numbers differ along an axis, counted from the last one, 1."""
+    shape = value.static_shape or (1,)
+    return [len(shape) - at for at, size in enumerate(shape) if size > 1] in ([], [wanted])
