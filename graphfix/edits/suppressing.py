@@ -19,6 +19,7 @@ from graphfix.edits.detector_heads import Head
 STANDARD = "NonMaxSuppression"
 _CENTERED = frozenset({"yolov5", "yolov8", "detr", "rtdetr"})
 _END = np.iinfo(np.int64).max
+_LOWEST = np.finfo(np.float32).min  # of what was not chosen: scores may be logits, below 0
 # What one image has at most, and other values that may be inputs: name, type.
 ASKED = {
     "score": ("score_threshold", TensorProto.FLOAT),
@@ -207,10 +208,10 @@ def _by_operators(
 ) -> list[str]:
     """Return NonMaxSuppression, and what fills its result up to `count` rows of each image.
 
-    What was chosen keeps its score, the rest gets -1; the best `count` of all classes follow.
+    What was chosen keeps its score, the rest gets the lowest; the best `count` of all classes follow.
     """
     stored |= {
-        "none": np.array([-1], np.float32),
+        "none": np.array([_LOWEST], np.float32),
         "zero": np.array([0], np.float32),
         "no_label": np.array([0], np.int64),
         "flat": np.array([0, -1], np.int64),
@@ -232,7 +233,7 @@ def _by_operators(
     filled = "every"
     if None in sizes or classes * (head.boxes or 0) < (wish.count or 0):
         filled = "filled"
-        stored["scalar"] = np.array(-1, np.float32)
+        stored["scalar"] = np.array(_LOWEST, np.float32)
         lines += [
             "pads = Concat <axis = 0> (nowhere, max_detections)",
             "filled = Pad (every, pads, scalar)",

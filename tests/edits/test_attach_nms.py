@@ -146,6 +146,11 @@ def test_thresholds_as_inputs() -> None:
     )
     fed = dict(zip(names[1:], given, strict=True))
     check_detections(ran(after, in_head=head, **fed), corners, scores, **asked)
+    logits = 8 * scores - 6
+    head[:, 4:] = logits.swapaxes(1, 2)
+    fed["score_threshold"] = np.array([-4], np.float32)
+    asked["score"] = -4
+    check_detections(ran(after, in_head=head, **fed), corners, logits, **asked)
 
 
 @pytest.mark.parametrize("op", ["NonMaxSuppression", "TRT::EfficientNMS_TRT"])
