@@ -208,7 +208,7 @@ def _by_operators(
 ) -> list[str]:
     """Return NonMaxSuppression, and what fills its result up to `count` rows of each image.
 
-    What was chosen keeps its score, the rest gets the lowest; the best `count` of all classes follow.
+    What was chosen keeps its score, the rest gets the lowest; the best `count` of all follow.
     """
     stored |= {
         "none": np.array([_LOWEST], np.float32),
