@@ -96,6 +96,20 @@ def test_an_input_that_nothing_reads_needs_no_value() -> None:
     assert ends(checked(edits.drop_input(parsed(HEADS), "unused")))[0] == ["x", "scale"]
 
 
+def test_an_input_is_what_is_stored_for_it() -> None:
+    before = parsed(
+        HEAD
+        + "g (float[N, 2] x, float[2] w) => (float[N, 2] y) <float[2] w = {3, -2}> "
+        + "{ y = Mul (x, w) }"
+    )
+    found = edits.drop_input(before, "w")
+    after = checked(found)
+    assert ends(after)[0] == ["x"]
+    assert found.steps[0].said == ("input 'w' is what is stored for it",)
+    x = samples(3, 2)
+    assert (ran(after, x=x)["y"] == x * np.array([3, -2], np.float32)).all()
+
+
 def test_an_input_that_a_body_reads() -> None:
     before = parsed(BRANCHES)
     after = checked(edits.drop_input(before, "c", "true"))

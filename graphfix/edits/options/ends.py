@@ -208,9 +208,9 @@ class DropInput:
         where = f"{self.option} {self.name}"
         known = {info.name: info for info in subject.proto.graph.input}
         (name,) = matching(known, self.name, "input", where)[:1]
-        if name in subject.scope.stored:
-            raise UsageError(f"{name!r} has a value already", where=where)
         kept = [info for info in subject.proto.graph.input if info.name != name]
+        if name in subject.scope.stored:
+            return self._for_good(subject, name, kept, where)
         if name in unread(subject.proto):
             proto = copied(subject.proto)
             _put(proto, "input", kept)
@@ -235,6 +235,25 @@ class DropInput:
             numpy=NUMPY,
         )
         return Step(proto, (said,), (claim,))
+
+    def _for_good(
+        self, subject: Subject, name: str, kept: Sequence[ValueInfoProto], where: str
+    ) -> Step:
+        """Let no caller feed what is stored any more."""
+        found = [t for t in subject.proto.graph.initializer if t.name == name]
+        if self.value is not None or not found or subject.proto.ir_version < 4:
+            raise UsageError(f"{name!r} has a value already", where=where)
+        array = numpy_helper.to_array(found[0], subject.base_dir)
+        proto, before = copied(subject.proto), copied(subject.proto)
+        _put(proto, "input", kept)
+        before.graph.initializer.remove(found[0])
+        claim = Equal(
+            "the outputs are those of the model as it was, fed with what is stored",
+            fed_with(before, numpy_helper.from_array(array, name), kept),
+            proto,
+            numpy=NUMPY,
+        )
+        return Step(proto, (f"input {name!r} is what is stored for it",), (claim,))
 
 
 @option(
