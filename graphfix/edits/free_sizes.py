@@ -33,7 +33,7 @@ from graphfix.edits.known_tensors import (
 )
 from graphfix.errors import UsageError
 from graphfix.ir.model import Model
-from graphfix.ir.protos import called, copied, names_read, normal_domain
+from graphfix.ir.protos import called, copied, let_store, names_read, normal_domain
 
 _PROBE = 7919  # times the size: nothing else in a network is a multiple of this prime
 _MOST = 4000
@@ -244,7 +244,7 @@ class Freeing:
         tensor = numpy_helper.from_array(np.array(new, np.int64), name)
         for model in (self._proto, self._light):
             model.graph.initializer.append(tensor)
-            model.ir_version = max(model.ir_version, 4)
+            let_store(model)
             twin(model, node).input[position] = name
         return True
 
@@ -324,7 +324,7 @@ class Freeing:
         ]
         for model in (self._proto, self._light):
             model.graph.initializer.extend(tensors)
-            model.ir_version = max(model.ir_version, 4)
+            let_store(model)
             twin(model, node).input[position] = target
             put_before(model, node, nodes)
         self._before[target] = old
@@ -348,7 +348,7 @@ class Freeing:
             raise self._refused(node)
         for model in (self._proto, self._light):
             model.graph.initializer.extend(tensors)
-            model.ir_version = max(model.ir_version, 4)
+            let_store(model)
             twin(model, node).input[position] = name
             put_before(model, node, [helper.make_node("Concat", parts, [name], axis=0)])
         wanted = [_grow(size) if place == axis else size for place, size in enumerate(new)]

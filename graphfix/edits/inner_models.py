@@ -20,7 +20,7 @@ from graphfix.edits.renaming import rename_ends
 from graphfix.edits.step import Subject
 from graphfix.errors import UsageError
 from graphfix.ir.model import Model
-from graphfix.ir.protos import copied, required_inputs
+from graphfix.ir.protos import copied, let_store, required_inputs
 from graphfix.pipeline.model_files import load
 
 
@@ -88,7 +88,7 @@ class InnerModel:
         graph.sparse_initializer.extend(theirs.graph.sparse_initializer)
         graph.quantization_annotation.extend(theirs.graph.quantization_annotation)
         if theirs.graph.initializer:
-            proto.ir_version = max(proto.ir_version, 4)
+            let_store(proto)
         add_functions(proto, theirs)
         add_imports(proto, theirs)
         return [copied(node) for node in theirs.graph.node]

@@ -19,6 +19,7 @@ from graphfix.ir.protos import (
     copied,
     function_key,
     functions_of,
+    let_store,
     normal_domain,
 )
 from graphfix.ir.storage.reading import walk_tensors
@@ -70,6 +71,8 @@ def add_imports(ours: ModelProto, theirs: ModelProto) -> None:
     ours.opset_import.extend(
         entry for entry in theirs.opset_import if normal_domain(entry.domain) not in known
     )
+    if theirs.ir_version > ours.ir_version:
+        let_store(ours)
     ours.ir_version = max(ours.ir_version, theirs.ir_version)
     keys = {entry.key for entry in ours.metadata_props}
     ours.metadata_props.extend(e for e in theirs.metadata_props if e.key not in keys)

@@ -33,7 +33,8 @@ class _Writer:
         self.proto, self.plan, self.elements = proto, plan, elements
         self.base_dir = base_dir
         graph = proto.graph
-        self.stored = {tensor.name: tensor for tensor in graph.initializer}
+        inputs = {info.name for info in graph.input}  # a caller may feed these, stored or not
+        self.stored = {t.name: t for t in graph.initializer if t.name not in inputs}
         self.old, self.new = self._readers(graph)
         self.made_new = {
             name
@@ -61,7 +62,7 @@ class _Writer:
     def written(self) -> ModelProto:
         graph = self.proto.graph
         for info in graph.input:
-            if info.name in self.new and info.name not in self.stored:
+            if info.name in self.new:
                 self.nodes.append(self._cast(info.name, self._named(info.name), self.plan.target))
         for place, node in enumerate(graph.node):
             self._node(place, node)
@@ -142,14 +143,11 @@ class _Writer:
         return helper.make_node("Cast", [source], [target], f"{target}_cast", to=kind)
 
     def _store(self, graph: GraphProto) -> None:
-        overridable = {info.name for info in graph.input}
         kept: list[TensorProto] = []
         for tensor in self.proto.graph.initializer:
             name = tensor.name
-            if name not in self.new or name in overridable:
+            if name not in self.new or name not in self.stored:
                 kept.append(tensor)
-                if name in self.new:  # a default that callers may give otherwise
-                    graph.node.insert(0, self._cast(name, self._named(name), self.plan.target))
                 continue
             if name in self.old:
                 kept.append(tensor)

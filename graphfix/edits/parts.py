@@ -12,7 +12,7 @@ from graphfix.difference.scopes import Scope
 from graphfix.edits.renaming import prefix_all
 from graphfix.edits.step import Subject
 from graphfix.errors import UsageError
-from graphfix.ir.protos import copied, function_key, names_read, with_graph
+from graphfix.ir.protos import copied, function_key, let_store, names_read, with_graph
 from graphfix.reduction.tensor_types import declaration, is_full
 
 
@@ -192,7 +192,7 @@ def stored_input(proto: ModelProto, tensor: TensorProto) -> ModelProto:
     copy = copied(proto)
     _keep(copy.graph, "input", [i for i in copy.graph.input if i.name != tensor.name])
     copy.graph.initializer.append(tensor)
-    copy.ir_version = max(copy.ir_version, 4)  # before, each stored tensor was an input
+    let_store(copy)
     return copy
 
 

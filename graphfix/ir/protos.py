@@ -140,6 +140,18 @@ def required_inputs(graph: GraphProto) -> list[ValueInfoProto]:
     return [info for info in graph.input if info.name not in initialized]
 
 
+def let_store(proto: ModelProto) -> None:
+    """Give a model a format in which a stored tensor is no input, in place.
+
+    Before IR version 4 each is listed as one; from there on a caller may feed those that are.
+    """
+    if proto.ir_version < 4:
+        needed = [copied(info) for info in required_inputs(proto.graph)]
+        proto.graph.ClearField("input")
+        proto.graph.input.extend(needed)
+        proto.ir_version = 4
+
+
 def names_read(node: NodeProto) -> dict[str, None]:
     """Return what a node reads, captured names too, in order."""
     names = dict.fromkeys(name for name in node.input if name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 
 from graphfix import UsageError, edits
@@ -86,6 +87,30 @@ def test_what_may_be_fed_no_longer_is_said(tmp_path: Path) -> None:
     text = "other.onnx is no input any more: what is stored of it is used"
     (line,) = [line for line in found.steps[0].said if line.endswith(text)]
     assert line.startswith("w of ")
+
+
+def test_stored_tensors_of_an_old_file_are_no_inputs(tmp_path: Path) -> None:
+    head = '<ir_version: 3, opset_import: ["" : 17]> '
+    text = head + "g (float[2, 3] x, float[3] w) => (float[2, 3] y) <float[3] w = {1, -2, 3}> "
+    before = parsed(text + "{ t = Mul (x, w) y = Exp (t) }")
+    path = tmp_path / "twice.onnx"
+    onnx.save(parsed(HEAD + "h (float[A, B] i) => (float[A, B] o) { o = Add (i, i) }"), path)
+    rows = head + "g (float[3] x, float[3] w) => (float[1, n] y) <float[3] w = {1, -2, 3}> "
+    raw = head + "g (float[N, 7, 20] x, float w) => (float[N, 7, 20] y) <float w = {2}> "
+    made = [
+        edits.join(before, path, [("y", "i")]),
+        edits.insert(before, "t", path),
+        edits.bound(parsed(rows + "{ z = NonZero (x) y = Gather (w, z) }"), "n", 3),
+        edits.attach_nms(parsed(raw + "{ y = Mul (x, w) }"), "yolov8"),
+    ]
+    for found in made:
+        after = checked(found)
+        assert [info.name for info in after.graph.input] == ["x"]
+        assert after.ir_version >= 4
+    x = samples(2, 3)
+    want = np.exp(x * np.array([1, -2, 3], np.float32))
+    np.testing.assert_allclose(ran(checked(made[0]), x=x)["o"], 2 * want, rtol=1e-6)
+    np.testing.assert_allclose(ran(checked(made[1]), x=x)["y"], want**2, rtol=1e-5)
 
 
 def test_in_front(tmp_path: Path) -> None:

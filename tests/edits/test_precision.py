@@ -85,6 +85,18 @@ def test_bfloat16_and_back() -> None:
     assert computed_in(again, TensorProto.FLOAT16) == []
 
 
+def test_a_stored_tensor_that_may_be_fed_keeps_its_type() -> None:
+    text = "g (float[N, 3] x, float[3] w) => (float[N, 3] y) <float[3] w = {1, -2, 3}> "
+    after = edits.to(parsed(HEAD + text + "{ t = Mul (x, w) y = Sigmoid (t) }"), "float16")
+    made = after.model.to_proto()
+    kinds = {info.name: info.type.tensor_type.elem_type for info in made.graph.input}
+    assert kinds == {"x": TensorProto.FLOAT, "w": TensorProto.FLOAT}
+    x = samples(2, 3)
+    for fed in ({}, {"w": np.array([0.5, 1, -1], np.float32)}):
+        want = 1 / (1 + np.exp(-x * fed.get("w", np.array([1, -2, 3], np.float32))))
+        np.testing.assert_allclose(ran(made, x=x, **fed)["y"], want, atol=2e-3)
+
+
 def test_what_the_user_keeps() -> None:
     for keep in (("plus",), ("op:Add",), ("Add",), ("pl*",)):
         found = edits.to(parsed(NET), "float16", keep=keep)

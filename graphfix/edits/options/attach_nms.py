@@ -20,7 +20,7 @@ from graphfix.edits.step import Step, Subject
 from graphfix.edits.suppressing import ASKED, STANDARD, Wish, nodes_of, outputs_of
 from graphfix.edits.suppression_claims import claims_of
 from graphfix.errors import UsageError
-from graphfix.ir.protos import copied
+from graphfix.ir.protos import copied, let_store
 
 _PLUGIN = re.compile(r"[A-Za-z_][\w.]*::[A-Za-z_]\w*")
 _OLDEST = 11  # of GatherND, GatherElements and ScatterND
@@ -166,7 +166,7 @@ def _with(proto: ModelProto, head: Head, wish: Wish, ends: Sequence[Any]) -> Mod
         graph.input.append(helper.make_tensor_value_info(*ASKED[name], [size]))
     graph.ClearField("output")
     graph.output.extend([*ends, *others])
-    copy.ir_version = max(copy.ir_version, 4)  # before, each stored tensor was an input
+    let_store(copy)
     return copy
 
 

@@ -22,7 +22,7 @@ from graphfix.edits.known_tensors import measured_shapes, shapes_of, types_of
 from graphfix.edits.parts import declared, needed
 from graphfix.edits.step import Equal, Step, Subject
 from graphfix.errors import UsageError
-from graphfix.ir.protos import called, constant_of_node, copied
+from graphfix.ir.protos import called, constant_of_node, copied, let_store
 from graphfix.operators.padding import KEY, Padding, padded_outputs, write_padding
 from graphfix.reduction.tensor_types import Typist
 
@@ -151,7 +151,7 @@ class Bound:
         made.graph.initializer.extend(tensors)
         if masks:
             _put_masks(made, masks, self.most, prefix, ends)
-        made.ir_version = max(made.ir_version, 4)
+        let_store(made)
         return made
 
     def _declare(

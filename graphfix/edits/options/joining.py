@@ -30,7 +30,7 @@ from graphfix.edits.step import Equal, Step, Subject
 from graphfix.errors import UsageError
 from graphfix.ir.addressing import listed, unknown
 from graphfix.ir.model import Model
-from graphfix.ir.protos import copied, required_inputs
+from graphfix.ir.protos import copied, let_store, required_inputs
 from graphfix.pipeline.model_files import load
 
 
@@ -135,6 +135,7 @@ class Join:
     ) -> ModelProto:
         """Return what runs the model as it was, and the file of the other one next to it."""
         proto = copied(ours)
+        let_store(proto)
         graph = proto.graph
         links = {into: out for out, into in self.links}
         if after:
