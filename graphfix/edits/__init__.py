@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from graphfix.edits.options.subgraphs import ExtractBody, extract_body
     from graphfix.edits.options.tie import Tie, Untie, tie, untie
     from graphfix.edits.options.values import SetAttribute, SetWeights, set_attribute, set_weights
+    from graphfix.edits.options.weights_to import WeightsTo, weights_to
     from graphfix.edits.proof import Proof
     from graphfix.edits.step import Edit
 
@@ -95,6 +96,7 @@ _NAMES = {
     "graphfix.edits.options.subgraphs": "ExtractBody extract_body",
     "graphfix.edits.options.tie": "Tie Untie tie untie",
     "graphfix.edits.options.values": "SetAttribute SetWeights set_attribute set_weights",
+    "graphfix.edits.options.weights_to": "WeightsTo weights_to",
     "graphfix.edits.proof": "Proof",
     "graphfix.edits.step": "Edit",
 }
@@ -142,6 +144,7 @@ __all__ = [
     "Tie",
     "To",
     "Untie",
+    "WeightsTo",
     "add_output",
     "attach_nms",
     "bound",
@@ -181,6 +184,7 @@ __all__ = [
     "tie",
     "to",
     "untie",
+    "weights_to",
 ]
 
 

@@ -11,6 +11,7 @@ from onnx import ModelProto
 
 from graphfix.edits.proof import HowToProve, Proof, prove
 from graphfix.edits.step import Edit, FreeSize, Step, Subject
+from graphfix.edits.stored import Store
 from graphfix.errors import InvalidModel, UsageError
 from graphfix.ir.model import Model
 from graphfix.ir.storage.reading import check_proto
@@ -119,18 +120,22 @@ def edit(
     if verify == "auto":
         check_inputs_fit(loaded.to_proto().graph, str(loaded.path or "the model"))
     proto, parts, done = loaded.to_proto(), dict[Path, ModelProto](), list[Done]()
+    store = Store(proto, loaded.base_dir)
     sizes = {name: tuple(size) for name, size in (shapes or {}).items()}
     with inputs_file(inputs) as file:
         how = HowToProve(file, seed, sizes)
         for each in edits:
             if parts:
                 raise UsageError("comes after the model was split", where=each.option)
-            step = _applied(each, Subject(proto, loaded.base_dir, verify == "auto", file), hooks)
+            subject = Subject(proto, loaded.base_dir, verify == "auto", file, store)
+            step = _applied(each, subject, hooks)
             proofs = _proved(step, loaded.base_dir, how, hooks) if verify == "auto" else ()
             done.append(Done(each.option, step.said, proofs, step.unfinished, step.free_size))
             proto, parts = step.proto, dict(step.parts)
     models = {path: Model(part, base_dir=loaded.base_dir) for path, part in parts.items()}
     result = Model(proto, base_dir=loaded.base_dir)
+    for made in (result, *models.values()):
+        store.keep_for(made)
     return Edited(result, tuple(done), models, verify == "auto")
 
 

@@ -12,6 +12,7 @@ from onnx import ModelProto
 
 from graphfix.difference.scopes import Scope
 from graphfix.edits.arrays import Array
+from graphfix.edits.stored import Store
 from graphfix.proving.runners.evaluators import OpKey
 from graphfix.reduction.tensor_types import Types, Typist
 from graphfix.report import Verification
@@ -28,12 +29,19 @@ class Subject:
         base_dir: Where its external data lies.
         proves: Whether what is claimed of the edit will be proved.
         inputs: The user's inputs for it, as an .npz file; None where they are made.
+        store: Makes the weights that the edit adds.
     """
 
     def __init__(
-        self, proto: ModelProto, base_dir: str, proves: bool = True, inputs: Path | None = None
+        self,
+        proto: ModelProto,
+        base_dir: str,
+        proves: bool = True,
+        inputs: Path | None = None,
+        store: Store | None = None,
     ) -> None:
         """Take a model; nothing is computed before it is asked for."""
+        self.store = store if store is not None else Store(proto, base_dir)
         self.proto = proto
         self.base_dir = base_dir
         self.proves = proves

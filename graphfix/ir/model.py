@@ -112,6 +112,10 @@ class Model:
                 self._aside = self._aside or Aside(self.base_dir)
                 constant.weights = Weights(self._aside.put(proto), self.base_dir, self._aside)
 
+    def hold(self, aside: Aside) -> None:
+        """Keep a file of weights that the model refers to as long as the model."""
+        self._aside = aside
+
     @classmethod
     def empty(cls, opset: int, ir_version: int = 10) -> Model:
         """Return a model without nodes, inputs and outputs.

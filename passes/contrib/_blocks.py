@@ -1,58 +1,9 @@
-"""Numbers packed into bytes by blocks, as onnxruntime's weight-only quantization has them."""
+"""The weights of a node that reads numbers packed into bytes by blocks."""
 
-import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Array, Builder, NodeView, Refuse
-
-WIDTHS = (2, 4, 8)
-
-
-def unpacked(data: Array, bits: int) -> Array:
-    """Return the numbers of bytes, the lowest bits first: the last axis grows by 8 / bits."""
-    if bits == 8:
-        return data.astype(np.int32)
-    each = 8 // bits
-    shifts = np.arange(each, dtype=np.uint8) * np.uint8(bits)
-    parts: Array = (data[..., None] >> shifts) & np.uint8((1 << bits) - 1)
-    return np.asarray(parts.reshape(*data.shape[:-1], data.shape[-1] * each), np.int32)
-
-
-def weights_of(
-    data: Array,
-    scales: Array,
-    zeros: Array | None,
-    *,
-    bits: int,
-    sizes: tuple[int, int, int],
-    order: Array | None = None,
-) -> Array:
-    """Return the matrix [N, K] that packed weights stand for, float32.
-
-    Args:
-        data: Bytes, [N, blocks, block size * bits / 8].
-        scales: One for each block, N * blocks.
-        zeros: Zero points: packed bytes of each row, or numbers of the type of the scales; None
-            for the middle.
-        bits: Of a number.
-        sizes: N, K and the size of a block.
-        order: The block that each column belongs to, [K]; None where they are in order.
-
-    Raises:
-        ValueError: The sizes do not fit.
-    """
-    rows, columns, block = sizes
-    count = -(-columns // block)
-    numbers = unpacked(data.reshape(rows, count, -1), bits).reshape(rows, count * block)
-    factors = scales.reshape(rows, count).astype(np.float32)
-    middle: Array = np.full((rows, count), 1 << (bits - 1), np.float32)
-    if zeros is not None and zeros.dtype == np.uint8:
-        middle = unpacked(zeros.reshape(rows, -1), bits)[:, :count].astype(np.float32)
-    elif zeros is not None:
-        middle = zeros.reshape(rows, count).astype(np.float32)
-    places = np.arange(count * block) // block if order is None else order.astype(np.int64)
-    numbers = numbers[:, : len(places)].astype(np.float32)
-    return ((numbers - middle[:, places]) * factors[:, places])[:, :columns]
+from graphfix.authoring.packed_blocks import WIDTHS, weights_of
 
 
 def read_weights(

@@ -15,8 +15,7 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Array, Builder, NodeView, Refuse, Value
-
-from ._blocks import unpacked
+from graphfix.authoring.packed_blocks import unpacked
 
 EMITS = "DequantizeLinear Mul Slice Transpose"
 # What the bits of q and of p differ by, twice in a byte.

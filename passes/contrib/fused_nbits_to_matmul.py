@@ -34,8 +34,9 @@ from graphfix.authoring import (
     need_rank,
     rewrite,
 )
+from graphfix.authoring.packed_blocks import weights_of
 
-from ._blocks import read_weights, weights_of
+from ._blocks import read_weights
 from ._gelu import silu, silu_of
 from ._means import EMITS, divided, like, wide
 from ._typing import need_float

@@ -25,9 +25,9 @@ import numpy as np
 from onnx import TensorProto
 
 from graphfix.authoring import Array, Builder, NodeView, Refuse, Value, like_first, rewrite
+from graphfix.authoring.packed_blocks import unpacked
 
 from . import _gelu as gelu
-from ._blocks import unpacked
 from ._means import like, wide
 from ._typing import need_float
 

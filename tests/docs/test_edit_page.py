@@ -63,13 +63,21 @@ OTHERS = {
     "half.onnx": "f (float[M, 2, H, W] p) => (float[M, 2, H, W] q) "
     "<float h = {0.5}> { q = Mul (p, h) }",
 }
+# Weights of 4 bits, in one block.
+PACKED = (
+    '<ir_version: 10, opset_import: ["" : 17, "com.microsoft" : 1]>'
+    "p (float[N, 16] x) => (float[N, 2] y) <uint8[2, 1, 8] w = {1, 20, 3, 41, 5, 66, 7, 8, 9, 10,"
+    " 11, 12, 137, 14, 15, 16}, float[2] scales = {0.5, -0.25}> { y = com.microsoft.MatMulNBits"
+    " <K = 16, N = 2, bits = 4, block_size = 16> (x, w, scales) }"
+)
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 COMMANDS = [line for kind, text in BLOCKS if not kind for line in text.splitlines()]
 
 
 @pytest.fixture(autouse=True)
 def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, text in {"net.onnx": NET, **{k: HEAD + v for k, v in OTHERS.items()}}.items():
+    files = {"net.onnx": NET, "packed.onnx": PACKED, **{k: HEAD + v for k, v in OTHERS.items()}}
+    for name, text in files.items():
         model = onnx.parser.parse_model(text)
         (tmp_path / name).write_bytes(model.SerializeToString())
     (tmp_path / "decoder.onnx").write_bytes(decoder(PLAIN).SerializeToString())

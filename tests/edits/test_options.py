@@ -57,6 +57,7 @@ TEXTS = {
     "split": "a=b,c",
     "extract": "a:b",
     "bound": "n=8",
+    "weights-to": "floats",
 }
 
 

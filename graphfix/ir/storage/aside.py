@@ -49,7 +49,15 @@ class Aside:
         Raises:
             OSError: They cannot be written.
         """
-        raw = proto.raw_data
+        made = TensorProto(name=proto.name, data_type=proto.data_type, dims=proto.dims)
+        return self.write(made, memoryview(proto.raw_data))
+
+    def write(self, made: TensorProto, raw: memoryview) -> TensorProto:
+        """Let a tensor refer to bytes, which are written where no tensor before it has them.
+
+        Raises:
+            OSError: They cannot be written.
+        """
         key = hashlib.blake2b(raw, digest_size=20).digest()
         offset = self._known.get(key)
         if offset is None:
@@ -58,9 +66,8 @@ class Aside:
                 stream.seek(offset)
                 stream.write(raw)
             self._known[key] = offset
-            self._end = offset + len(raw)
-        made = TensorProto(name=proto.name, data_type=proto.data_type, dims=proto.dims)
-        refer(made, self._path.name, offset, len(raw))
+            self._end = offset + raw.nbytes
+        refer(made, self._path.name, offset, raw.nbytes)
         return made
 
 

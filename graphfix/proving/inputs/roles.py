@@ -91,7 +91,7 @@ def _table(use: Use, dims: Dims) -> tuple[int, int] | None:
     elif (op in ("GatherBlockQuantized", "TorchEmbedding") and position == 1) or (
         op == "CropAndResize" and position == 2
     ):
-        size = _size(data, 0)
+        size = _size(data, int_attribute(node, "gather_axis", 0))
     elif op in ("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss") and position == 1:
         size = _size(data, 1)
     elif op in ("RoiAlign", "MaxRoiPool") and position == 2:
