@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         reorder_outputs,
     )
     from graphfix.edits.options.joining import Join, join
+    from graphfix.edits.options.lora import Lora, lora
     from graphfix.edits.options.merge import Merge, merge
     from graphfix.edits.options.names import Prefix, Rename, RenameNode, prefix, rename, rename_node
     from graphfix.edits.options.nodes import (
@@ -80,6 +81,7 @@ _NAMES = {
         "drop_input drop_output keep_outputs reorder_inputs reorder_outputs"
     ),
     "graphfix.edits.options.joining": "Join join",
+    "graphfix.edits.options.lora": "Lora lora",
     "graphfix.edits.options.merge": "Merge merge",
     "graphfix.edits.options.names": "Prefix Rename RenameNode prefix rename rename_node",
     "graphfix.edits.options.nodes": "Delete Insert Replace delete insert replace replace_op",
@@ -122,6 +124,7 @@ __all__ = [
     "Join",
     "KeepOutputs",
     "Layout",
+    "Lora",
     "Merge",
     "Normalize",
     "OutputType",
@@ -162,6 +165,7 @@ __all__ = [
     "join",
     "keep_outputs",
     "layout",
+    "lora",
     "merge",
     "normalize",
     "output_type",

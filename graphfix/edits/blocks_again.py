@@ -30,14 +30,13 @@ from graphfix.edits.blocks_to_floats import (
     LeftError,
     Names,
     Rewritten,
-    drop,
-    names_read_in,
     stored_in,
 )
 from graphfix.edits.step import Subject
+from graphfix.edits.unread import drop, drop_unread
 from graphfix.errors import UsageError
 from graphfix.ir.addressing import listed
-from graphfix.ir.protos import called, copied, names_read, normal_domain
+from graphfix.ir.protos import called, copied, normal_domain
 from graphfix.ir.storage.weights import load_array, type_name
 
 
@@ -285,19 +284,13 @@ class _Blocks:
     def finished(self) -> Rewritten:
         """Return the model without what nothing needs any more."""
         proto = self.done.proto
-        for graph in reversed(self.graphs):  # what is inside comes first, and is copied after
-            nodes = [*self.first.get(id(graph), ()), *graph.node]
-            while True:
-                read = {name for node in nodes for name in names_read(node)}
-                unread = self.spent - read - {info.name for info in graph.output}
-                kept = [node for node in nodes if not set(node.output) <= unread]
-                if len(kept) == len(nodes):
-                    break
-                nodes = kept
-            made = [copied(node) for node in nodes]
-            graph.ClearField("node")
-            graph.node.extend(made)
-        drop(proto.graph, (self.spent - names_read_in(proto.graph)) | self.dropped)
+        for graph in reversed(self.graphs):  # what is inside comes first
+            later = list(graph.node) if id(graph) in self.first else []
+            if later:
+                graph.ClearField("node")
+                graph.node.extend((*self.first[id(graph)], *map(copied, later)))
+        drop(proto.graph, self.dropped)
+        drop_unread(proto, self.spent)
         if all(normal_domain(entry.domain) != CONTRIB for entry in proto.opset_import):
             proto.opset_import.add(domain=CONTRIB, version=1)
         note(proto, self.kept)

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import msgspec
-from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
+from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper
 
 from graphfix.edits.addressing import graphs_of, tensors_of
 from graphfix.edits.block_weights import (
@@ -27,6 +27,7 @@ from graphfix.edits.block_weights import (
     rest_of,
 )
 from graphfix.edits.step import Subject
+from graphfix.edits.unread import drop, names_read_in
 from graphfix.errors import UsageError
 from graphfix.ir.protos import called, copied, normal_domain, subgraphs_of
 from graphfix.ir.storage.weights import load_array, type_name
@@ -269,31 +270,6 @@ class _Floats:
     def drop_unread(self) -> None:
         """Take the tensors of few bits out that nothing reads any more."""
         drop(self.done.proto.graph, self.data - names_read_in(self.done.proto.graph))
-
-
-def names_read_in(graph: GraphProto) -> set[str]:
-    """Return what nodes read, here and inside, and what outputs are."""
-    return {
-        name
-        for body in graphs_of(graph)
-        for name in (
-            *(name for node in body.node for name in node.input),
-            *(info.name for info in body.output if isinstance(info, ValueInfoProto)),
-        )
-    }
-
-
-def drop(graph: GraphProto, names: set[str]) -> None:
-    """Take stored tensors out of a graph and those inside."""
-    for body in graphs_of(graph):
-        if not isinstance(body, GraphProto):
-            continue
-        kept = [copied(tensor) for tensor in body.initializer if tensor.name not in names]
-        if len(kept) != len(body.initializer):
-            body.ClearField("initializer")
-            body.initializer.extend(kept)
-        for node in [n for n in body.node if n.op_type == "Constant" and n.output[0] in names]:
-            body.node.remove(node)
 
 
 def _domain(op: str) -> str:

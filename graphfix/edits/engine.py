@@ -64,6 +64,7 @@ class Edited:
         parts: Further models that they made, by the file that each is for.
         verified: Whether proofs were asked for.
         shared: What became of weights that several results hold; None where that was not asked.
+        arrays: Arrays by name that edits took out of the model, by the .npz file that each is for.
     """
 
     model: Model
@@ -71,6 +72,7 @@ class Edited:
     parts: Mapping[Path, Model] = field(default_factory=dict[Path, Model])
     verified: bool = True
     shared: Shared | None = None
+    arrays: Mapping[Path, Mapping[str, Any]] = field(default_factory=dict[Path, Mapping[str, Any]])
 
     @property
     def proofs(self) -> tuple[Proof, ...]:
@@ -119,6 +121,7 @@ def edit(
     loaded = as_model(model)
     if verify == "auto":
         check_inputs_fit(loaded.to_proto().graph, str(loaded.path or "the model"))
+    arrays = dict[Path, Mapping[str, Any]]()
     proto, parts, done = loaded.to_proto(), dict[Path, ModelProto](), list[Done]()
     store = Store(proto, loaded.base_dir)
     sizes = {name: tuple(size) for name, size in (shapes or {}).items()}
@@ -132,11 +135,12 @@ def edit(
             proofs = _proved(step, loaded.base_dir, how, hooks) if verify == "auto" else ()
             done.append(Done(each.option, step.said, proofs, step.unfinished, step.free_size))
             proto, parts = step.proto, dict(step.parts)
+            arrays.update(step.arrays)
     models = {path: Model(part, base_dir=loaded.base_dir) for path, part in parts.items()}
     result = Model(proto, base_dir=loaded.base_dir)
     for made in (result, *models.values()):
         store.keep_for(made)
-    return Edited(result, tuple(done), models, verify == "auto")
+    return Edited(result, tuple(done), models, verify == "auto", None, arrays)
 
 
 def _applied(each: Edit, subject: Subject, hooks: Sequence[Hook]) -> Step:

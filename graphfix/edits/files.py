@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from graphfix.edits.declaring import options
 from graphfix.edits.engine import Edited, edit
@@ -16,6 +19,7 @@ from graphfix.edits.recipes import Entry, edit_of, read_recipe, write_recipe
 from graphfix.edits.step import Edit
 from graphfix.errors import UsageError
 from graphfix.ir.model import Model
+from graphfix.ir.storage.saving import write_all, write_atomically
 from graphfix.ir.storage.shared_weights import share_weights
 from graphfix.ir.version import __version__
 from graphfix.pipeline.files import PROVENANCE, check_writable
@@ -92,7 +96,7 @@ def edit_file(
     share = request.share_weights or any(path.name.startswith("*") for path in found.parts)
     parts = {_next_to(path, request.output): part for path, part in found.parts.items()}
     found = replace(found, parts=parts)
-    for path in parts:
+    for path in (*parts, *found.arrays):
         check_writable(path, request.model, force=request.force)
     if found.exit_code == 4:
         return found
@@ -101,6 +105,8 @@ def edit_file(
     if request.write_recipe is not None:
         steps = [entry for entry, _ in entries]
         write_recipe(request.write_recipe, steps, force=request.force)
+    for path, arrays in found.arrays.items():
+        _write_arrays(path, arrays)
     files = dict(parts)
     if request.output is not None:
         files[request.output] = found.model
@@ -115,6 +121,20 @@ def edit_file(
     if share:
         return replace(found, shared=share_weights(list(files)))
     return found
+
+
+def _write_arrays(path: Path, arrays: Mapping[str, Any]) -> None:
+    """Write an .npz file, whole or not at all.
+
+    Raises:
+        UsageError: It cannot be written.
+    """
+    raw = io.BytesIO()
+    np.savez(raw, **arrays)
+    try:
+        write_atomically(path, lambda descriptor: write_all(descriptor, raw.getvalue()))
+    except OSError as error:
+        raise UsageError(f"cannot be written: {error.strerror}", where=str(path)) from error
 
 
 def _next_to(path: Path, output: Path | None) -> Path:

@@ -190,6 +190,7 @@ class Step:
         parts: Further models that it makes, by the file that they go to.
         unfinished: What it was to do and could not, one line each.
         free_size: The size that it made free.
+        arrays: Arrays by name that it took out of the model, by the .npz file that they go to.
     """
 
     proto: ModelProto
@@ -198,6 +199,9 @@ class Step:
     parts: Mapping[Path, ModelProto] = field(default_factory=dict[Path, ModelProto])
     unfinished: tuple[str, ...] = ()
     free_size: FreeSize | None = None
+    arrays: Mapping[Path, Mapping[str, Array]] = field(
+        default_factory=dict[Path, Mapping[str, Array]]
+    )
 
 
 class Edit(Protocol):

@@ -60,6 +60,9 @@ OTHERS = {
     "rows.onnx": "d (float[20] x, float[20, 4] boxes) => (float[n, 4] near)"
     "<float low = {0}, int64[1] axis = {0}> { passing = Greater (x, low)"
     " found = NonZero (passing) index = Squeeze (found, axis) near = Gather (boxes, index) }",
+    "adapted.onnx": "l (float[N, 4] x) => (float[N, 3] y) <float[4, 3] w = {1, 2, 3, 4, 5, 6, 7, "
+    "8, 9, 1, 2, 3}, float[4, 1] lora_A = {1, -2, 3, 1}, float[1, 3] lora_B = {2, 1, 4}> "
+    "{ p = MatMul (x, w) d = MatMul (x, lora_A) u = MatMul (d, lora_B) y = Add (p, u) }",
     "half.onnx": "f (float[M, 2, H, W] p) => (float[M, 2, H, W] q) "
     "<float h = {0.5}> { q = Mul (p, h) }",
 }
@@ -81,6 +84,8 @@ def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         model = onnx.parser.parse_model(text)
         (tmp_path / name).write_bytes(model.SerializeToString())
     (tmp_path / "decoder.onnx").write_bytes(decoder(PLAIN).SerializeToString())
+    a, b = np.ones((4, 2), np.float32), np.ones((2, 3), np.float32)
+    np.savez(tmp_path / "other.npz", lora_A=a, lora_B=b)
     np.save(tmp_path / "bias.npy", np.array([1, 2], np.float32))
     (tmp_path / "surgery.toml").write_text(
         'recipe = 1\n[[step]]\nrename = "x=image"\n', encoding="utf-8"

@@ -58,6 +58,7 @@ TEXTS = {
     "extract": "a:b",
     "bound": "n=8",
     "weights-to": "floats",
+    "lora": "in",
 }
 
 
