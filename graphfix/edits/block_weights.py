@@ -21,7 +21,7 @@ from graphfix.ir.storage.weights import dtype_of
 
 KEY = "graphfix_blocks"  # of the metadata: the weights that were in blocks
 PRODUCT, LOOKUP, PLAIN = "MatMulNBits", "GatherBlockQuantized", "DequantizeLinear"
-_AT_ONCE = 1 << 24  # weights that are computed with at a time
+_AT_ONCE = 1 << 22  # weights that are computed with at a time
 # Attributes and what they are where a node does not say.
 _KNOWN: dict[str, dict[str, int]] = {
     PRODUCT: {"N": 0, "K": 0, "bits": 4, "block_size": 0},
