@@ -9,8 +9,9 @@ edit --static-cache` says for each length (it decodes 32 tokens greedily with th
 result), and how `graphfix run` on the result of the first length ends for each target: 0, 0 * where
 the engine itself did not run it, or with what is left. P is the share of the files that are run for
 targets, the same ones in each run. Of a decoder with an encoder, `encoder_sequence_length` is fixed
-to 16 first. ROWS takes a line for each file that is done, and a further run continues after it;
-after S seconds nothing is begun, and no page is written (3). Of the unseen half no reason is shown.
+to 16 first. ROWS takes a line for each file that is done, and a further run does those that lack a
+target; after S seconds nothing is begun, and no page is written (3). Of the unseen half no reason
+is shown.
 """
 
 from __future__ import annotations
@@ -161,21 +162,20 @@ def main() -> int:
     until = time.monotonic() + given.seconds
     kept: Path = given.rows
     lines = kept.read_bytes().splitlines() if kept.exists() else []
-    rows = [msgspec.json.decode(line, type=Row) for line in lines]
-    done = {(row.exporter, row.name) for row in rows}
+    rows = {(r.exporter, r.name): r for r in (msgspec.json.decode(x, type=Row) for x in lines)}
     for path in decoders(given.folders):
         who = (path.parent.name, path.stem)
-        if who in done:
+        is_run = drawn("/".join(who)) < given.share
+        targets: Sequence[str] = (given.target or _TARGETS) if is_run else ()
+        if who in rows and set(targets) <= set(rows[who].ends):
             continue
         if time.monotonic() > until:
             return _UNFINISHED
-        is_run = drawn("/".join(who)) < given.share
-        targets = (given.target or _TARGETS) if is_run else ()
-        rows.append(row_of(path, given.length or _LENGTHS, targets))
+        rows[who] = row_of(path, given.length or _LENGTHS, targets)
         with kept.open("ab") as stream:
-            stream.write(msgspec.json.encode(rows[-1]) + b"\n")
-        print(*who, rows[-1].said, rows[-1].ends, file=sys.stderr, flush=True)
-    print("\n".join(page(rows)))
+            stream.write(msgspec.json.encode(rows[who]) + b"\n")
+        print(*who, rows[who].said, rows[who].ends, file=sys.stderr, flush=True)
+    print("\n".join(page([rows[who] for who in sorted(rows)])))
     return 0
 
 
