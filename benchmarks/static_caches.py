@@ -66,7 +66,7 @@ def decoders(folders: Sequence[Path]) -> Iterator[Path]:
     for folder in folders:
         for path in sorted(folder.glob("*.onnx")):
             inputs = load(path).to_proto().graph.input
-            if not path.stem.endswith("_merged") and any("past" in i.name for i in inputs):
+            if not path.stem.endswith("_merged") and any("past_key" in i.name for i in inputs):
                 yield path
 
 

@@ -150,6 +150,21 @@ def test_minus_infinity_and_rows_that_see_nothing_are_not_needed() -> None:
     assert any(array.shape == () and array == -65504 for array in stored)
 
 
+def test_what_is_left_of_a_head_that_turns_as_a_whole_is_not_joined() -> None:
+    body = small.PLAIN.replace(
+        "qt = Transpose <perm = [0, 2, 1, 3]> (qs)",
+        """qw = Transpose <perm = [0, 2, 1, 3]> (qs)
+  [whole] turned_part = Slice (qw, from0, ends_, at_3)
+  [rest] left = Slice (qw, ends_, ends_, at_3)
+  [joined_parts] qt = Concat <axis = -1> (turned_part, left)""",
+    )
+    more = {"from0": np.array([0]), "ends_": np.array([small.SIZE]), "at_3": np.array([3])}
+    graph = checked(edits.static_cache(small.decoder(body, more=more), 48)).graph
+    names = {node.name: node for node in graph.node}
+    assert "rest" not in names
+    assert list(names["joined_parts"].input) == ["turned_part"]
+
+
 def test_a_table_that_is_cut_at_its_end_is_read_from_the_position() -> None:
     body = small.PLAIN.replace(
         "[mask] hidden = Where (both, scores, lowest)",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
-from onnx import ModelProto, TensorProto, ValueInfoProto, helper
+from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
 
 from graphfix.edits.caches.decoder import Cache, Decoder, decoder_of
 from graphfix.edits.caches.position import Position, derive
@@ -99,13 +99,14 @@ def static_form(proto: ModelProto, base_dir: str, length: int, new: int, where: 
     writer = Writer(proto.graph, decoder, readings, at)
     for node in proto.graph.node:
         writer.write(node, where)
+    nodes = [_without_empty(node, read) for node in at.nodes]
     result = copied(proto)
     graph = result.graph
     for part in ("node", "input", "output", "value_info"):
         graph.ClearField(part)
-    graph.node.extend(at.nodes)
+    graph.node.extend(nodes)
     stored = {tensor.name for tensor in at.stored}
-    used = {name for node in at.nodes for name in names_read(node)} - stored
+    used = {name for node in nodes for name in names_read(node)} - stored
     kept = [tensor for tensor in graph.initializer if tensor.name in used]
     graph.ClearField("initializer")
     graph.initializer.extend((*kept, *at.stored))
@@ -117,6 +118,17 @@ def static_form(proto: ModelProto, base_dir: str, length: int, new: int, where: 
     tidy = _run(result, base_dir, _TIDY)
     tidy, longer = reaching(tidy, base_dir, at.name, new, length, where)
     return StaticForm(tidy, decoder, at.name, writer.hiding.masked, writer.hiding.unguarded, longer)
+
+
+def _without_empty(node: NodeProto, read: Sequence[Reading]) -> NodeProto:
+    """Return a Concat without operands of no element, such as what is left of a head that turns."""
+    if node.op_type != "Concat" or node.domain:
+        return node
+    empty = [all(0 in reading.shapes.get(name, ()) for reading in read) for name in node.input]
+    if all(empty) or not any(empty):
+        return node
+    kept = [name for name, is_empty in zip(node.input, empty, strict=True) if not is_empty]
+    return helper.make_node("Concat", kept, node.output, name=node.name, axis=node.attribute[0].i)
 
 
 def _declared(
