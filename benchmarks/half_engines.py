@@ -17,7 +17,7 @@ import graphfix
 from benchmarks import RESULTS
 from graphfix import edits
 from graphfix.edits.options.precision import TOLERANCES
-from graphfix.edits.precision_loss import Feeds, difference, ran
+from graphfix.edits.precision.loss import Feeds, difference, ran
 from graphfix.errors import GraphfixError
 from graphfix.proving.inputs.maker import FeedMaker
 from graphfix.report import Verification

@@ -21,7 +21,7 @@ from onnx import ModelProto
 from benchmarks import RESULTS
 from graphfix import edits
 from graphfix.edits.options.precision import TOLERANCES
-from graphfix.edits.precision_loss import Feeds, difference, feeds_of, ran
+from graphfix.edits.precision.loss import Feeds, difference, feeds_of, ran
 from graphfix.errors import GraphfixError
 from graphfix.pipeline.model_files import load
 from graphfix.report import Verification

@@ -26,7 +26,7 @@ from onnx import ModelProto
 
 from benchmarks import RESULTS
 from graphfix import UsageError, edits
-from graphfix.edits.detector_heads import Noted, noted_of
+from graphfix.edits.detectors.heads import Noted, noted_of
 from graphfix.ir.protos import copied
 
 Array = np.ndarray[Any, Any]

@@ -12,8 +12,8 @@ from typing import Any
 
 from onnx import GraphProto, ModelProto, NodeProto
 
-from graphfix.edits.block_weights import PRODUCT
-from graphfix.edits.blocks_to_floats import CONTRIB, Held, Known, stored_in
+from graphfix.edits.blocks.to_floats import CONTRIB, Held, Known, stored_in
+from graphfix.edits.blocks.weights import PRODUCT
 from graphfix.ir.protos import normal_domain
 from graphfix.ir.schemas import decode_attribute
 from graphfix.ir.storage.weights import load_array, type_name

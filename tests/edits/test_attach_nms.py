@@ -14,7 +14,7 @@ from onnx import ModelProto, TensorProto
 from graphfix import UsageError, edits
 from graphfix.analysis.inference import type_text
 from graphfix.cli import main
-from graphfix.edits import suppressing
+from graphfix.edits.detectors import suppressing
 from tests.edits.detector_models import boxes_of, check_detections, passing_on
 from tests.edits.small_models import TOWER, checked, parsed, ran
 

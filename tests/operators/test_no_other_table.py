@@ -44,7 +44,7 @@ ELSEWHERE = {
     ),
     "what makes no small part to prove": "evidence._NO_CONTEXT",
     "how a product is added up term by term, and what is computed for a sum alone": (
-        "narrow_sums._PRODUCTS precision_target._SUMMED"
+        "narrow_sums._PRODUCTS target._SUMMED"
     ),
     "kernels that carry NaN as IEEE 754 does": "inside._CARRIES_NAN",
     "what one pass takes, or one family": (

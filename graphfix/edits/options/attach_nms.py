@@ -13,12 +13,12 @@ from onnx import ModelProto, NodeProto, TensorProto, helper
 from graphfix.edits.addressing import graphs_of, tensors_of
 from graphfix.edits.declared_sizes import dims_of
 from graphfix.edits.declaring import Given, Group, option
-from graphfix.edits.detector_heads import Head, Noted, find_head, note, noted_of
+from graphfix.edits.detectors.heads import Head, Noted, find_head, note, noted_of
+from graphfix.edits.detectors.suppressing import ASKED, STANDARD, Wish, nodes_of, outputs_of
+from graphfix.edits.detectors.suppression_claims import claims_of
 from graphfix.edits.engine import Edited, How, ModelLike, edit
 from graphfix.edits.parts import declared
 from graphfix.edits.step import Step, Subject
-from graphfix.edits.suppressing import ASKED, STANDARD, Wish, nodes_of, outputs_of
-from graphfix.edits.suppression_claims import claims_of
 from graphfix.errors import UsageError
 from graphfix.ir.protos import copied, let_store
 
@@ -38,7 +38,7 @@ class AttachNms:
     What is None is what `--detach-nms` has noted in the file, or else 0.25, 0.45, 100, all classes.
 
     Attributes:
-        layout: How the head is laid out, see `graphfix.edits.detector_heads.LAYOUTS`; ``auto``
+        layout: How the head is laid out, see `graphfix.edits.detectors.heads.LAYOUTS`; ``auto``
             finds it by shape.
         score: Scores must exceed it; ``input`` makes it an input of the model.
         iou: A box goes where it overlaps a better one of its class by more; or ``input``.

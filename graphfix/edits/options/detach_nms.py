@@ -13,12 +13,12 @@ from onnx import ModelProto
 from graphfix.analysis.front import Head, head_of
 from graphfix.edits.declared_sizes import dims_of
 from graphfix.edits.declaring import Given, Group, option
-from graphfix.edits.detector_heads import FLOATS, Noted, find_head, note, noted_of
+from graphfix.edits.detectors.heads import FLOATS, Noted, find_head, note, noted_of
+from graphfix.edits.detectors.suppressing import ASKED, ENDS, EXTRA, STANDARD
 from graphfix.edits.engine import Edited, How, ModelLike, edit
 from graphfix.edits.options.ends import with_outputs
 from graphfix.edits.parts import declared, unread
 from graphfix.edits.step import Step, Subject
-from graphfix.edits.suppressing import ASKED, ENDS, EXTRA, STANDARD
 from graphfix.errors import UsageError
 from graphfix.ir.graph import Graph, Node
 from graphfix.ir.model import Model

@@ -12,9 +12,7 @@ from onnx import ModelProto, NodeProto, TensorProto
 from graphfix.edits.addressing import find_nodes, places
 from graphfix.edits.declaring import Given, Group, option
 from graphfix.edits.engine import Edited, How, ModelLike, edit
-from graphfix.edits.mixed_precision import converted
-from graphfix.edits.narrow_sums import NarrowSums
-from graphfix.edits.precision_loss import (
+from graphfix.edits.precision.loss import (
     OLDEST,
     Feeds,
     Measured,
@@ -24,8 +22,10 @@ from graphfix.edits.precision_loss import (
     measured,
     ran,
 )
-from graphfix.edits.precision_plan import FLOATS, RANGES, Plan, element_types, plan_of
-from graphfix.edits.precision_target import (
+from graphfix.edits.precision.mixed import converted
+from graphfix.edits.precision.narrow_sums import NarrowSums
+from graphfix.edits.precision.plan import FLOATS, RANGES, Plan, element_types, plan_of
+from graphfix.edits.precision.target import (
     Arithmetic,
     arithmetic_of,
     around,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Unpack
 
-from graphfix.edits.blocks_again import to_blocks
-from graphfix.edits.blocks_to_floats import to_floats
+from graphfix.edits.blocks.again import to_blocks
+from graphfix.edits.blocks.to_floats import to_floats
 from graphfix.edits.declaring import Given, Group, option
 from graphfix.edits.engine import Edited, How, ModelLike, edit
 from graphfix.edits.step import Claim, Equal, Runs, Step, Subject

@@ -10,7 +10,15 @@ import numpy as np
 from onnx import GraphProto, NodeProto, TensorProto, helper
 
 from graphfix.edits.arrays import Array
-from graphfix.edits.block_weights import (
+from graphfix.edits.blocks.to_floats import (
+    CONTRIB,
+    Held,
+    LeftError,
+    Names,
+    Rewritten,
+    stored_in,
+)
+from graphfix.edits.blocks.weights import (
     LOOKUP,
     PLAIN,
     PRODUCT,
@@ -23,14 +31,6 @@ from graphfix.edits.block_weights import (
     note,
     notes_of,
     with_rest,
-)
-from graphfix.edits.blocks_to_floats import (
-    CONTRIB,
-    Held,
-    LeftError,
-    Names,
-    Rewritten,
-    stored_in,
 )
 from graphfix.edits.step import Subject
 from graphfix.edits.unread import drop, drop_unread

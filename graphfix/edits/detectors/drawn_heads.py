@@ -11,8 +11,8 @@ from math import ceil
 import numpy as np
 
 from graphfix.edits.arrays import Array
-from graphfix.edits.detector_heads import Head
-from graphfix.edits.suppressing import Wish
+from graphfix.edits.detectors.heads import Head
+from graphfix.edits.detectors.suppressing import Wish
 
 IMAGES = 3
 _BOXES = 200  # at most

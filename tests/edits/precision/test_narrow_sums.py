@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper
 
-from graphfix.edits.narrow_sums import STEPS, NarrowSums, adds_up, stepwise
+from graphfix.edits.precision.narrow_sums import STEPS, NarrowSums, adds_up, stepwise
 from tests.edits.small_models import ran
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -12,7 +12,7 @@ import msgspec
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper
 
 from graphfix.edits.addressing import graphs_of, tensors_of
-from graphfix.edits.block_weights import (
+from graphfix.edits.blocks.weights import (
     LOOKUP,
     PLAIN,
     PRODUCT,

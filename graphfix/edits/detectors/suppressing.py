@@ -14,7 +14,7 @@ from onnx import GraphProto, NodeProto, TensorProto, ValueInfoProto, helper, par
 from onnx import numpy_helper as arrays
 
 from graphfix.edits.arrays import Array
-from graphfix.edits.detector_heads import Head
+from graphfix.edits.detectors.heads import Head
 
 STANDARD = "NonMaxSuppression"
 _CENTERED = frozenset({"yolov5", "yolov8", "detr", "rtdetr"})

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from onnx import ModelProto, TensorProto, TypeProto
 
-from graphfix.edits.narrow_sums import NarrowSums
-from graphfix.edits.precision_plan import Plan
+from graphfix.edits.precision.narrow_sums import NarrowSums
+from graphfix.edits.precision.plan import Plan
 from graphfix.engines.half import half_of
 from graphfix.engines.profile import Target
 from graphfix.engines.targets import load_target

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
-from graphfix.edits.precision_plan import Plan, Slots, tensors_of_subgraphs
+from graphfix.edits.precision.plan import Plan, Slots, tensors_of_subgraphs
 from graphfix.ir.protos import copied
 from graphfix.ir.storage.weights import dtype_of, load_array, type_name
 

@@ -19,8 +19,8 @@ import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 from graphfix.authoring.registry import shipped_passes
-from graphfix.edits.narrow_sums import NarrowSums, adds_up, stepwise
-from graphfix.edits.precision_plan import Plan
+from graphfix.edits.precision.narrow_sums import NarrowSums, adds_up, stepwise
+from graphfix.edits.precision.plan import Plan
 from graphfix.errors import EngineFailed, GraphfixError, UsageError
 from graphfix.ir.model import Model
 from graphfix.ir.protos import copied, normal_domain

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
-from graphfix.edits.detector_heads import KEY, Head
-from graphfix.edits.drawn_heads import drawn
+from graphfix.edits.detectors.drawn_heads import drawn
+from graphfix.edits.detectors.heads import KEY, Head
+from graphfix.edits.detectors.suppressing import ASKED, Wish, constants_of, outputs_of
 from graphfix.edits.outside import DOMAIN, NUMPY, with_import
 from graphfix.edits.parts import stored_names
 from graphfix.edits.step import Claim, Equal, Runs, SameStructure
-from graphfix.edits.suppressing import ASKED, Wish, constants_of, outputs_of
 from graphfix.ir.protos import copied
 
 _TEXT = "it detects what numpy does, in heads that were drawn"

@@ -1,0 +1,1 @@
+"""Detectors: heads found by shape, and suppressions attached to them."""
