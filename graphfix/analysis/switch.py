@@ -7,10 +7,8 @@ from collections.abc import Sequence
 from onnx import TensorProto
 
 from graphfix.ir.graph import Graph, Node, Tensor, Variable
+from graphfix.operators.table import CARRIES_FIRST
 from graphfix.report import NodeRef
-
-# What gives the same bool again.
-_PASSING = frozenset({"Identity", "Cast", "Reshape", "Squeeze", "Unsqueeze", "Flatten"})
 
 
 def switch_of(graph: Graph, left: Sequence[NodeRef]) -> str:
@@ -32,7 +30,7 @@ def switch_of(graph: Graph, left: Sequence[NodeRef]) -> str:
 def _source(node: Node) -> Tensor | None:
     """Return what a condition is, before nodes that leave its value as it is."""
     tensor = node.inputs[0] if node.inputs else None
-    while tensor is not None and tensor.inputs and tensor.inputs[0].op in _PASSING:
+    while tensor is not None and tensor.inputs and tensor.inputs[0].op in CARRIES_FIRST:
         tensor = tensor.inputs[0].inputs[0]
     return tensor
 

@@ -24,13 +24,11 @@ from graphfix.ir.graph import Shape, Tensor
 from graphfix.ir.model import Model
 from graphfix.ir.protos import all_nodes, called_functions, copied, functions_of
 from graphfix.ir.views import Value
-from graphfix.operators.table import MAY_DRAW
+from graphfix.operators.row import Motion
+from graphfix.operators.table import ELEMENTWISE, MAY_DRAW, moving
 
 # What they give is as many numbers as what they read.
-_LIGHT = frozenset(
-    {"Add", "Cast", "Div", "Identity", "Mul", "Neg", "Reshape", "Squeeze", "Sub", "Transpose"}
-    | {"Unsqueeze"}
-)
+_LIGHT = ELEMENTWISE | moving(Motion.SAME, Motion.ORDERED)
 
 
 @dataclass(frozen=True, slots=True)

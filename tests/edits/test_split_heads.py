@@ -123,7 +123,7 @@ def test_types_and_opsets(kind: str, opset: int) -> None:
 def test_it_is_written_where_it_was() -> None:
     """What reads it comes after it, and what it reads in front."""
     text = ATTENTION.replace("=> (float[N, 3, S, 2] y)", "=> (float[N, 3, S, 2] z)").replace(
-        "[values] y = MatMul (w, v)", "u = Exp (v) [values] y = MatMul (w, u) z = Neg (y)"
+        "[values] y = MatMul (w, v)", "u = Softplus (v) [values] y = MatMul (w, u) z = Neg (y)"
     )
     split = checked(edits.split_heads(parsed(text), "shares"))
     assert [node.op_type for node in split.graph.node][-2:] == ["Concat", "Neg"]
@@ -140,13 +140,13 @@ def test_it_is_written_where_it_was() -> None:
         ),
         (
             "[values] y = MatMul (w, v)",
-            "[other] u = Exp (w) [values] y = MatMul (u, v)",
-            "Softmax 'shares' is read by Exp 'other'",
+            "[other] u = Softplus (w) [values] y = MatMul (u, v)",
+            "Softmax 'shares' is read by Softplus 'other'",
         ),
         ("= MatMul (w, v)", "= Mul (w, v)", "Softmax 'shares' is not read by one MatMul"),
         (
             "[keys] raw = MatMul (q, k)",
-            "[keys] first = MatMul (q, k) [more] raw = Exp (first)",
+            "[keys] first = MatMul (q, k) [more] raw = Softplus (first)",
             "Softmax 'shares' does not read one MatMul",
         ),
         (

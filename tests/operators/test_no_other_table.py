@@ -33,7 +33,7 @@ ELSEWHERE = {
     ),
     "how an edit follows items through a graph, each form with its own condition": (
         "arithmetic.ARITHMETIC arithmetic._ELEMENTWISE moving.MOVING moving._REDUCTIONS "
-        "numbers._ELEMENTWISE numbers._MOVING masked._SUMS"
+        "numbers._ELEMENTWISE numbers._MOVING masked._SUMS thin_weights._CARRIES"
     ),
     "what engines take for numbers of shapes": (
         "shape_only_values._ARRANGES shape_only_values._COUNTS"
@@ -58,6 +58,7 @@ ELSEWHERE = {
         "reduction_of_nothing._ZERO through_wider_types._WHOLE through_wider_types._OF_UINT64 "
         "unset_inputs_left_out.OPS vectors_as_rows._OPS "
         "if_to_where._TOTAL if_to_where._WITH_CONSTANTS _activations._PLAIN "
+        "_activations._OPERATORS "
         "texts_to_class_numbers._MOVES squeeze_axes_by_reader._RANKS comparison_of_expanded.OPS "
         "attribute_defaults_explicit._LEFT_OUT quantized_constant_to_quantizelinear._OPERATORS "
         "aten_comparison._TABLE aten_reduction._TABLE aten_segment_reduce._OPERATORS "

@@ -18,13 +18,11 @@ from graphfix.errors import UsageError
 from graphfix.ir.addressing import listed
 from graphfix.ir.model import Model
 from graphfix.ir.protos import called, copied
+from graphfix.operators.table import ELEMENTWISE
 from graphfix.reduction.tensor_types import Types, Typist
 
 # What they give at one place they compute from that place alone.
-_BY_PLACE = frozenset(
-    {"Add", "Cast", "Clip", "Div", "Identity", "IsInf", "IsNaN", "Max", "Min", "Mul", "Neg"}
-    | {"Sub", "Tanh", "Where"}
-)
+_BY_PLACE = ELEMENTWISE | {"IsInf", "IsNaN"}
 _RANK, _HEADS = 4, 1  # of [batch, heads, tokens, width], and the axis of the heads
 
 
