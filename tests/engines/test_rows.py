@@ -12,6 +12,7 @@ from graphfix.engines.checking import check_model, filled, judged
 from graphfix.engines.engine import Engine, engines
 from graphfix.engines.known_rules import rows_of, rules_for
 from graphfix.engines.profile import Target
+from graphfix.engines.reported_findings import library_of
 from graphfix.engines.rule import Rule, Yes, answer_of
 from graphfix.engines.rule_rows import Row, model_of_probe
 from graphfix.engines.targets import load_target, target_names
@@ -96,4 +97,7 @@ def reported_in_a_check(rule: Rule, model: Model, target: Target) -> None:
         if (answer := rule.check(node, target))
     )
     written = isinstance(answer, Yes) and answer.message
-    assert finding.message == filled(written or rule.message, node)
+    said, library = filled(written or rule.message, node), library_of(node.domain, node.op)
+    if library is not None:  # it says who writes the operator, too
+        said = f"{said.rstrip('.')}; {library.sentence}"
+    assert finding.message == said
