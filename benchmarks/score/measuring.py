@@ -87,14 +87,18 @@ def measured(path: Path, name: str, targets: Sequence[str], judges: Judges, main
                 tools.append(_found(out, targets, scratch))
         letters: dict[str, str] = {}
         for target in targets:
-            plain, repaired = repair(path, target, main)
+            plain, repaired = repair(path, target, main, scratch / "certificates")
             letters[target] = "".join((plain, *(tool[target] for tool in tools), repaired))
     return Row(name, runs, letters)
 
 
-def repair(path: Path, target: str, main: Main) -> tuple[str, str]:
-    """Return the letters of a file as it is, and of what `graphfix run` leaves of it."""
-    job = Job(path.name, path, target, timeout=SECONDS, memory_bytes=_MEMORY)
+def repair(path: Path, target: str, main: Main, kept: Path) -> tuple[str, str]:
+    """Return the letters of a file as it is, and of what `graphfix run` leaves of it.
+
+    What was proved for one target is kept in a folder for the next, as `graphfix batch` does.
+    """
+    options = ("--certificates", str(kept))
+    job = Job(path.name, path, target, options, timeout=SECONDS, memory_bytes=_MEMORY)
     row = run_job(job, main)
     plain = LEFT if row.before or not row.resolved else TAKEN
     return plain, {0: TAKEN, 1: LEFT}.get(row.code, FAILED)

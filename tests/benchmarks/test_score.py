@@ -85,4 +85,4 @@ def test_a_file_is_prepared_in_each_way(tmp_path: Path, status: str, letters: st
 def test_a_file_that_is_no_model_is_left(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(b"no model")
-    assert measuring.repair(path, "trt8", main) == ("l", "f")
+    assert measuring.repair(path, "trt8", main, tmp_path / "kept") == ("l", "f")
