@@ -19,6 +19,7 @@ _LARGEST_STRIDE = 256
 _FIRST = 8  # the first size of anything else; all are different
 _OF_WINDOWS = ("kernel_shape", "strides")  # attributes
 _WHOLE = re.compile(r"\d+")
+_PLUS = "+"
 
 
 def example_sizes(model: Model, inputs: Sequence[Variable]) -> tuple[tuple[int, ...], ...]:
@@ -30,7 +31,7 @@ def example_sizes(model: Model, inputs: Sequence[Variable]) -> tuple[tuple[int, 
     """
     noted = {entry.key: entry.value for entry in model.proto.metadata_props}
     known: dict[int | str, int] = {}  # of a symbol, or of one place where there is none
-    found: list[tuple[int, ...]] = []
+    found: list[tuple[list[int | str], Shape]] = []
     for place, tensor in enumerate(inputs):
         shape = tensor.shape
         if shape is None:
@@ -41,13 +42,23 @@ def example_sizes(model: Model, inputs: Sequence[Variable]) -> tuple[tuple[int, 
         if sides is not None and stride is not None:
             for axis, size in zip(sides, _image(stride, noted), strict=True):
                 known.setdefault(keys[axis], size)
-        sizes: list[int] = []
         for axis, dim in enumerate(shape):
             small = sum(size <= _FIRST for size in known.values())
             other = 1 if axis == 0 else max(_FIRST - small + (1 in known.values()), 1)
-            sizes.append(dim if isinstance(dim, int) else known.setdefault(keys[axis], other))
-        found.append(tuple(sizes))
-    return tuple(found)
+            if not isinstance(dim, int) and _PLUS not in str(dim):
+                known.setdefault(keys[axis], other)
+        found.append((keys, shape))
+    return tuple(tuple(_size(*each, known) for each in zip(*both, strict=True)) for both in found)
+
+
+def _size(key: int | str, dim: int | str | None, known: Mapping[int | str, int]) -> int:
+    """Return the size of an axis; what a file calls ``past + new`` is the sum of both."""
+    if isinstance(dim, int):
+        return dim
+    if key in known:
+        return known[key]
+    parts = [part.strip() for part in str(dim).split(_PLUS)]
+    return sum(int(part) if part.isdigit() else known.get(part, _FIRST) for part in parts)
 
 
 def _sides(shape: Shape) -> tuple[int, int] | None:

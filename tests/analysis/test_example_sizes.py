@@ -68,3 +68,17 @@ def test_a_name_is_one_size_in_all_inputs() -> None:
 def test_strides_of_a_wrong_type() -> None:
     body = "y = Conv <kernel_shape = [2, 2], strides = 8> (x, w)"
     assert sizes("float[N, 3, H, W] x", body) == ((1, 3, 224, 224),)
+
+
+def test_a_sum_of_symbols_is_the_sum_of_their_sizes() -> None:
+    proto = parse(
+        '<ir_version: 8, opset_import: ["" : 17]> g (int64[B, S] ids, int64[B, M] mask, '
+        "float[B, 2, P, 8] past) => (float[B, 2, P, 8] y) { y = Relu (past) }"
+    )
+    for info in proto.graph.input:
+        for dim in info.type.tensor_type.shape.dim:
+            if dim.dim_param == "M":
+                dim.dim_param = "P + S"
+    model = Model(proto)
+    given = [tensor for tensor in model.graph.inputs if isinstance(tensor, Variable)]
+    assert example_sizes(model, given) == ((1, 8), (1, 15), (1, 2, 7, 8))
