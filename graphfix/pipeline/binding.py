@@ -59,12 +59,43 @@ def bind_shapes(model: Model, shapes: Mapping[str, tuple[int, ...]]) -> tuple[Io
             changes.append(IoChange(name, _text(tensor.shape), _text(sizes)))
         tensor.shape = sizes
         _declare(tensor)
+    _add_sums(model, symbols)
     said = {t.name: t.shape for t in model.graph.outputs if isinstance(t, Variable)}
     bound = _replace_symbols(model, symbols, set(shapes)) if symbols else []
     changes.extend(change for change in bound if change.name not in said)
     if changes:
         changes.extend(_corrected(model, said))
     return tuple(changes)
+
+
+def _add_sums(model: Model, symbols: dict[str, int]) -> None:
+    """Add what follows from names such as ``past + new``, of symbols that the ends have too.
+
+    Exporters of decoders name the length of a mask so; the length of the past follows from it.
+
+    Raises:
+        UsageError: A sum is not that of its parts.
+    """
+    ends = [t for t in (*model.graph.inputs, *model.graph.outputs) if isinstance(t, Variable)]
+    names = {dim for t in ends for dim in t.shape or () if isinstance(dim, str)} | symbols.keys()
+    sums = {name: [part.strip() for part in name.split("+")] for name in names if "+" in name}
+    sums = {name: parts for name, parts in sums.items() if names.issuperset(parts)}
+    while True:
+        before = len(symbols)
+        for name, parts in sums.items():
+            open_parts = [part for part in parts if part not in symbols]
+            rest = sum(symbols[part] for part in parts if part in symbols)
+            whole = symbols.get(name, rest) if not open_parts else symbols.get(name)
+            if whole is None or len(open_parts) > 1:
+                continue
+            if whole < rest or (whole != rest and not open_parts):
+                raise UsageError(
+                    f"dimension {name!r} cannot be {whole}: its parts are {rest} together",
+                    where="--shape",
+                )
+            symbols |= {name: whole, **dict.fromkeys(open_parts, whole - rest)}
+        if len(symbols) == before:
+            return
 
 
 def _corrected(model: Model, said: Mapping[str, Shape | None]) -> Iterator[IoChange]:
