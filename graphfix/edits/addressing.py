@@ -5,7 +5,7 @@ Tensors are named as nodes are, and what a node computes by the node.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
@@ -153,6 +153,19 @@ def tensors_of(graph: GraphProto | FunctionProto) -> dict[str, None]:
         found.update((sparse.values.name, None) for sparse in graph.sparse_initializer)
     found.update((name, None) for node in graph.node for name in node.output if name)
     return found
+
+
+def all_tensors_of(proto: ModelProto) -> set[str]:
+    """Return the names that the main graph and the subgraphs in it define."""
+    return {name for graph in graphs_of(proto.graph) for name in tensors_of(graph)}
+
+
+def free_name(wish: str, taken: Container[str]) -> str:
+    """Return a name that is not taken: the one that is wished for, or that with a number."""
+    name, number = wish, 2
+    while name in taken:
+        name, number = f"{wish}_{number}", number + 1
+    return name
 
 
 def matching(names: Iterable[str], address: str, kind: str, where: str) -> list[str]:

@@ -17,7 +17,7 @@ from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 from graphfix.analysis.folding.known_values import Knowledge, know
 from graphfix.analysis.folding.partial import Partial
 from graphfix.analysis.inference import infer_model
-from graphfix.edits.addressing import tensors_of
+from graphfix.edits.addressing import all_tensors_of, free_name
 from graphfix.edits.parts import read_by
 from graphfix.edits.step import Subject
 from graphfix.ir.graph import Shape, Tensor
@@ -116,7 +116,9 @@ def sized_by(found: Alone, cut: Collection[str]) -> Alone:
         index = next(i for i, node in enumerate(proto.graph.node) if name in node.output)
         # A vector of one size takes a vector of one index.
         at = _stored(proto, f"{name}/axis", axis if known.rank(name) == 0 else [axis])
-        shape = helper.make_node("Shape", [tensor], [_unused(f"{name}/sizes", proto)])
+        shape = helper.make_node(
+            "Shape", [tensor], [free_name(f"{name}/sizes", all_tensors_of(proto))]
+        )
         proto.graph.node[index].CopyFrom(helper.make_node("Gather", [shape.output[0], at], [name]))
         proto.graph.node.insert(index, shape)
         moved.add(name)
@@ -238,13 +240,6 @@ def _draws(nodes: Iterable[NodeProto]) -> bool:
 
 def _stored(proto: ModelProto, name: str, numbers: int | list[int]) -> str:
     """Store integers in a main graph; return their name."""
-    name = _unused(name, proto)
+    name = free_name(name, all_tensors_of(proto))
     proto.graph.initializer.append(numpy_helper.from_array(np.array(numbers, np.int64), name))
-    return name
-
-
-def _unused(name: str, proto: ModelProto) -> str:
-    taken = tensors_of(proto.graph)
-    while name in taken:
-        name += "_2"
     return name

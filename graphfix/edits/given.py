@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from graphfix.errors import UsageError
 
@@ -32,6 +33,18 @@ class Given:
         if not given or not name or not rest:
             raise self.malformed(part)
         return name, rest
+
+    def before_two_files(self) -> tuple[str, Path, Path]:
+        """Return what is before ``=``, and the two files after it.
+
+        Raises:
+            UsageError: The text is not of this form.
+        """
+        first, files = self.pair()
+        paths = self.listed(files)
+        if len(paths) != 2:
+            raise self.malformed()
+        return first, Path(paths[0]), Path(paths[1])
 
     def listed(self, part: str | None = None) -> tuple[str, ...]:
         """Split ``a,b``; blanks around a name do not count."""

@@ -151,11 +151,8 @@ class Split:
 )
 def read_split(given: Given) -> Split:
     """Return the edit that a text asks for."""
-    tensors, files = given.pair()
-    paths = given.listed(files)
-    if len(paths) != 2:
-        raise given.malformed()
-    return Split(given.listed(tensors), Path(paths[0]), Path(paths[1]))
+    tensors, front, back = given.before_two_files()
+    return Split(given.listed(tensors), front, back)
 
 
 def split(

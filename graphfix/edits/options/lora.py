@@ -12,7 +12,7 @@ import numpy as np
 from onnx import ModelProto, NodeProto, ValueInfoProto, helper
 
 from graphfix.edits.adapters import Factor, Pair, pairs_of
-from graphfix.edits.addressing import graphs_of, tensors_of
+from graphfix.edits.addressing import all_tensors_of, free_name
 from graphfix.edits.arrays import Array
 from graphfix.edits.declaring import Given, Group, option
 from graphfix.edits.engine import Edited, How, ModelLike, edit
@@ -82,7 +82,9 @@ def _merged(subject: Subject, proto: ModelProto, pairs: Sequence[Pair], where: s
         types.add(type_name(tensor.data_type))
         if _is_shared(proto, pair, weight):
             turned = weight.last
-            made = subject.store.tensor(_free(proto, f"{weight.name}_merged"), _laid(new, turned))
+            made = subject.store.tensor(
+                free_name(f"{weight.name}_merged", all_tensors_of(proto)), _laid(new, turned)
+            )
             weight.held.graph.initializer.append(made)
             node.input[1] = made.name
             held = weight.held._replace(tensor=weight.held.graph.initializer[-1])
@@ -141,15 +143,6 @@ def _is_shared(proto: ModelProto, pair: Pair, weight: Factor) -> bool:
     count = sum(name in names for n in all_nodes(proto.graph.node) for name in n.input)
     outputs = {info.name for graph in all_graphs(proto.graph) for info in graph.output}
     return count > len(names) or bool(names & outputs)
-
-
-def _free(proto: ModelProto, wish: str) -> str:
-    """Return a name that no tensor has."""
-    taken = {name for graph in graphs_of(proto.graph) for name in tensors_of(graph)}
-    name, number = wish, 2
-    while name in taken:
-        name, number = f"{wish}_{number}", number + 1
-    return name
 
 
 def _join(proto: ModelProto, sums: Iterable[str]) -> None:
@@ -219,7 +212,7 @@ def _taken_out(
             kind = 0 if factor.held is None else factor.held.tensor.data_type
             found.append(_Taken(wish, axis, array, kind))
     drop_unread(proto, spent)
-    taken = {name for graph in graphs_of(proto.graph) for name in tensors_of(graph)}
+    taken = all_tensors_of(proto)
     names: dict[str, str] = {}
     arrays: dict[str, Array] = {}
     ranks: list[_Ranked] = []

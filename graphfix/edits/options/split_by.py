@@ -81,11 +81,7 @@ class SplitBy:
 )
 def read_split_by(given: Given) -> SplitBy:
     """Return the edit that a text asks for."""
-    name, files = given.pair()
-    paths = given.listed(files)
-    if len(paths) != len(VALUES):
-        raise given.malformed()
-    return SplitBy(name, Path(paths[0]), Path(paths[1]))
+    return SplitBy(*given.before_two_files())
 
 
 def split_by(

@@ -9,7 +9,7 @@ from typing import Unpack
 import numpy as np
 from onnx import ModelProto, NodeProto, helper, numpy_helper
 
-from graphfix.edits.addressing import find_nodes, tensors_of
+from graphfix.edits.addressing import all_tensors_of, find_nodes, free_name
 from graphfix.edits.declaring import Given, Group, option
 from graphfix.edits.engine import Edited, How, ModelLike, edit
 from graphfix.edits.parts import read_by
@@ -238,13 +238,13 @@ class _Attention:
         """Yield the nodes of each head; what they need is stored in a model."""
         count = self.count or 0
         parts: dict[str, list[str]] = {}
-        taken = {*tensors_of(self._proto.graph), *tensors_of(proto.graph)}
+        taken = all_tensors_of(self._proto) | all_tensors_of(proto)
         for name in self._outer():
             if self._place(name) == count:
-                parts[name] = [_free(f"{name}/head{n}", taken) for n in range(count)]
+                parts[name] = [free_name(f"{name}/head{n}", taken) for n in range(count)]
                 yield self._split(proto, name, parts[name])
         made = [name for i in self.inner for name in self._scope.nodes[i].output if name]
-        own = {name: [_free(f"{name}/head{n}", taken) for n in range(count)] for name in made}
+        own = {name: [free_name(f"{name}/head{n}", taken) for n in range(count)] for name in made}
         parts |= own
         for number in range(count):
             for index in self._ordered({*self.inner}):
@@ -265,7 +265,7 @@ class _Attention:
         if Model(self._proto).opset < 13:
             node.attribute.append(helper.make_attribute("split", [1] * len(outputs)))
             return node
-        sizes = _free(f"{outputs[0]}/sizes", {*tensors_of(proto.graph)})
+        sizes = free_name(f"{outputs[0]}/sizes", all_tensors_of(proto))
         ones = np.ones(len(outputs), np.int64)
         proto.graph.initializer.append(numpy_helper.from_array(ones, sizes))
         node.input.append(sizes)
@@ -277,9 +277,3 @@ def _sizes(types: Types, name: str) -> list[int | None] | None:
     if kind is None or not kind.HasField("shape"):
         return None
     return [dim.dim_value if dim.HasField("dim_value") else None for dim in kind.shape.dim]
-
-
-def _free(name: str, taken: Collection[str]) -> str:
-    while name in taken:
-        name += "_2"
-    return name

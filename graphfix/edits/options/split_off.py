@@ -82,11 +82,8 @@ class SplitOff:
 )
 def read_split_off(given: Given) -> SplitOff:
     """Return the edit that a text asks for."""
-    names, files = given.pair()
-    paths = given.listed(files)
-    if len(paths) != 2:
-        raise given.malformed()
-    return SplitOff(tuple(given.listed(names)), Path(paths[0]), Path(paths[1]))
+    names, once, rest = given.before_two_files()
+    return SplitOff(given.listed(names), once, rest)
 
 
 def split_off(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Unpack
 
 from onnx import ModelProto, NodeProto, TensorProto, helper
 
 from graphfix.difference.contents import Contents
-from graphfix.edits.addressing import graphs_of, matching, tensors_of
+from graphfix.edits.addressing import all_tensors_of, free_name, matching
 from graphfix.edits.declaring import Given, Group, option
 from graphfix.edits.engine import Edited, How, ModelLike, edit
 from graphfix.edits.matrices import is_matrix, transposed, transposes
@@ -192,21 +192,13 @@ def _untied(proto: ModelProto, tensor: TensorProto, base_dir: str) -> list[str]:
         if name not in node.input:
             continue
         own = copied(tensor)
-        own.name = _free(proto, name, [each.name for each in new])
+        own.name = free_name(name, all_tensors_of(proto).union(each.name for each in new))
         node.input[:] = [own.name if each == name else each for each in node.input]
         new.append(own)
     if new and not others:
         _drop(proto, name)
     graph.initializer.extend(new)
     return [each.name for each in new]
-
-
-def _free(proto: ModelProto, name: str, more: Sequence[str]) -> str:
-    taken = {each for graph in graphs_of(proto.graph) for each in tensors_of(graph)} | {*more}
-    number = 2
-    while f"{name}_{number}" in taken:
-        number += 1
-    return f"{name}_{number}"
 
 
 def _is(node: NodeProto, op: str) -> bool:
