@@ -109,7 +109,7 @@ def _found(path: Path, targets: Sequence[str], scratch: Path) -> Mapping[str, st
     said = scratch / "found.json"
 
     def ask() -> int:
-        said.write_text(json.dumps({target: letter(load(path), target) for target in targets}))
+        said.write_text(json.dumps(letters_of(load(path), targets)))
         return 0
 
     ended = call_in_child(ask, scratch, timeout=_TOOL_SECONDS, memory_bytes=_MEMORY)
@@ -119,8 +119,13 @@ def _found(path: Path, targets: Sequence[str], scratch: Path) -> Mapping[str, st
     return found
 
 
-def letter(model: Model, target: str) -> str:
-    """Return whether the rules of a target find a problem in a model, which is edited."""
-    settings = RunOptions(target=target).settings()
-    findings = findings_for(model, examined(model, settings), settings)
-    return LEFT if any(f.severity in BLOCKING for f in findings) else TAKEN
+def letters_of(model: Model, targets: Sequence[str]) -> dict[str, str]:
+    """Return whether the rules of each target find a problem in a model, which is edited."""
+    settings = {target: RunOptions(target=target).settings() for target in targets}
+    complaints = examined(model, settings[targets[0]])  # of the file, whatever it is for
+    return {
+        target: LEFT
+        if any(f.severity in BLOCKING for f in findings_for(model, complaints, each))
+        else TAKEN
+        for target, each in settings.items()
+    }
