@@ -59,7 +59,8 @@ def bind_shapes(model: Model, shapes: Mapping[str, tuple[int, ...]]) -> tuple[Io
             changes.append(IoChange(name, _text(tensor.shape), _text(sizes)))
         tensor.shape = sizes
         _declare(tensor)
-    _add_sums(model, symbols)
+    if symbols:
+        _add_sums(model, symbols)
     said = {t.name: t.shape for t in model.graph.outputs if isinstance(t, Variable)}
     bound = _replace_symbols(model, symbols, set(shapes)) if symbols else []
     changes.extend(change for change in bound if change.name not in said)
