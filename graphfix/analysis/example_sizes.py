@@ -19,7 +19,6 @@ _LARGEST_STRIDE = 256
 _FIRST = 8  # the first size of anything else; all are different
 _OF_WINDOWS = ("kernel_shape", "strides")  # attributes
 _WHOLE = re.compile(r"\d+")
-_PLUS = "+"
 
 
 def example_sizes(model: Model, inputs: Sequence[Variable]) -> tuple[tuple[int, ...], ...]:
@@ -45,7 +44,7 @@ def example_sizes(model: Model, inputs: Sequence[Variable]) -> tuple[tuple[int, 
         for axis, dim in enumerate(shape):
             small = sum(size <= _FIRST for size in known.values())
             other = 1 if axis == 0 else max(_FIRST - small + (1 in known.values()), 1)
-            if not isinstance(dim, int) and _PLUS not in str(dim):
+            if not isinstance(dim, int) and len(summands(str(dim))) == 1:
                 known.setdefault(keys[axis], other)
         found.append((keys, shape))
     return tuple(tuple(_size(*each, known) for each in zip(*both, strict=True)) for both in found)
@@ -57,8 +56,13 @@ def _size(key: int | str, dim: int | str | None, known: Mapping[int | str, int])
         return dim
     if key in known:
         return known[key]
-    parts = [part.strip() for part in str(dim).split(_PLUS)]
+    parts = summands(str(dim))
     return sum(int(part) if part.isdigit() else known.get(part, _FIRST) for part in parts)
+
+
+def summands(name: str) -> list[str]:
+    """Return the parts of a symbol that is named as a sum, ``past + new``; itself for another."""
+    return [part.strip() for part in name.split("+")]
 
 
 def _sides(shape: Shape) -> tuple[int, int] | None:

@@ -34,15 +34,12 @@ def automatic_pads(node: NodeView) -> list[int | None] | None:
     ]
     if not transposed:
         return _of_windows(_sizes(node, axes), spans, strides)
-    if (
-        wanted_shape is None
-    ):  # each element of the input makes as many of the output as the stride says
+    if wanted_shape is None:
+        # Each element of the input makes as many of the output as the stride says.
         return [
             None if span is None else span - step for span, step in zip(spans, strides, strict=True)
         ]
-    wanted = [int(size) for size in wanted_shape][
-        -axes:
-    ]  # older models name batch and channels, too
+    wanted = [int(size) for size in wanted_shape][-axes:]  # older models name all axes
     more = [int(size) for size in node.attr("output_padding", ())] or [0] * axes
     return [
         None if size is None or span is None else step * (size - 1) + extra + span - want

@@ -8,6 +8,7 @@ from typing import SupportsIndex
 
 from onnx import ValueInfoProto
 
+from graphfix.analysis.example_sizes import summands
 from graphfix.errors import UsageError
 from graphfix.ir.graph import Shape, Variable, is_empty
 from graphfix.ir.model import Model
@@ -79,8 +80,8 @@ def _add_sums(model: Model, symbols: dict[str, int]) -> None:
     """
     ends = [t for t in (*model.graph.inputs, *model.graph.outputs) if isinstance(t, Variable)]
     names = {dim for t in ends for dim in t.shape or () if isinstance(dim, str)} | symbols.keys()
-    sums = {name: [part.strip() for part in name.split("+")] for name in names if "+" in name}
-    sums = {name: parts for name, parts in sums.items() if names.issuperset(parts)}
+    sums = {name: summands(name) for name in names}
+    sums = {n: parts for n, parts in sums.items() if len(parts) > 1 and names.issuperset(parts)}
     while True:
         before = len(symbols)
         for name, parts in sums.items():
