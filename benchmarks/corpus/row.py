@@ -28,6 +28,7 @@ class Job:
         against_original: Whether the exported file itself differs from the stored results.
         timeout: Seconds that the run, and then the comparison, may take.
         memory_bytes: Address space of each process.
+        out: Where the result is kept, or None.
     """
 
     file: str
@@ -38,6 +39,7 @@ class Job:
     against_original: bool = False
     timeout: float = 600
     memory_bytes: int = 12 << 30
+    out: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ def run_job(job: Job, main: Callable[[Sequence[str]], int]) -> Row:
     """Run the command line on one model in a child, then compare its values in another one."""
     with tempfile.TemporaryDirectory(prefix="corpus-") as folder:
         scratch = Path(folder)
-        out = scratch / "out.onnx"
+        out = job.out or scratch / "out.onnx"
         words = ["run", str(job.path), "--target", job.target, "-o", str(out), "--json"]
         words.append("--trust-rules")
         ended = call_in_child(

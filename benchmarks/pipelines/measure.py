@@ -127,7 +127,7 @@ def main(words: Sequence[str]) -> int:
                     engine_of(target, given.environments),
                 )
                 rows.append(row)
-                _append(given.rows, row)
+                append_row(given.rows, row)
                 shown = row.reason if row.half == "seen" else "(of the unseen half)"
                 print(
                     f"{row.code} {row.judged} {row.seconds:.1f} s {target} {name} {shown}",
@@ -158,7 +158,8 @@ def _first_of_each(
     return {name for all_of in found.values() for name in all_of[:most]}
 
 
-def _append(path: Path, row: Measured) -> None:
+def append_row(path: Path, row: Measured) -> None:
+    """Add a line for a row."""
     fresh = not path.is_file()
     with path.open("a", encoding="utf-8") as stream:
         stream.write(f"{HEADER}\n" if fresh else "")

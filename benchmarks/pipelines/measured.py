@@ -34,7 +34,7 @@ class Measured(Struct, frozen=True):
         judged: What `judging` says of the result: equal, different, `does not load` or `run`, other
             inputs, not judged; `-` where there is none.
         share: The worst difference, as a share of what is let through.
-        seconds: Of a processor.
+        seconds: Of a processor; by the clock where the score measured it.
         reason: Why it did not end with 0, or why it could not be judged.
     """
 

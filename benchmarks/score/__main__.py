@@ -1,13 +1,14 @@
 """What works where: files of exporters as they are, after onnxsim, OnnxSlim and graphfix.
 
     python -m benchmarks.score FOLDER --environments ENVIRONMENTS --target T [T ...]
-        [--rows ROWS.tsv] [--seconds S] [--single N] [-o PAGE.md]
+        [--rows ROWS.tsv] [--measured ROWS.tsv] [--seconds S] [--single N] [-o PAGE.md]
 
 FOLDER is what `benchmarks.pipelines.generate` wrote, ENVIRONMENTS what
 `benchmarks.pipelines.environments` made. ROWS takes a line for each file; a further run continues
 after them. Files are taken in the order of a hash of their names; after S seconds none is begun.
 `--single N` runs the command by itself for N drawn files and targets, and the page says how many
-end as the score has it. The page is of what is done.
+end as the score has it. The page is of what is done. With `--measured`, what graphfix writes is
+held to the file by the judge of `benchmarks.pipelines.measure`, whose rows these are.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ if __name__ == "__main__":  # who imports this keeps the environment as it is
 from benchmarks import RESULTS
 from benchmarks.children import graphfix_main
 from benchmarks.pipelines.catalogue import catalogue, drawn
+from benchmarks.pipelines.measure import append_row
+from benchmarks.pipelines.measured import read_rows
 from benchmarks.score.measuring import SECONDS, Judges, measured
 from benchmarks.score.page import page
 from benchmarks.score.rows import FAILED, LEFT, TAKEN, Row, append, read
@@ -44,6 +47,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--environments", type=Path, required=True)
     parser.add_argument("--target", nargs="+", required=True)
     parser.add_argument("--rows", type=Path, default=RESULTS / "score.tsv")
+    parser.add_argument("--measured", type=Path, help="rows of benchmarks.pipelines.measure")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after these")
     parser.add_argument("--single", type=int, default=0, help="how many runs by themselves")
     parser.add_argument("-o", "--output", type=Path, default=RESULTS / "score.md")
@@ -51,6 +55,8 @@ def main(words: Sequence[str]) -> int:
     until = time.monotonic() + given.seconds
     root: Path = given.folder.resolve()
     rows = read(given.rows)
+    judged = given.measured is not None
+    known = {row.key for row in read_rows(given.measured)} if judged else set[tuple[str, str]]()
     command = graphfix_main()
     with Judges(given.environments) as judges:
         for name in sorted(
@@ -62,8 +68,11 @@ def main(words: Sequence[str]) -> int:
                 continue
             if time.monotonic() > until:
                 break
-            row = measured(root / name, file, due, judges, command)
+            held = {target for target in due if judged and (target, file) not in known}
+            row, results = measured(root / name, file, due, judges, command, held)
             append(given.rows, row)
+            for result in results:
+                append_row(given.measured, result)
             said = " ".join(f"{target} {letters}" for target, letters in row.letters.items())
             print(f"{file}: {said}", flush=True)
     rows = read(given.rows)

@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
 from benchmarks.children import call_in_child
 from benchmarks.corpus.row import BLOCKING, Job, run_job
+from benchmarks.corpus.row import Row as Run
 from benchmarks.pipelines.callers import Caller
-from benchmarks.pipelines.catalogue import HERE
+from benchmarks.pipelines.catalogue import HERE, half, parted
 from benchmarks.pipelines.environments import python_of
+from benchmarks.pipelines.measure import engine_of
+from benchmarks.pipelines.measured import Measured
 from benchmarks.score.rows import DIFFERENT, FAILED, LEFT, TAKEN, UNKNOWN, Row
 from graphfix.ir.model import Model
 from graphfix.pipeline.findings import examined, findings_for
@@ -34,6 +37,7 @@ class Judges:
 
     def __init__(self, environments: Path) -> None:
         """Take where the environments of `benchmarks.pipelines` are."""
+        self._environments = environments
         tools = python_of(environments.resolve(), "tools")
         self._tools = Caller(tools, HERE / "tools" / "rewrite.py", _TOOL_SECONDS, _GIB)
         self._judge = Caller(Path(sys.executable), HERE / "judging.py", _TOOL_SECONDS, _GIB)
@@ -52,16 +56,33 @@ class Judges:
         words = [json.dumps({"by": tool}), str(path), str(out)]
         return not self._tools.call(words) and out.is_file()
 
-    def said(self, path: Path, result: Path | None, scratch: Path) -> Mapping[str, Any]:
-        """Return what the judge says: whether a file runs, and whether a result is equal."""
+    def said(
+        self, path: Path, result: Path | None, scratch: Path, target: str = ""
+    ) -> Mapping[str, Any]:
+        """Return what the judge says: whether a file runs, and whether a result is equal.
+
+        Args:
+            path: The file.
+            result: What became of it, if anything.
+            scratch: A folder for the answer.
+            target: In whose engine the result runs, where there is an environment of it.
+        """
         answer = scratch / "answer.json"
         answer.unlink(missing_ok=True)
-        self._judge.call([str(path), "" if result is None else str(result), str(answer)])
+        engine = engine_of(target, self._environments)
+        self._judge.call([str(path), "" if result is None else str(result), str(answer), *engine])
         found: Mapping[str, Any] = json.loads(answer.read_bytes()) if answer.is_file() else {}
         return found
 
 
-def measured(path: Path, name: str, targets: Sequence[str], judges: Judges, main: Main) -> Row:
+def measured(
+    path: Path,
+    name: str,
+    targets: Sequence[str],
+    judges: Judges,
+    main: Main,
+    held: Collection[str],
+) -> tuple[Row, list[Measured]]:
     """Prepare a file in each way, and ask what each target says of it.
 
     Args:
@@ -70,6 +91,10 @@ def measured(path: Path, name: str, targets: Sequence[str], judges: Judges, main
         targets: The targets.
         judges: The other tools and the judge.
         main: graphfix's command line, see `benchmarks.children.graphfix_main`.
+        held: The targets whose results are held to the file by the judge.
+
+    Returns:
+        The letters, and a row of `benchmarks.pipelines.measure` for each target that is held.
     """
     with tempfile.TemporaryDirectory(prefix="score-") as folder:
         scratch = Path(folder)
@@ -86,22 +111,47 @@ def measured(path: Path, name: str, targets: Sequence[str], judges: Judges, main
             else:
                 tools.append(_found(out, targets, scratch))
         letters: dict[str, str] = {}
+        rows: list[Measured] = []
         for target in targets:
-            plain, repaired = repair(path, target, main, scratch / "certificates")
+            out = scratch / f"{target}.onnx"
+            run = repair(path, target, main, scratch / "certificates", out)
+            plain = LEFT if run.before or not run.resolved else TAKEN
+            repaired = {0: TAKEN, 1: LEFT}.get(run.code, FAILED)
             letters[target] = "".join((plain, *(tool[target] for tool in tools), repaired))
-    return Row(name, runs, letters)
+            if target in held:
+                said = judges.said(path, out if run.code == 0 else None, scratch, target)
+                rows.append(_row(name, target, run, said))
+    return Row(name, runs, letters), rows
 
 
-def repair(path: Path, target: str, main: Main, kept: Path) -> tuple[str, str]:
-    """Return the letters of a file as it is, and of what `graphfix run` leaves of it.
+def repair(path: Path, target: str, main: Main, kept: Path, out: Path) -> Run:
+    """Run `graphfix run` on a file.
 
     What was proved for one target is kept in a folder for the next, as `graphfix batch` does.
     """
     options = ("--certificates", str(kept))
-    job = Job(path.name, path, target, options, timeout=SECONDS, memory_bytes=_MEMORY)
-    row = run_job(job, main)
-    plain = LEFT if row.before or not row.resolved else TAKEN
-    return plain, {0: TAKEN, 1: LEFT}.get(row.code, FAILED)
+    job = Job(path.name, path, target, options, timeout=SECONDS, memory_bytes=_MEMORY, out=out)
+    return run_job(job, main)
+
+
+def _row(name: str, target: str, run: Run, said: Mapping[str, Any]) -> Measured:
+    kind, exporter, architecture = parted(f"{name}.onnx")
+    left = f"left: {', '.join(run.after)}" if run.after else ""
+    reason = "; ".join(filter(None, (run.reason, left))) or str(said.get("reason", ""))
+    return Measured(
+        target=target,
+        kind=kind,
+        exporter=exporter,
+        file=Path(name).name,
+        half=half(architecture),
+        runs=bool(said.get("runs", False)),
+        code=run.code,
+        verification=run.verification or "-",
+        judged=str(said.get("status", "not judged")),
+        share=float(said.get("share", 0.0)),
+        seconds=round(run.seconds, 2),
+        reason=reason,
+    )
 
 
 def _found(path: Path, targets: Sequence[str], scratch: Path) -> Mapping[str, str]:

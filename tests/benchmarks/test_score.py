@@ -69,20 +69,26 @@ class Stub(measuring.Judges):
             out.write_bytes(parser.parse_model(PLAIN).SerializeToString())
         return tool == "onnxsim"
 
-    def said(self, path: Path, result: Path | None, scratch: Path) -> dict[str, object]:
-        del path, scratch
-        return {"runs": True} if result is None else {"status": self.status}
+    def said(
+        self, path: Path, result: Path | None, scratch: Path, target: str = ""
+    ) -> dict[str, object]:
+        del path, scratch, target
+        return {"runs": True, **({} if result is None else {"status": self.status})}
 
 
 @pytest.mark.parametrize(("status", "letters"), [("equal", "ltft"), ("different", "ldft")])
 def test_a_file_is_prepared_in_each_way(tmp_path: Path, status: str, letters: str) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(parser.parse_model(MODULO).SerializeToString())
-    row = measuring.measured(path, "exported/own/m", ("trt7",), Stub(status), main)
+    row, rows = measuring.measured(path, "exported/own/m", ("trt7",), Stub(status), main, {"trt7"})
     assert row == Row("exported/own/m", True, {"trt7": letters})
+    assert [(each.key, each.runs, each.code, each.judged) for each in rows] == [
+        (("trt7", "exported/own/m"), True, 0, status)
+    ]
 
 
 def test_a_file_that_is_no_model_is_left(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(b"no model")
-    assert measuring.repair(path, "trt8", main, tmp_path / "kept") == ("l", "f")
+    run = measuring.repair(path, "trt8", main, tmp_path / "kept", tmp_path / "out.onnx")
+    assert (run.code, run.resolved, run.written) == (3, "", False)
