@@ -207,4 +207,6 @@ def certificate_json(proof: Certificate) -> Json:
 def verification_json(found: Verification) -> Json:
     """Return the comparison of the whole model."""
     outputs = [picked(output, "name", "max_abs", "max_rel") for output in found.outputs]
-    return picked(found, "status", "reason", "method", "outputs", outputs=outputs)
+    written = picked(found, "status", "reason", "method", "outputs", outputs=outputs)
+    limit = found.expected_rel
+    return written if limit is None else {**written, "expected_rel": limit}

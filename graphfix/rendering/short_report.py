@@ -197,7 +197,9 @@ def verified(report: Report) -> str:
             text = f"outputs equal{on} ({where}){by}{_as_read(report)}"
             return f"{text}; {alone}" if alone else text
         case Verdict.LOSSY:
-            more = f"{by} of the largest value; other inputs may differ more" if by else ""
+            limit = found.expected_rel
+            other = f"expect up to {number(limit)} of others" if limit else "others may differ more"
+            more = f"{by} of the largest value; {other}" if by else ""
             return f"outputs differ as --allow-lossy allows{on}{more}"
         case Verdict.OFF:
             return "no: --verify off"

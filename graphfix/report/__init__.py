@@ -285,6 +285,9 @@ class Verification:
         runs_never: Whether an engine that has all operators ran neither the model nor the result
             with any input, those of the user included.
         samples: On how many inputs both were run and compared; 0 where nothing was.
+        expected_rel: Where the status is lossy and enough inputs were compared: what the
+            differences of 99 of 100 other inputs are expected to stay below, relative to the
+            largest value of their output, see `graphfix.proving.verdict.expected`.
     """
 
     status: Verdict
@@ -293,6 +296,7 @@ class Verification:
     outputs: tuple[OutputDifference, ...] = ()
     runs_never: bool = False
     samples: int = 0
+    expected_rel: float | None = None
 
 
 class Asked(StrEnum):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -35,6 +35,7 @@ class Judge:
         unrepeated: How many of them the original itself does not compute twice.
         opened: How many of them ask for an integer of which ONNX leaves open which.
         noise_used: Whether noise had to be measured.
+        differences: Of each sample, the largest difference of an output relative to its values.
     """
 
     def __init__(
@@ -70,6 +71,7 @@ class Judge:
         self.unrepeated = 0
         self.opened = 0
         self.noise_used = False
+        self.differences: list[float] = []
 
     def set_aside(self) -> None:
         """Count a sample that the original itself does not compute twice."""
@@ -110,6 +112,25 @@ class Judge:
                 return False
             for name in explained:
                 del wrong[name]
+        self._note(found, wrong)
+        if measured is not None:
+            self._remember(measured)
+        return True
+
+    def measure(self, before: dict[str, Value], after: dict[str, Value]) -> None:
+        """Take down by how much models that may differ do so with another sample."""
+        found = {
+            name: self._compared(value, after.get(name), None) for name, value in before.items()
+        }
+        wrong = {
+            name: difference
+            for name, difference in found.items()
+            if difference.structural or (name in self.broken and not difference.equal)
+        }
+        self._note(found, wrong)
+
+    def _note(self, found: Mapping[str, Difference], wrong: Mapping[str, Difference]) -> None:
+        self.differences.append(max((d.max_rel or 0.0 for d in found.values()), default=0.0))
         for name, difference in found.items():
             absolute, relative = self.worst.get(name, (0.0, 0.0))
             if difference.max_abs is None or absolute is None or relative is None:
@@ -127,9 +148,6 @@ class Judge:
                 self._worst_broken[name] = rank
                 self.broken[name] = difference.reason
             self.structural = self.structural or difference.structural
-        if measured is not None:
-            self._remember(measured)
-        return True
 
     def _measured(
         self,

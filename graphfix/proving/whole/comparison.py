@@ -16,6 +16,7 @@ from graphfix.proving.runners.engine import MissingOperator
 from graphfix.proving.values.kinds import Feed, Value, is_floating, leaves
 from graphfix.proving.values.shelf import Shelf
 from graphfix.proving.verdict import power
+from graphfix.proving.verdict.expected import upper_limit
 from graphfix.proving.verdict.inside import Inside
 from graphfix.proving.verdict.judge import Judge
 from graphfix.proving.verdict.numbers import cap_of
@@ -37,6 +38,9 @@ _FURTHER = 1.0  # CPU seconds for telling sizes, and for overridden values
 # What the fewest samples and all that is asked of them take, in times of what the original takes
 # for the first.
 _SAMPLES_WORTH = 12.0
+# How many more samples say what is to be expected of a difference that is consented to.
+_FOR_A_LIMIT = 16
+_MEASURED = "more for what to expect of others"
 
 
 def compare(task: Task) -> Verification:
@@ -127,7 +131,9 @@ class Comparison:
             failed = self._run_further()
             if failed is not None:
                 return failed
-        return self._conclude()
+        if self._task.options.lossy and self._judge.broken and every is None:
+            failed = self._measure_more(2 * wanted)
+        return failed or self._conclude()
 
     def _enough(self, wanted: int) -> int:
         """Return how many samples are enough: fewer where each has many numbers."""
@@ -225,6 +231,23 @@ class Comparison:
                 self._values.append(self._shelf.put(expected))
             if self._judge.broken and not self._task.options.lossy:
                 return None
+        return None
+
+    def _measure_more(self, first: int) -> Verification | None:
+        """Run more samples for what they differ by; returns a verdict only if one does not run."""
+        for number in range(first, first + _FOR_A_LIMIT):
+            drawn = self._samples.next(number) if self._samples.has_time(number) else None
+            if drawn is None:
+                break
+            feed, expected = drawn
+            got = self._got(feed)
+            if isinstance(got, Verification):
+                return got
+            if not (
+                self._is_meaningless(feed, expected, got) or self._is_open(feed, expected, got)
+            ):
+                self._judge.measure(expected, got)
+                self._more[_MEASURED] = self._more.get(_MEASURED, 0) + 1
         return None
 
     def _is_meaningless(
@@ -404,4 +427,12 @@ class Comparison:
                 verdict = status
             outputs.append(OutputDifference(info.name, worst[0], worst[1], verdict))
         samples = len(self._feeds) + sum(self._more.values())
-        return Verification(status, reason, self._method(), tuple(outputs), samples=samples)
+        expected = upper_limit(self._judge.differences) if status is Verdict.LOSSY else None
+        if expected is not None:
+            reason += (
+                f"; 99 of 100 other inputs are expected to differ by less than {expected:.2g} "
+            )
+            reason += "of the largest value"
+        return Verification(
+            status, reason, self._method(), tuple(outputs), samples=samples, expected_rel=expected
+        )

@@ -72,6 +72,12 @@ def test_consent_makes_a_difference_of_numbers_lossy(tmp_path: Path) -> None:
     found = compare(tmp_path, RELU, after, ComparisonOptions(lossy=True))
     assert found.status is Verdict.LOSSY
     assert found.outputs[0].max_abs == pytest.approx(0.01, rel=1e-4)
+    assert found.samples == 21
+    largest = found.outputs[0].max_rel
+    assert largest is not None
+    assert found.expected_rel is not None
+    assert largest <= found.expected_rel < 20 * largest
+    assert "99 of 100 other inputs are expected to differ by less than" in found.reason
     wrong = "(float[N, 4] x) => (float[N, 1] y) { y = ReduceMax<axes = [1]>(x) }"
     found = compare(tmp_path, RELU, wrong, ComparisonOptions(lossy=True))
     assert found.status is Verdict.MISMATCH
