@@ -41,6 +41,20 @@ def of_shapes_alone(value: Value) -> Generator[Value, bool, bool]:
     return True
 
 
+@kept_stepwise(in_a_loop=True)
+def of_fixed_shapes(value: Value) -> Generator[Value, bool, bool]:
+    """Say whether a value that follows from shapes alone does so from shapes that are known."""
+    maker = value.producer
+    if maker is None:
+        return True
+    if _measures(maker):
+        return maker.need(0).static_shape is not None
+    for operand in maker.inputs:
+        if operand is not None and not (yield operand):
+            return False
+    return True
+
+
 def gives_shapes_alone(node: NodeView) -> bool:
     """Say whether all that a node gives follows so, and none of it is what a graph gives."""
     outputs = [value for value in node.outputs if value is not None]

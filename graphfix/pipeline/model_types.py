@@ -326,12 +326,15 @@ def drop_outdated(model: Model) -> bool:
     return dropped
 
 
-def resolve_made_up(model: Model) -> None:
+def resolve_made_up(model: Model) -> bool:
     """Say by other names what a file calls by names that ONNX's inference made up.
 
     Quantizers and converters save what inference found when they ran, with a new name for each size
     that it did not know then. More may follow by now: that a name is a size of the inputs, a
     number, or the same as another. The declarations stay as they are.
+
+    Returns:
+        Whether there was any.
     """
     named = [
         tensor
@@ -341,12 +344,17 @@ def resolve_made_up(model: Model) -> None:
     ]
     named = [tensor for tensor in named if not tensor.output_count]
     if not named:
-        return
+        return False
     sizes = _meant(model, [tensor for tensor in named if not _is_of_a_domain(tensor)])
+    news = False
     for tensor in named:
-        tensor.shape = tuple(
+        shape = tuple(
             sizes.get(size, size) if isinstance(size, str) else size for size in tensor.shape or ()
         )
+        if shape != tensor.shape:
+            tensor.shape = shape
+            news = True
+    return news
 
 
 def _meant(model: Model, tensors: Sequence[Variable]) -> dict[str, int | str]:

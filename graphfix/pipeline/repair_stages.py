@@ -15,6 +15,7 @@ from graphfix.ir.views import NodeView
 from graphfix.opset.adapting import adapters
 from graphfix.opset.formats import needed_ir
 from graphfix.opset.stepping import OPSET, Blocker, StepBlocked, lower_one, move_to
+from graphfix.pipeline.model_types import resolve_made_up
 from graphfix.pipeline.original import Fingerprints
 from graphfix.pipeline.removers import consent_wanting
 from graphfix.pipeline.run import Run
@@ -189,9 +190,10 @@ def canonicalise(run: Run) -> bool:
             rewritten += run.rewrite(declared)
         if rewritten:
             prints = Fingerprints(run.model)
-        if not moved + rewritten:
-            break
-        changed = True
+        if moved + rewritten:
+            changed = True
+        elif not changed or not resolve_made_up(run.model):
+            break  # else sizes that inference could not tell apart by then are the same now
         run.infer()
     return changed
 

@@ -88,3 +88,22 @@ def test_what_an_input_calls_its_size_is_its_name() -> None:
     resolve_made_up(read)
     shapes = [node.outputs[0].shape for node in read.graph.nodes]
     assert shapes == [("unk__3", 3), ("unk__3", 3), ("unk__9", 3)]
+
+
+@pytest.mark.parametrize("target", ["trt10.10", "tract0.23", "openvino2026.4"])
+def test_sizes_that_are_parted_by_what_is_folded_become_one(target: str) -> None:
+    """Ends of a Slice are folded after inference gave each of its sizes a name of its own."""
+    text = """<ir_version: 8, opset_import: ["" : 17]> g
+    (float[N, S, 8] x, float[M, T, 8] p) => (float[a, b, c] y)
+    <int64[1] z = {0}, float[1] half = {4.5}, int64[1] end = {8}, int64 one = {1}, int64[1] ax = {2}>
+    { a = Add (x, p)  f = Floor (half)  m = Cast <to = 7> (f)
+      q = Slice (a, z, m, ax)  k = Slice (a, m, end, ax)
+      sq = Shape (q)  dq = Gather (sq, one)  sk = Shape (k)  dk = Gather (sk, one)
+      e = Equal (dq, dk)
+      r = If (e) <then_branch = t () => (float[i, j, k] u) { u = Identity (k) },
+                  else_branch = o () => (float[l, m] v) { w = Flatten (k)  v = Relu (w) }>
+      y = Add (q, r) }"""
+    result = graphfix.run(parser.parse_model(text), target)
+    assert [f for f in result.report.findings_after if f.blocks] == []
+    assert "If" not in {node.op for node in result.model.nodes()}
+    assert result.report.verification.status == "equal"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from graphfix.analysis.memo import origin_through
-from graphfix.analysis.shape_only_values import of_shapes_alone
+from graphfix.analysis.shape_only_values import of_fixed_shapes, of_shapes_alone
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.openvino.rules.empty_constants import is_read_as_vector
 from graphfix.engines.operands import quantizer_reported_at
@@ -210,11 +210,15 @@ def reduction_ignores_axes_attribute(node: NodeView, target: Target) -> Answer:
     severity=REJECT,
     text="CPU plug-in doesn't support If operation with dynamic rank",
     source="node.cpp:108 of the CPU plugin (2026.4.1), as its refusal says; facts/asked.json,"
-    " branches: a number next to a vector is taken; so is a condition that it folds",
+    " branches: a number next to a vector is taken; so is a condition that it folds, of sizes that"
+    " are fixed; of free ones (Equal of one and a number, Greater) it does not",
 )
 def branches_of_unlike_ranks(node: NodeView, target: Target) -> Answer:
     """OpenVINO requires both branches of If to return the same rank."""
-    return any(one != two and {one, two} != {0, 1} for _, one, two in _branch_ranks(node))
+    condition = node.need(0)
+    if not any(one != two and {one, two} != {0, 1} for _, one, two in _branch_ranks(node)):
+        return False
+    return not of_shapes_alone(condition) or Unknown(f"sizes that {condition.name} depends on")
 
 
 @rule(
@@ -231,7 +235,8 @@ def number_beside_a_vector(node: NodeView, target: Target) -> Answer:
 
 def _branch_ranks(node: NodeView) -> list[tuple[Value, int, int]]:
     """Return the results of an If, and their ranks in the branches, as far as they are known."""
-    if of_shapes_alone(node.need(0)):
+    condition = node.need(0)
+    if of_shapes_alone(condition) and of_fixed_shapes(condition):
         return []
     then, other = (node.attr(name).outputs for name in ("then_branch", "else_branch"))
     found = zip(node.outputs, map(Value, then), map(Value, other), strict=False)
