@@ -95,7 +95,8 @@ def test_sizes_that_are_parted_by_what_is_folded_become_one(target: str) -> None
     """Ends of a Slice are folded after inference gave each of its sizes a name of its own."""
     text = """<ir_version: 8, opset_import: ["" : 17]> g
     (float[N, S, 8] x, float[M, T, 8] p) => (float[a, b, c] y)
-    <int64[1] z = {0}, float[1] half = {4.5}, int64[1] end = {8}, int64 one = {1}, int64[1] ax = {2}>
+    <int64[1] z = {0}, float[1] half = {4.5}, int64[1] end = {8}, int64 one = {1},
+     int64[1] ax = {2}>
     { a = Add (x, p)  f = Floor (half)  m = Cast <to = 7> (f)
       q = Slice (a, z, m, ax)  k = Slice (a, m, end, ax)
       sq = Shape (q)  dq = Gather (sq, one)  sk = Shape (k)  dk = Gather (sk, one)
