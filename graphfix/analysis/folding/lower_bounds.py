@@ -91,3 +91,19 @@ def _is_square(node: NodeView) -> bool:
         return node.input(0) == node.input(1)
     exponent = node.need(1).array() if node.op == "Pow" else None
     return exponent is not None and bool((exponent == 2).all())
+
+
+def least_size(value: Value, axis: int, depth: int = _DEPTH) -> int:
+    """Return how many elements an axis, counted from the front, has at least.
+
+    What a Concat joins there is summed up; of other sizes that are not known it is 0.
+    """
+    size = value.dim(axis)
+    if size is not None:
+        return size
+    node = value.producer
+    if node is None or node.op != "Concat" or node.domain or not depth or value.rank is None:
+        return 0
+    if int(node.attr("axis", 1)) % value.rank != axis:
+        return 0
+    return sum(least_size(part, axis, depth - 1) for part in node.inputs if part is not None)

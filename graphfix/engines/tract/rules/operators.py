@@ -9,8 +9,9 @@ import re
 
 import numpy as np
 
+from graphfix.analysis.folding.lower_bounds import least_size
 from graphfix.analysis.inference import shapes_contradict
-from graphfix.analysis.shape_only_values import of_shapes_alone, sized_with
+from graphfix.analysis.shape_only_values import counted_late, of_shapes_alone, sized_with
 from graphfix.authoring.declared_types import declared_in_symbols
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.operands import has_negative_pads, is_stored
@@ -32,6 +33,7 @@ OUTPUT_SHAPE = ignores_output_shape(
 
 _TERM = r"(?:(?:\d+ *\* *)?[A-Za-z][A-Za-z0-9]*(?: *[*/] *\d+)?|\d+)"
 _READ = re.compile(rf"\(*{_TERM}(?: *[-+] *{_TERM})*\)*")  # sizes that it understands
+_OPEN = (2**31 - 1, 2**63 - 1)  # ends that it takes for the end of an axis
 # Operator -> inputs that must be known once shapes are.
 _NEEDED: dict[str, tuple[int, ...]] = {
     "BatchNormalization": (1, 2, 3, 4),
@@ -145,6 +147,38 @@ def parameter_known_late(node: NodeView, target: Target) -> Answer:
             "input values",
         )
     return None
+
+
+@rule(
+    "Slice",
+    feature="form:Slice.beyond",
+    severity=REJECT,
+    text="Invalid range 0..{end} for slicing {shape} on axis {axis}",
+    source=f"{_WHEEL}: of what NonZero finds, with an end after the last, and from the end or from"
+    " a start beyond it; Shape of it gives the end. 2^31 - 1 and 2^63 - 1 are taken, as are"
+    " backward steps from the last on",
+)
+def bounds_of_a_count(node: NodeView, target: Target) -> Answer:
+    """tract does not limit bounds of Slice to a size that input values decide."""
+    x = node.need(0)
+    if x.rank is None or not counted_late(x):
+        return None
+    bounds = [value.array() if value is not None else None for value in node.inputs[1:]]
+    starts, ends, axes, steps = [*bounds, None, None][:4]
+    if starts is None or ends is None:
+        return None
+    for place, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
+        axis = int(axes[place]) % x.rank if axes is not None else place
+        if x.dim(axis) is not None or (steps is not None and steps[place] < 0):
+            continue
+        far = [start, end] if end not in _OPEN else [start]
+        needs = max(map(abs, far))
+        if needs > least_size(x, axis):
+            return Yes(
+                message=f"{target.title} does not limit {start}:{end} of Slice to axis {axis} of "
+                f"{x.name}, whose size input values decide",
+            )
+    return False
 
 
 @rule(
