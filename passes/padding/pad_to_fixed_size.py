@@ -42,7 +42,7 @@ _MOVING = ("Gather", "Identity", "Reshape", "Slice", "Squeeze", "Transpose", "Un
 _MOST = 1 << 12  # elements of a tensor that sizes are looked for in
 
 
-@rewrite("Pad", removes="const:Pad.*", emits="Concat Slice", since=11, claims="nan inf")
+@rewrite("Pad", removes="const:Pad.*", emits="Concat Reshape Slice", since=11, claims="nan inf")
 def pad_to_fixed_size(node: NodeView, build: Builder) -> Value:
     """Join a block and keep the first rows, see the module."""
     x = node.need(0)
@@ -62,8 +62,12 @@ def pad_to_fixed_size(node: NodeView, build: Builder) -> Value:
     if len(fixed) != rank or not 0 < np.prod(fixed, dtype=object) <= _MAX_BLOCK:
         raise Refuse(f"the other sizes must be known, for a block of at most {_MAX_BLOCK}")
     fill = node.input(2)
-    value = np.zeros((), x.dtype) if fill is None else build.need_const(fill, "the value")
+    kind = needed(x.dtype, f"the dtype of {x.name} must be known")
+    value = np.zeros((), kind) if fill is None else build.need_const(fill, "the value")
     block = build.constant(np.full(fixed, value.reshape(-1)[0], value.dtype))
+    # Read from where its size comes from, so that the proof tries sizes that belong together.
+    data = _laid_flat(x, build)
+    x = x if data is None else build.Reshape(data, [-1])
     return build.Slice(build.Concat(x, block, axis=axis), starts=[0], ends=[size], axes=[axis])
 
 
@@ -89,17 +93,23 @@ def _size(x: Value, axis: int, build: Builder, depth: int = _DEPTH) -> _Sum | No
     known = x.shape[axis] if x.shape is not None else None
     if isinstance(known, int):
         return Counter({_NUMBER: known})
-    maker = x.producer
-    if maker is not None and maker.op == "Reshape" and not maker.domain and x.rank == 1 and depth:
-        data = maker.need(0)
-        shape = data.shape
-        asked = build.const(maker.need(1))
-        if shape is not None and asked is not None and asked.tolist() == [-1]:
-            free = [place for place, size in enumerate(shape) if not isinstance(size, int)]
-            width = int(np.prod([size for size in shape if isinstance(size, int)], dtype=object))
-            inner = _size(data, free[0], build, depth - 1) if len(free) == 1 else None
-            return None if inner is None else _plus(Counter(), inner, width)
+    data = _laid_flat(x, build)
+    shape = None if data is None else data.shape
+    if data is not None and shape is not None and depth:
+        free = [place for place, size in enumerate(shape) if not isinstance(size, int)]
+        width = int(np.prod([size for size in shape if isinstance(size, int)], dtype=object))
+        inner = _size(data, free[0], build, depth - 1) if len(free) == 1 else None
+        return None if inner is None else _plus(Counter(), inner, width)
     return Counter({known if isinstance(known, str) else (id(x.tensor), axis): 1})
+
+
+def _laid_flat(x: Value, build: Builder) -> Value | None:
+    """Return what a vector is, laid flat; None where it is not known to be."""
+    maker = x.producer
+    if maker is None or maker.op != "Reshape" or maker.domain:
+        return None
+    asked = build.const(maker.need(1))
+    return maker.need(0) if asked is not None and asked.tolist() == [-1] else None
 
 
 def _element(value: Value, place: int, build: Builder, depth: int) -> _Sum | None:
