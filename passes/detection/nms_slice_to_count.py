@@ -22,6 +22,7 @@ References: onnxruntime/core/providers/cpu/object_detection/non_max_suppression.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -66,7 +67,7 @@ def _with_at_most(value: Value, axis: int, most: int, build: Builder) -> Value:
     return _again(maker, build, **{"input" if op in _SAME else "data": inner})
 
 
-def _again(node: NodeView, build: Builder, **changes: Value) -> Value:
+def _again(node: NodeView, build: Builder, **changes: Any) -> Value:
     made = respell(node, build, **changes)[0]
     if made is None:
         raise Refuse(f"{node.op} must have a result; it has none")

@@ -171,8 +171,7 @@ def bounds_of_a_count(node: NodeView, target: Target) -> Answer:
         axis = int(axes[place]) % x.rank if axes is not None else place
         if x.dim(axis) is not None or (steps is not None and steps[place] < 0):
             continue
-        far = [start, end] if end not in _OPEN else [start]
-        needs = max(map(abs, far))
+        needs = max(abs(int(start)), 0 if end in _OPEN else abs(int(end)))
         if needs > least_size(x, axis):
             return Yes(
                 message=f"{target.title} does not limit {start}:{end} of Slice to axis {axis} of "
