@@ -77,6 +77,11 @@ def counted_late(value: Value) -> bool:
     return not _is_sized(value) and not _is_sized_early(value)
 
 
+def counts_of(value: Value) -> frozenset[Value]:
+    """Return what NonZero and its like found, of all that has a part in a value of free size."""
+    return _counts(value)
+
+
 def _measures(maker: NodeView) -> bool:
     return maker.op in _MEASURES and not maker.domain
 

@@ -5,7 +5,8 @@ What it does: Replaces nodes of a scope that have the same operator, the same in
     named.
 Why engines need it: What is computed twice costs twice where the engine does not look, and a fusion
     that looks for one inner value does not find two, as in (x - mean(x)) / sqrt(mean((x - mean(x))
-    ** 2)).
+    ** 2)). tract 0.23 takes what two NonZero find in one tensor for two sizes, and joins no rows of
+    both; these are merged for it alone.
 Before:
     m = ReduceMean (x)
     n = ReduceMean (x)
@@ -19,7 +20,7 @@ Accuracy: exact: one node computes what both did.
 References: https://en.wikipedia.org/wiki/Common_subexpression_elimination
 """
 
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 
 from graphfix.authoring import (
     MAY_DRAW,
@@ -36,6 +37,7 @@ from graphfix.authoring import (
     normal_domain,
 )
 
+_COUNTS = ("NonMaxSuppression", "NonZero")
 _MOST_COMPARED = 64  # elements of a constant: larger ones are the same where they are one tensor
 
 
@@ -46,10 +48,20 @@ def common_subexpressions(editor: Editor) -> None:
         _merge(editor, graph)
 
 
-def _merge(editor: Editor, graph: Graph) -> None:
+@graph_pass(
+    removes=[f"shape:{op}.counted-twice" for op in _COUNTS],
+    emits=" ".join(_COUNTS),
+)
+def counts_once(editor: Editor) -> None:
+    """Find once what several nodes find in the same values, and so count it once."""
+    for graph in editor.graphs():
+        _merge(editor, graph, _COUNTS)
+
+
+def _merge(editor: Editor, graph: Graph, of: Collection[str] = ()) -> None:
     first: dict[Hashable, NodeView] = {}
     for view in editor.nodes(graph):
-        key = _key(view)
+        key = _key(view) if not of or view.op in of else None
         if key is None:
             continue
         known = first.get(key)

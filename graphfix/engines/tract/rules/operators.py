@@ -11,7 +11,12 @@ import numpy as np
 
 from graphfix.analysis.folding.lower_bounds import least_size
 from graphfix.analysis.inference import shapes_contradict
-from graphfix.analysis.shape_only_values import counted_late, of_shapes_alone, sized_with
+from graphfix.analysis.shape_only_values import (
+    counted_late,
+    counts_of,
+    of_shapes_alone,
+    sized_with,
+)
 from graphfix.authoring.declared_types import declared_in_symbols
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.operands import has_negative_pads, is_stored
@@ -19,7 +24,7 @@ from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, model_rule, rule
 from graphfix.engines.rule_makers import ignores_output_shape, ignores_sparse_initializers
 from graphfix.ir.exporting import make_info
-from graphfix.ir.graph import Variable
+from graphfix.ir.graph import Node, Variable
 from graphfix.ir.model import Model
 from graphfix.ir.schemas import form_of
 from graphfix.ir.views import NodeView, Value
@@ -178,6 +183,38 @@ def bounds_of_a_count(node: NodeView, target: Target) -> Answer:
                 f"{x.name}, whose size input values decide",
             )
     return False
+
+
+@rule(
+    ("NonMaxSuppression", "NonZero"),
+    feature="shape:{op}.counted-twice",
+    severity=REJECT,
+    text="Inconsistent concat TypedConcat",
+    source=f"{_WHEEL}: two NonZero of one tensor, and a Concat of rows of both; with one of them it"
+    " is taken, and where both are added, it takes them for broadcast",
+)
+def counted_twice(node: NodeView, target: Target) -> Answer:
+    """tract takes what two {op} find in the same values for two sizes, and cannot join them."""
+    other = next((one for one in node.graph.nodes if _finds_the_same(one, node.node)), None)
+    here = node.output(0)
+    if other is None or other is node.node or here is None:
+        return None
+    pair = {here, Value(other.outputs[0])}
+    for joining in node.graph.nodes:
+        if joining.op == "Concat" and not joining.domain:
+            parts = [v for v in NodeView(joining).inputs if v is not None]
+            if len({frozenset(pair & counts_of(part)) for part in parts}) > 1:
+                return True
+    return False
+
+
+def _finds_the_same(one: Node, other: Node) -> bool:
+    return (
+        one.op == other.op
+        and not one.domain
+        and list(map(id, one.inputs)) == list(map(id, other.inputs))
+        and one.attrs == other.attrs
+    )
 
 
 @rule(
