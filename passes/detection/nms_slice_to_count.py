@@ -38,10 +38,14 @@ from graphfix.authoring import (
 )
 
 _BOXES, _SCORES, _LIMIT = range(3)
-_PASSING = "Cast Gather Identity NonMaxSuppression Slice Squeeze Transpose Unsqueeze"
 
 
-@rewrite("Slice", removes="form:Slice.beyond", emits=_PASSING, since=10)
+@rewrite(
+    "Slice",
+    removes="form:Slice.beyond",
+    emits="Cast Gather Identity NonMaxSuppression Slice Squeeze Transpose Unsqueeze",
+    since=10,
+)
 def nms_slice_to_count(node: NodeView, build: Builder) -> Value:
     """Move the number of rows to the selection, see the module."""
     x = node.need(0)

@@ -25,9 +25,11 @@ from graphfix.analysis.folding.numbers import FUNCTIONS
 from graphfix.authoring import (
     Array,
     Builder,
+    Motion,
     NodeView,
     Refuse,
     Value,
+    moving,
     need_rank,
     needed,
     rewrite,
@@ -38,7 +40,7 @@ _MAX_BLOCK = 1 << 20
 _NUMBER = ""
 # Sizes by name, and how many times each is summed up; under `_NUMBER` what is fixed.
 _Sum = Counter[object]
-_MOVING = ("Gather", "Identity", "Reshape", "Slice", "Squeeze", "Transpose", "Unsqueeze")
+_MOVING = moving(Motion.SAME, Motion.ORDERED, Motion.RANGE, Motion.PICKED)
 _MOST = 1 << 12  # elements of a tensor that sizes are looked for in
 
 
@@ -174,9 +176,13 @@ def _joined(node: NodeView, place: int, build: Builder, depth: int) -> _Sum | No
 def _source(node: NodeView, place: int, build: Builder) -> int | None:
     """Return which element of its data an operator that moves elements gives at a place."""
     shape = node.need(0).static_shape
-    if shape is None or node.op not in _MOVING or np.prod(shape, dtype=object) > _MOST:
+    model = FUNCTIONS.get(node.op) if node.op in _MOVING else None
+    if shape is None or model is None or np.prod(shape, dtype=object) > _MOST:
         return None
     places: Array = np.arange(np.prod(shape, dtype=np.int64)).reshape(shape)
     others = [None if value is None else build.const(value) for value in node.inputs[1:]]
-    moved = FUNCTIONS[node.op](node, [places, *others])
+    try:
+        moved = model(node, [places, *others])
+    except (ValueError, IndexError):  # a node that does not fit its data
+        return None
     return int(moved[0].reshape(-1)[place]) if moved and place < moved[0].size else None
