@@ -83,3 +83,18 @@ def test_products_of_int8_and_floats_of_16_bits_come_down_to_an_old_release() ->
     assert result.report.findings_after == ()
     x = np.array([0.75, -1.25, 3], np.float16)
     assert outputs_of(result.model.to_proto(), {"x": x})["y"].tolist() == [9, 5, 13]
+
+
+SCALED_ROWS = """(float[2, 3] x) => (float[2, n] y) <float s = {0.1}, uint8 z = {0},
+    int8[3, 3] w = {1, 2, 3, 4, 5, 6, 7, 8, 9}, float[3] k = {0.1, 1, 10}> {
+    q = QuantizeLinear (x, s, z)  d = DequantizeLinear (q, s, z)
+    f = DequantizeLinear <axis = 0> (w, k)  y = MatMul (d, f) }"""
+
+
+def test_scales_of_rows_are_those_of_rows_where_optimizations_join_the_product() -> None:
+    x = np.array([[0.5, 1.0, 2.0], [0.0, 0.25, 3.0]], np.float32)
+    expected = np.rint(x * 10) / 10 @ (np.arange(1, 10).reshape(3, 3) * [[0.1], [1], [10]])
+    result = graphfix.run(model_of(SCALED_ROWS, 17), target="ort-1.32")
+    assert result.report.findings_after == ()
+    given = outputs_of(result.model.to_proto(), {"x": x})["y"]
+    np.testing.assert_allclose(given, expected, rtol=1e-5)
