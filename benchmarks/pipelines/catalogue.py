@@ -20,10 +20,15 @@ LOOKED_INTO = frozenset(
         "bigbird_pegasus",
         "chinese_clip",
         "deberta",
+        "gpt_oss",
         "graph-convolution",
+        "megatron-bert",
+        "naive-bayes",
         "patchtsmixer",
         "speech_to_text",
         "ssdlite320_mobilenet_v3_large",
+        "test_nfnet",
+        "yolov8n-world",
     }
 )
 
