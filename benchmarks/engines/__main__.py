@@ -31,9 +31,10 @@ from pathlib import Path
 from benchmarks import RESULTS
 from benchmarks.children import graphfix_main
 from benchmarks.ended import code_with
+from benchmarks.engines.alone import is_wrong_alone
 from benchmarks.engines.kernels import Asker, family_of
 from benchmarks.engines.page import table
-from benchmarks.engines.rows import FORMS, POSSIBLY, Row, append, read, write
+from benchmarks.engines.rows import ALONE, FORMS, POSSIBLY, Row, append, read, write
 from benchmarks.engines.tried import (
     MEMORY,
     SECONDS,
@@ -83,6 +84,9 @@ def measured(
     checking = ["check", str(plain), "--target", target, "--json"]
     _, findings = called(lambda: graphfix(checking), tried.folder)
     found = tuple(_severities(findings))
+    is_called = verdicts[FORMS[0]] == "equal" and "wrong" in found
+    if is_called and is_wrong_alone(plain, target, asker, tried.folder):
+        found = tuple(ALONE if severity == "wrong" else severity for severity in found)
     return Row(tried.name, verdicts, code, found, sized, tuple(consent), said)
 
 

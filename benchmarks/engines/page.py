@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from benchmarks.engines.kernels import family_of
-from benchmarks.engines.rows import BLOCKS, FORMS, POSSIBLY, REFUSED, VERDICTS, Row
+from benchmarks.engines.rows import ALONE, BLOCKS, FORMS, POSSIBLY, REFUSED, VERDICTS, Row
 
 
 def table(engine: str, rows: Sequence[Row]) -> str:
@@ -87,7 +87,9 @@ def _agreement(known: Sequence[Row]) -> list[str]:
     wrong = [row for row in known if row.verdicts[FORMS[0]] == "wrong"]
     warned = sum(bool(BLOCKS & set(row.found)) for row in wrong)
     equal = [row.found for row in known if row.verdicts[FORMS[0]] == "equal"]
-    lone, doubted = (sum(word in found for found in equal) for word in ("wrong", POSSIBLY))
+    lone, doubted, hidden = (
+        sum(word in found for found in equal) for word in ("wrong", POSSIBLY, ALONE)
+    )
     foreseen = sum(row.foreseen for row in known)
     return [
         "",
@@ -95,5 +97,6 @@ def _agreement(known: Sequence[Row]) -> list[str]:
         f" {len(known)}; a finding where the engine refuses or errs and none where it is right"
         f" {foreseen} of {len(known)}; warned of what the engine computes wrongly"
         f" {warned} of {len(wrong)}; called wrong though it is right {lone} of"
-        f" {len(equal)}{f', possibly wrong {doubted}' if doubted else ''}.",
+        f" {len(equal)}{f', possibly wrong {doubted}' if doubted else ''}"
+        f"{f'; of {hidden} more a node that is called wrong is so alone' if hidden else ''}.",
     ]

@@ -15,8 +15,9 @@ from pathlib import Path
 FORMS: tuple[str, ...] = ("as it is", "onnxsim", "graphfix")
 VERDICTS = ("equal", "wrong", "refused", "crashed", "none")
 POSSIBLY = "possibly wrong"  # where no finding is sure of it
+ALONE = "wrong alone"  # where the model comes out right, and a node that is called wrong does not
 REFUSED = frozenset({"reject", "builder"})
-BLOCKS = frozenset({*REFUSED, "wrong", POSSIBLY})
+BLOCKS = frozenset({*REFUSED, "wrong", POSSIBLY, ALONE})
 _TAKES_NOT = ("refused", "crashed")
 _COLUMNS = ("file", *FORMS, "exit code", "check", "sizes", "consent", "words")
 _WORDS = 160

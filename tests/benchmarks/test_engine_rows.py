@@ -65,3 +65,9 @@ def test_the_page_counts_what_the_rows_say() -> None:
     )
     assert "called wrong though it is right 1 of 2." in page
     assert "| d | 0 | wrong | 1 of 2 numbers differ |" in page
+
+
+def test_a_node_that_is_wrong_alone_is_rightly_called_so() -> None:
+    rows = [Row("a", _EQUAL, 0, ("wrong alone",)), Row("b", _EQUAL, 0, ("wrong",))]
+    said = "it is right 1 of 2; of 1 more a node that is called wrong is so alone."
+    assert said in table("tvm0.27", rows)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
+from graphfix.analysis.folding.lower_bounds import lower_bound
 from graphfix.analysis.memo import kept, origin_through
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.folded_early import is_folded
@@ -11,6 +14,7 @@ from graphfix.engines.profile import Target
 from graphfix.engines.qnn.rules.provider import PROVIDER
 from graphfix.engines.rule import NOTE, WRONG, Answer, Yes, rule
 from graphfix.ir.views import NodeView, Value
+from graphfix.operators.table import MOVES_FIRST
 
 _CLIP_BY_INPUTS = 11  # the opset whose Clip has its limits as inputs
 _FLAT = 2  # dimensions of an image
@@ -19,6 +23,7 @@ _IMAGES = 4  # dimensions of a row of images
 _STEP = 2.0**-11  # from one number of float16 to the next, between a half and 1
 _OFF = 1e-2  # of a pixel, what linear sampling may be off
 _ROUNDINGS = 4  # of a place that is computed: a sum, a quotient, a product and a difference
+_KEEPS_WHOLE = frozenset({"Abs", "Add", "Clip", "Max", "Min", "Mul", "Neg", "Relu", "Sub"})
 _ALWAYS_RIGHT = 3  # the step with which no window was wrong
 _ODD = (3, 5)  # windows whose counted padding is right in steps of 1
 
@@ -117,7 +122,8 @@ def unclipped(node: NodeView, target: Target) -> Answer:
     "Cast",
     feature="form:Cast.truncates",
     severity=WRONG,
-    source=f"{PROVIDER}: Cast to int32 and back to float32 changes nothing",
+    source=f"{PROVIDER}: Cast to int32 and back to float32 changes nothing; what is made of whole"
+    " numbers by Clip, Relu, sums and products has no fraction to lose",
 )
 def cast_there_and_back(node: NodeView, target: Target) -> Answer:
     """QNN drops a Cast from float to integer and back; ONNX truncates the fraction."""
@@ -128,9 +134,26 @@ def cast_there_and_back(node: NodeView, target: Target) -> Answer:
         return Unknown(f"dtype of {x.name}")
     if x.dtype.kind != "f" or y.dtype.kind not in "iu":
         return None
-    maker = x.producer
-    whole = maker is not None and (maker.op in ("Ceil", "Floor", "Round") or _is_cut(maker))
-    return not whole and any(_keeps_fraction(user) for user in y.consumers)
+    return not _is_whole(x) and any(_keeps_fraction(user) for user in y.consumers)
+
+
+def _is_whole(value: Value | None, depth: int = 16) -> bool:
+    """Say whether no number has a fraction; rounding to another float adds none."""
+    known = None if value is None else value.array()
+    if value is None or known is not None:
+        return known is None or bool((known == np.floor(known)).all())
+    if value.dtype is not None and value.dtype.kind in "biu":
+        return True
+    maker = value.producer
+    if maker is None or maker.domain or not depth:
+        return False
+    if maker.op in ("Ceil", "Floor", "Round") or _is_cut(maker):
+        return True
+    if maker.op in MOVES_FIRST or maker.op == "Cast":
+        return _is_whole(maker.input(0), depth - 1)
+    limits = (maker.attr("min", 0.0), maker.attr("max", 0.0))  # of Clip, below opset 11
+    kept = maker.op in _KEEPS_WHOLE and all(limit == math.floor(limit) for limit in limits)
+    return kept and all(_is_whole(operand, depth - 1) for operand in maker.inputs)
 
 
 def _keeps_fraction(user: NodeView) -> bool:
@@ -157,8 +180,8 @@ def divided_integers(node: NodeView, target: Target) -> Answer:
     x, divisor = node.input(0), node.input(1)
     if x is None or divisor is None or x.dtype is None or x.dtype.kind != "i":
         return None
-    known, by = x.array(), divisor.array()
-    if is_folded(x) or (known is not None and bool((known >= 0).all())):
+    least, by = lower_bound(x), divisor.array()
+    if is_folded(x) or (least is not None and least >= 0):
         return None
     if by is None or by.size != 1 or int(by.item()) < 2 or int(by.item()).bit_count() != 1:
         return None
