@@ -13,16 +13,22 @@ Array = np.ndarray[Any, Any]
 
 
 def passing_on(*ends: str, opset: int = 17, nodes: str = "", ir: int = 8) -> ModelProto:
-    """Return a model whose outputs are its inputs times one: ``float[N, 7, 9] head``."""
+    """Return a model whose outputs are its inputs times one: ``float[N, 7, 9] head``.
+
+    Where it has a head, the metadata calls it a detector, as ultralytics does.
+    """
     inputs = ", ".join("] in_".join(end.rsplit("] ", 1)) for end in ends)
     names = [end.split()[-1] for end in ends]
     body = nodes or " ".join(f"{n} = Mul (in_{n}, one)" for n in names)
     kind = ends[0].split("[")[0]
     one = 0x3C00 if kind == "float16" else 1  # the parser takes bits of float16
-    return parsed(
+    model = parsed(
         f'<ir_version: {ir}, opset_import: ["" : {opset}]> g ({inputs}) => ({", ".join(ends)})'
         f"<{kind} one = {{{one}}}> {{ {body} }}"
     )
+    if "head" in names:
+        model.metadata_props.add(key="task", value="detect")
+    return model
 
 
 def chosen(

@@ -62,7 +62,7 @@ def test_channels_first(opset: int) -> None:
 
 def test_objectness() -> None:
     head = f"float[2, {BOXES}, 8] head"
-    after = checked(edits.attach_nms(passing_on(head), score=0.1, count=200))
+    after = checked(edits.attach_nms(passing_on(head), score=0.1, count=200, of=3))
     boxes, corners = boxes_of(2, BOXES)
     scores, there = scores_of(2), scores_of(2, 1, seed=2)
     got = ran(after, in_head=np.concatenate([boxes, there, scores], axis=-1))
@@ -90,7 +90,7 @@ def test_logits(layout: str) -> None:
 def test_boxes_and_scores(op: str, rank: int) -> None:
     sizes = "N, " * (rank - 2)
     ends = (f"float[{sizes}{BOXES}, 4] b", f"float[{sizes}{BOXES}, {CLASSES}] s")
-    nodes = f"b = Mul (in_b, one) s = {op} (in_s)"
+    nodes = f"z = Sub (in_b, in_b) e = Exp (z) b = Mul (in_b, e) s = {op} (in_s)"
     found = edits.attach_nms(passing_on(*ends, nodes=nodes))
     after = checked(found)
     first = 1 if op == "Softmax" else 0  # the background
@@ -105,6 +105,52 @@ def test_boxes_and_scores(op: str, rank: int) -> None:
     feed = {"in_b": corners, "in_s": logits}
     got = ran(after, **(feed if rank == 3 else {name: x[0] for name, x in feed.items()}))
     check_detections(got, corners, scores, first=first)
+
+
+HEADS = {  # by what nothing but the nodes shows that they are some, or are not
+    "yolov8": "h = Concat <axis = 1> (b, p) y = Identity (h)",
+    "wide rows of one Sigmoid": "h = Concat <axis = 1> (b, p) y = Sigmoid (h)",
+    "hidden states": "h = Concat <axis = 1> (b, q) y = Tanh (h)",
+    "a gate": "h = Concat <axis = 1> (b, q) g = Sigmoid (h) y = Mul (h, g)",
+}
+
+
+@pytest.mark.parametrize("kind", HEADS)
+def test_a_head_is_shown_by_scores_next_to_boxes(kind: str) -> None:
+    text = f"""<ir_version: 8, opset_import: ["" : 17]>
+    g (float[N, 4, 30] x, float[N, 3, 30] q) => (float[N, 7, 30] y)
+    {{ b = Add (x, x) p = Sigmoid (q) {HEADS[kind]} }}"""
+    if kind == "yolov8":
+        found = edits.attach_nms(parsed(text), verify="off")
+        assert found.steps[0].said[0] == "y read as yolov8: 30 boxes of 3 classes"
+        return
+    why = "y [N, 7, 30] may be yolov8, or no head: nothing shows that scores of a Sigmoid are next"
+    with pytest.raises(UsageError, match=re.escape(why)):
+        edits.attach_nms(parsed(text))
+    named = edits.attach_nms(parsed(text), heads=("y",), verify="off")
+    assert named.steps[0].said[0] == "y read as yolov8: 30 boxes of 3 classes"
+
+
+def test_tall_outputs_are_asked_for() -> None:
+    # Classes may come after 5 columns or after 4, and a transformer has such an output as well.
+    before = passing_on("float[N, 30, 12] head")
+    why = "head [N, 30, 12] may be yolov5 or yolov8, or no head: nothing says that it has 7 classes"
+    with pytest.raises(UsageError, match=re.escape(why)):
+        edits.attach_nms(before)
+    with pytest.raises(UsageError, match="may be yolov5 or yolov8"):
+        edits.attach_nms(before, of=8)  # 4 + classes, which is no layout
+    before.metadata_props.add(key="names", value="['a', 'b', 'c', 'd', 'e', 'f', 'g']")
+    found = edits.attach_nms(before, verify="off")
+    assert found.steps[0].said[0] == "head read as yolov5: 30 boxes of 7 classes"
+
+
+@pytest.mark.parametrize("op", ["Softmax", "Sigmoid"])
+def test_four_columns_are_boxes_where_they_are_decoded(op: str) -> None:
+    ends = ("float[N, 30, 4] b", "float[N, 30, 3] s")
+    before = passing_on(*ends, nodes=f"b = Mul (in_b, one) s = {op} (in_s)")
+    why = "b and s may be detr, rtdetr, ssd or retinanet: nothing shows that boxes are decoded"
+    with pytest.raises(UsageError, match=why):
+        edits.attach_nms(before)
 
 
 def test_further_columns_follow_their_boxes() -> None:
@@ -231,7 +277,7 @@ def test_columns_that_may_be_of_masks_are_asked_for() -> None:
 
 def test_turned_boxes_and_taken_names_are_refused() -> None:
     before = passing_on("float[N, 7, 30] head")
-    before.metadata_props.add(key="task", value="obb")
+    before.metadata_props[0].value = "obb"
     with pytest.raises(UsageError, match="the boxes are turned"):
         edits.attach_nms(before)
     ends = ("float[N, 7, 30] head", "float[N] num_detections")

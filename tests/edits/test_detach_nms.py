@@ -228,7 +228,7 @@ def test_metadata_that_says_something_else() -> None:
     before.metadata_props.add(key="graphfix_nms", value='{"attached": true, "heads": ["gone"]}')
     with pytest.raises(UsageError, match="no node computes 'gone', the head"):
         edits.detach_nms(before)
-    before.metadata_props[0].value = '{"score": "much"}'
+    before.metadata_props[-1].value = '{"score": "much"}'
     after = checked(edits.attach_nms(before))
     assert noted(after)["score"] == 0.25
 

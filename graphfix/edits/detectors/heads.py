@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -20,9 +21,18 @@ from graphfix.operators.table import GIVES_ELEMENTS
 
 KEY = "graphfix_nms"  # of the metadata: what was attached or detached
 FLOATS = ("float16", "float32")
+_TASKS = ("detect", "segment", "pose", "obb")  # of ultralytics
 _BOX = 4
 _ROW = 6  # columns of finished detections: corners, score and class
 _MOVES = GIVES_ELEMENTS | {"Cast"}
+# The inputs of what joins numbers or takes some of each; other moves have them in the first.
+_JOINED = {
+    "Concat": slice(None),
+    "Where": slice(1, None),
+    "ScatterElements": slice(0, None, 2),
+    "ScatterND": slice(0, None, 2),
+}
+_ARITHMETIC = frozenset({"Add", "Clip", "Div", "Max", "Min", "Mul", "Sub"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +163,8 @@ def find_head(
         ]
         shapes[name] = _Shape(type_name(info.type.tensor_type.elem_type), tuple(sizes))
     if layout == "auto":
-        layout, names = _found(subject, shapes, where)
+        counted = classes or _counted(metadata_of(subject.proto))
+        layout, names = _found(subject, shapes, counted, where, is_named=bool(names or classes))
     names = names or _fitting(shapes, LAYOUTS[layout].tensors, layout, where)
     if len(names) != LAYOUTS[layout].tensors:
         text = f"{layout} has {LAYOUTS[layout].tensors} outputs, not {len(names)}"
@@ -207,34 +218,78 @@ def _fitting(
 
 
 def _found(
-    subject: Subject, shapes: Mapping[str, _Shape], where: str
+    subject: Subject, shapes: Mapping[str, _Shape], classes: int, where: str, *, is_named: bool
 ) -> tuple[str, tuple[str, ...]]:
-    """Return the layout of the outputs, and which they are."""
+    """Return the layout of the outputs, and which they are.
+
+    Args:
+        subject: The model.
+        shapes: The outputs that may be a head.
+        classes: How many it has, where something says it; 0 for unknown.
+        where: What is said with errors.
+        is_named: Whether the user says that they are one.
+    """
     pairs = _pairs(shapes)
     if pairs:
-        boxes, scores = (_maker(subject, name) for name in pairs[0])
-        layout = {"Softmax": "ssd", "Sigmoid": "retinanet"}.get(scores)
-        if layout is None or boxes == "Sigmoid" or len(pairs) > 1:
+        boxes, scores = pairs[0]
+        layout = {"Softmax": "ssd", "Sigmoid": "retinanet"}.get(_maker(subject, scores))
+        is_decoded = is_named or "Exp" in _makers(subject, boxes, _MOVES | _ARITHMETIC)
+        if layout is None or not is_decoded or len(pairs) > 1:
             text = f"{' and '.join(pairs[0])} may be detr, rtdetr, ssd or retinanet"
+            text += "" if is_decoded else ": nothing shows that boxes are decoded to corners"
             hint = "name it: --attach-nms detr,heads=BOXES+SCORES"
             raise UsageError(text, where=where, hint=hint)
         return layout, pairs[0]
     names = _fitting(shapes, 1, "yolov8", where)
-    first, last = shapes[names[0]].sizes[1:]
-    ways = {
-        "yolov8": isinstance(first, int) and first > _BOX,
-        "yolov5": isinstance(last, int) and last > _ROW,
-    }
-    if isinstance(first, int) and isinstance(last, int):  # there are more boxes than columns
-        ways["yolov8"] &= first < last
-        ways["yolov5"] &= last < first
-    fitting = [layout for layout, fits in ways.items() if fits]
-    if len(fitting) != 1:
-        text = f"{names[0]} {shapes[names[0]].text} may be yolov5 or yolov8"
+    shape = shapes[names[0]]
+    first, last = shape.sizes[1:]
+    is_wide = isinstance(first, int) and isinstance(last, int) and first < last
+    if isinstance(first, int) and first > _BOX and (is_wide or not isinstance(last, int)):
+        if is_named or _is_detector(subject.proto) or _joins_scores(subject, names[0]):
+            return "yolov8", names
+        text = f"{names[0]} {shape.text} may be yolov8, or no head: nothing shows that scores"
+        text += " of a Sigmoid are next to boxes"
+    elif not is_wide and classes and last == LAYOUTS["yolov5"].before + classes:
+        return "yolov5", names
+    else:  # [N, boxes, 4 + classes] looks like it
+        text = f"{names[0]} {shape.text} may be yolov5 or yolov8"
         if last == _ROW:
             text += ", or rows that are chosen already (corners, score, class)"
-        raise UsageError(text, where=where, hint="name it: --attach-nms yolov8")
-    return fitting[0], names
+        elif isinstance(last, int):
+            text += f", or no head: nothing says that it has {last - 5} classes"
+    raise UsageError(text, where=where, hint="name it: --attach-nms yolov8")
+
+
+def metadata_of(proto: ModelProto) -> dict[str, str]:
+    """Return the metadata of a model."""
+    return {entry.key: entry.value for entry in proto.metadata_props}
+
+
+def _is_detector(proto: ModelProto) -> bool:
+    """Say whether the metadata says it, as ultralytics writes it."""
+    return metadata_of(proto).get("task") in _TASKS
+
+
+def _joins_scores(subject: Subject, name: str) -> bool:
+    """Say whether a tensor has numbers of a Sigmoid next to others."""
+    return {"Sigmoid"} < _makers(subject, name, _MOVES)
+
+
+def _makers(subject: Subject, name: str, passing: AbstractSet[str]) -> set[str]:
+    """Return the operators that compute the numbers of a tensor, past those of `passing`."""
+    nodes, makers = subject.scope.nodes, subject.scope.makers
+    found, seen, pending = set[str](), set[str](), [name]
+    while pending:
+        name = pending.pop()
+        if name in seen or name not in makers:
+            continue
+        seen.add(name)
+        node = nodes[makers[name][0]]
+        found.add(node.op_type)
+        if node.op_type in passing:
+            every = slice(None) if node.op_type in _ARITHMETIC else slice(1)
+            pending += node.input[_JOINED.get(node.op_type, every)]
+    return found - _MOVES
 
 
 def _maker(subject: Subject, name: str) -> str:
@@ -263,7 +318,7 @@ def _read(
     columns, boxes = shape.sizes[-1], shape.sizes[-2]
     if layout == "yolov8":
         columns, boxes = boxes, columns
-    meta = {entry.key: entry.value for entry in proto.metadata_props}
+    meta = metadata_of(proto)
     if meta.get("task") == "obb":
         text = "the boxes are turned (task obb of the metadata), which no NMS of ONNX knows"
         raise UsageError(text, where=where)
