@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 from onnx import TensorProto, helper
 
 from graphfix.proving.verdict.numbers import eps_of, magnitude_of, tolerance
@@ -21,6 +22,7 @@ from graphfix.worker.sessions import open_session
 
 Array = np.ndarray[Any, Any]
 TOKENS, _PROMPT = 32, 5
+_HIDDEN = np.finfo(np.float16).min  # what a mask that is added has where nothing is seen
 LEAST = TOKENS + _PROMPT  # places of a cache for both
 _OTHER = 6  # for sizes that have nothing to do with the past, such as that of what was encoded
 _TYPES = {
@@ -77,6 +79,7 @@ class Decoded(Struct, frozen=True):
         failure: Why a model did not run; empty where both did.
         ours: Whether it is the static form that did not.
         flat: Whether the scores are the same numbers at each place, which shows nothing.
+        ahead: Whether a prompt at once gives the model other scores than its tokens one by one.
     """
 
     tokens: int = 0
@@ -87,6 +90,7 @@ class Decoded(Struct, frozen=True):
     failure: str = ""
     ours: bool = False
     flat: bool = False
+    ahead: bool = False
 
 
 def answer(folder: Path, asked: Interface, _: Limits) -> Decoded:
@@ -99,13 +103,14 @@ def answer(folder: Path, asked: Interface, _: Limits) -> Decoded:
     try:
         given, wanted = _chosen(asked, start, dict(caches))
         noise = _noise(asked, start, dict(caches), given, wanted)
+        ahead = bool(asked.prefill) and _looks_ahead(asked, dict(caches), given, wanted, noise)
     except Exception as error:
         return Decoded(failure=_line(error))
     try:
         found = _followed(asked, start, given)
     except Exception as error:
         return Decoded(failure=_line(error), ours=True)
-    return _compared(wanted, found, noise)
+    return replace(_compared(wanted, found, noise), ahead=ahead)
 
 
 def _opens(asked: Interface) -> bool:
@@ -151,18 +156,20 @@ class _Model(_Session):
         self.asked = asked
         self.caches: dict[str, Array] = {}
 
-    def step(self, place: int, given: Mapping[str, Array]) -> dict[str, Array]:
-        """Run it for the token at a place."""
+    def step(self, place: int, given: Mapping[str, Array], new: int = 1) -> dict[str, Array]:
+        """Run it for the tokens from a place on."""
         asked, feed = self.asked, dict(given) | self.caches
-        total = place + 1
+        total = place + new
+        places = np.arange(place, total)
+        seen = np.arange(total) <= places[:, None]
         for name in asked.masks:
             kind, shape = self.inputs[name]
-            sizes = (1, total) if len(shape) == 2 else (1, 1, 1, total)
-            feed[name] = np.full(sizes, len(shape) == 2 or kind == np.bool_)
+            whole = seen[None, None] if kind == np.bool_ else np.where(seen, 0, _HIDDEN)[None, None]
+            feed[name] = np.ones((1, total)) if len(shape) == 2 else whole
         for name in asked.positions:
-            feed[name] = np.full((1,) * len(self.inputs[name][1]), place)
+            feed[name] = places.reshape((1,) * (len(self.inputs[name][1]) - 1) + (-1,))
         for name in asked.lengths:
-            feed[name] = np.full((1,) * len(self.inputs[name][1]), place)
+            feed[name] = np.full((1,) * len(self.inputs[name][1]), total - 1)
         for name in asked.totals:
             feed[name] = np.full((1,) * len(self.inputs[name][1]), total)
         found = self.run(feed)
@@ -295,6 +302,38 @@ def _noise(
             noise[name] = max(noise.get(name, 0.0), _apart(value, expected[name]))
         model.caches = {name: _rounded(x, start.random) for name, x in model.caches.items()}
     return noise
+
+
+def _looks_ahead(
+    asked: Interface,
+    caches: dict[str, Array],
+    given: list[dict[str, Array]],
+    wanted: list[dict[str, Array]],
+    noise: dict[str, float],
+) -> bool:
+    """Say whether the scores of a prompt are others where the model gets it at once.
+
+    The model then lets a token see those after it, which its static form does not. One that takes
+    no prompt at once has nothing to differ from.
+    """
+    model = _Model(asked, asked.model, optimised=False)
+    model.caches = caches
+    prompt = given[:_PROMPT]
+    fed = {
+        name: np.concatenate([each[name] for each in prompt], 1) if name in asked.each else value
+        for name, value in prompt[0].items()
+    }
+    try:
+        found = model.step(0, fed, len(prompt))
+    except Exception:
+        return False
+    for name, value in found.items():
+        for at in range(_PROMPT if value.ndim > 1 and value.shape[1] == _PROMPT else 0):
+            expected = wanted[at][name]
+            allowed = tolerance(value.dtype, magnitude_of(expected), noise[name])
+            if _apart(value[:, at : at + 1], expected) > allowed:
+                return True
+    return False
 
 
 def _followed(

@@ -94,6 +94,9 @@ def _verdict(found: Decoded) -> Verification:
     if equal and found.flat:
         return Verification(Verdict.INCONCLUSIVE, "the scores are the same numbers at each place")
     outputs = (OutputDifference("scores", found.largest, None),)
+    if equal and found.ahead:
+        reason = f"{same} one by one; a prompt at once gives the model other scores, for its tokens"
+        return Verification(Verdict.INCONCLUSIVE, f"{reason} see those after them", outputs=outputs)
     if equal:
         return Verification(
             Verdict.EQUAL, method=f"onnxruntime, {same}", outputs=outputs, samples=1
