@@ -28,6 +28,7 @@ LOOKED_INTO = frozenset(
         "speech_to_text",
         "ssdlite320_mobilenet_v3_large",
         "test_nfnet",
+        "vad",
         "yolov8n-world",
     }
 )
