@@ -51,7 +51,8 @@ OTHERS = {
     "negative.onnx": "n (float[N, 4] x) => (float[N, 4] y) { y = Neg (x) }",
     "absolute.onnx": "a (float[N, 4] x) => (float[N, 4] y) { y = Abs (x) }",
     "detector.onnx": "d (float[N, 7, 30] features) => (float[N, 7, 30] head) "
-    "{ head = Sigmoid (features) }",
+    "<int64[2] parts = {4, 3}> { raw, classes = Split <axis = 1> (features, parts)"
+    " boxes = Exp (raw) scores = Sigmoid (classes) head = Concat <axis = 1> (boxes, scores) }",
     "chosen.onnx": "d (float[1, 30, 4] b, float[1, 3, 30] s) => (int64[n, 3] y)"
     "<int64[1] k = {5}, float[1] iou = {0.5}, float[1] score = {0.3}> { boxes = Relu (b)"
     " scores = Sigmoid (s) turned = Transpose <perm = [0, 2, 1]> (scores)"

@@ -33,7 +33,8 @@ ELSEWHERE = {
     ),
     "how an edit follows items through a graph, each form with its own condition": (
         "arithmetic.ARITHMETIC arithmetic._ELEMENTWISE moving.MOVING moving._REDUCTIONS "
-        "numbers._ELEMENTWISE numbers._MOVING masked._SUMS thin_weights._CARRIES"
+        "numbers._ELEMENTWISE numbers._MOVING masked._SUMS thin_weights._CARRIES heads._JOINED "
+        "heads._ARITHMETIC"
     ),
     "what engines take for numbers of shapes": (
         "shape_only_values._ARRANGES shape_only_values._COUNTS"
