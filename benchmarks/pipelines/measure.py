@@ -28,7 +28,7 @@ from benchmarks.ended import FAULT
 from benchmarks.pipelines.callers import Caller
 from benchmarks.pipelines.catalogue import HERE, drawn, half, parted
 from benchmarks.pipelines.environments import python_of
-from benchmarks.pipelines.measured import HEADER, Measured, page, read_rows, row_line
+from benchmarks.pipelines.measured import HEADER, Measured, measured_row, page, read_rows, row_line
 from benchmarks.pipelines.row import run_file
 
 _UNFINISHED = 3
@@ -53,28 +53,20 @@ def measured(
     path: Path, name: str, target: str, patience: float, judge: Caller, engine: Sequence[str]
 ) -> Measured:
     """Repair a file and judge what was written."""
-    kind, exporter, architecture = parted(name)
     with tempfile.TemporaryDirectory(prefix="measured-") as scratch:
         out, answer = Path(scratch) / "out.onnx", Path(scratch) / "answer.json"
         row = run_file(path, name, target, (), patience, out=out)
         result = str(out) if row.code == _DONE and out.is_file() else ""
         why = judge.call([str(path), result, str(answer), *engine])
         said: dict[str, Any] = json.loads(answer.read_bytes()) if answer.is_file() else {}
-    status = str(said.get("status", "not judged"))
-    reason = row.reason or str(said.get("reason", why))
-    return Measured(
-        target=target,
-        kind=kind,
-        exporter=exporter,
-        file=Path(name).stem,
-        half=half(architecture),
-        runs=bool(said.get("runs", False)),
+    return measured_row(
+        name,
+        target,
+        said or {"reason": why},
         code=row.code,
-        verification=row.verification or "-",
-        judged=status,
-        share=float(said.get("share", 0.0)),
+        verification=row.verification,
         seconds=row.cpu,
-        reason=reason,
+        reason=row.reason,
     )
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from benchmarks.pipelines.catalogue import EXPORTED, LOOKED_INTO
+from benchmarks.pipelines.catalogue import EXPORTED, LOOKED_INTO, half, parted
 
 _REASON = 140
 # Names and numbers of one file, left out where reasons are counted.
@@ -60,6 +61,44 @@ class Measured(Struct, frozen=True):
     def good(self) -> bool:
         """Whether it ended with 0 and computes what the original does."""
         return self.code == 0 and self.judged == "equal"
+
+
+def measured_row(
+    name: str,
+    target: str,
+    said: Mapping[str, Any],
+    *,
+    code: int,
+    verification: str,
+    seconds: float,
+    reason: str,
+) -> Measured:
+    """Return the row of a file.
+
+    Args:
+        name: The file, below the folder of all.
+        target: The target.
+        said: What `judging` says of file and result.
+        code: The exit code.
+        verification: What graphfix says of its comparison, if anything.
+        seconds: What it took.
+        reason: Why it did not end with 0; empty for what the judge says.
+    """
+    kind, exporter, architecture = parted(name)
+    return Measured(
+        target=target,
+        kind=kind,
+        exporter=exporter,
+        file=Path(name).stem,
+        half=half(architecture),
+        runs=bool(said.get("runs", False)),
+        code=code,
+        verification=verification or "-",
+        judged=str(said.get("status", "not judged")),
+        share=float(said.get("share", 0.0)),
+        seconds=seconds,
+        reason=reason or str(said.get("reason", "")),
+    )
 
 
 HEADER = "\t".join(Measured.__struct_fields__)

@@ -13,10 +13,10 @@ from benchmarks.children import call_in_child
 from benchmarks.corpus.row import BLOCKING, Job, run_job
 from benchmarks.corpus.row import Row as Run
 from benchmarks.pipelines.callers import Caller
-from benchmarks.pipelines.catalogue import HERE, half, parted
+from benchmarks.pipelines.catalogue import HERE
 from benchmarks.pipelines.environments import python_of
 from benchmarks.pipelines.measure import engine_of
-from benchmarks.pipelines.measured import Measured
+from benchmarks.pipelines.measured import Measured, measured_row
 from benchmarks.score.rows import DIFFERENT, FAILED, LEFT, TAKEN, UNKNOWN, Row
 from graphfix.ir.model import Model
 from graphfix.pipeline.findings import examined, findings_for
@@ -135,22 +135,15 @@ def repair(path: Path, target: str, main: Main, kept: Path, out: Path) -> Run:
 
 
 def _row(name: str, target: str, run: Run, said: Mapping[str, Any]) -> Measured:
-    kind, exporter, architecture = parted(f"{name}.onnx")
     left = f"left: {', '.join(run.after)}" if run.after else ""
-    reason = "; ".join(filter(None, (run.reason, left))) or str(said.get("reason", ""))
-    return Measured(
-        target=target,
-        kind=kind,
-        exporter=exporter,
-        file=Path(name).name,
-        half=half(architecture),
-        runs=bool(said.get("runs", False)),
+    return measured_row(
+        f"{name}.onnx",
+        target,
+        said,
         code=run.code,
-        verification=run.verification or "-",
-        judged=str(said.get("status", "not judged")),
-        share=float(said.get("share", 0.0)),
+        verification=run.verification,
         seconds=round(run.seconds, 2),
-        reason=reason,
+        reason="; ".join(filter(None, (run.reason, left))),
     )
 
 

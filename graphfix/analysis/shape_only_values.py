@@ -69,17 +69,12 @@ def sized_with(value: Value, data: Value) -> bool:
     Numbers may decide on these sizes, but only such as decide on the sizes of `data` too.
     """
     counts = _counts_of_sizes(value)
-    return counts is not None and counts <= _counts(data)
+    return counts is not None and counts <= counts_of(data)
 
 
 def counted_late(value: Value) -> bool:
     """Say whether numbers that are fed decide on how many elements a value has."""
     return not _is_sized(value) and not _is_sized_early(value)
-
-
-def counts_of(value: Value) -> frozenset[Value]:
-    """Return what NonZero and its like found, of all that has a part in a value of free size."""
-    return _counts(value)
 
 
 def _measures(maker: NodeView) -> bool:
@@ -88,11 +83,11 @@ def _measures(maker: NodeView) -> bool:
 
 def _is_sized_early(value: Value) -> bool:
     """Say whether numbers that are fed have no part in the sizes of a tensor."""
-    return not _counts(value)
+    return not counts_of(value)
 
 
 @kept_stepwise(in_a_loop=_NONE)
-def _counts(value: Value) -> Generator[Value, frozenset[Value], frozenset[Value]]:
+def counts_of(value: Value) -> Generator[Value, frozenset[Value], frozenset[Value]]:
     """Return the tensors whose count numbers decide on, and that size a tensor."""
     maker = value.producer
     if maker is None or value.is_constant or _is_sized(value):
@@ -115,7 +110,7 @@ def _counts_of_sizes(
     if maker is None or maker.domain:
         return None
     if _measures(maker):
-        return _counts(maker.need(0))
+        return counts_of(maker.need(0))
     if maker.op not in _ARRANGES:
         return None
     found = _NONE

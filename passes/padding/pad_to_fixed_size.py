@@ -18,10 +18,12 @@ References: ultralytics/engine/exporter.py of ultralytics/ultralytics (NMSModel)
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Generator
 
 import numpy as np
 
 from graphfix.analysis.folding.numbers import FUNCTIONS
+from graphfix.analysis.memo import kept_stepwise
 from graphfix.authoring import (
     Array,
     Builder,
@@ -40,6 +42,8 @@ _MAX_BLOCK = 1 << 20
 _NUMBER = ""
 # Sizes by name, and how many times each is summed up; under `_NUMBER` what is fixed.
 _Sum = Counter[object]
+_Asked = tuple[Value, int, int]
+_Steps = Generator[_Asked, _Sum | None, _Sum | None]
 _MOVING = moving(Motion.SAME, Motion.ORDERED, Motion.RANGE, Motion.PICKED)
 _MOST = 1 << 12  # elements of a tensor that sizes are looked for in
 
@@ -52,10 +56,10 @@ def pad_to_fixed_size(node: NodeView, build: Builder) -> Value:
     mode = node.attr("mode", "constant")
     if mode != "constant" or node.input(3) is not None:
         raise Refuse(f"the mode must be constant and axes left out; the mode is {mode}")
-    pads = [_element(node.need(1), place, build, _DEPTH) for place in range(2 * rank)]
+    pads = [_element((node.need(1), place, _DEPTH)) for place in range(2 * rank)]
     (axis,) = _padded(pads, rank)
     after = needed(pads[rank + axis], "the pad must be computed of sizes; it is not")
-    whole = _plus(after, needed(_size(x, axis, build), f"the size of axis {axis} must be followed"))
+    whole = _plus(after, needed(_size(x, axis), f"the size of axis {axis} must be followed"))
     if set(whole) - {_NUMBER}:
         raise Refuse("data and pad must have a fixed size together; they have none")
     size = whole[_NUMBER]
@@ -68,7 +72,7 @@ def pad_to_fixed_size(node: NodeView, build: Builder) -> Value:
     value = np.zeros((), kind) if fill is None else build.need_const(fill, "the value")
     block = build.constant(np.full(fixed, value.reshape(-1)[0], value.dtype))
     # Read from where its size comes from, so that the proof tries sizes that belong together.
-    data = _laid_flat(x, build)
+    data = _laid_flat(x)
     x = x if data is None else build.Reshape(data, [-1])
     return build.Slice(build.Concat(x, block, axis=axis), starts=[0], ends=[size], axes=[axis])
 
@@ -90,59 +94,54 @@ def _plus(one: _Sum, other: _Sum, times: int = 1) -> _Sum:
     return Counter({name: count for name, count in total.items() if count})
 
 
-def _size(x: Value, axis: int, build: Builder, depth: int = _DEPTH) -> _Sum | None:
+def _size(x: Value, axis: int, depth: int = _DEPTH) -> _Sum | None:
     """Return the size of an axis; of what is laid flat that of all rows."""
     known = x.shape[axis] if x.shape is not None else None
     if isinstance(known, int):
         return Counter({_NUMBER: known})
-    data = _laid_flat(x, build)
+    data = _laid_flat(x)
     shape = None if data is None else data.shape
     if data is not None and shape is not None and depth:
         free = [place for place, size in enumerate(shape) if not isinstance(size, int)]
         width = int(np.prod([size for size in shape if isinstance(size, int)], dtype=object))
-        inner = _size(data, free[0], build, depth - 1) if len(free) == 1 else None
+        inner = _size(data, free[0], depth - 1) if len(free) == 1 else None
         return None if inner is None else _plus(Counter(), inner, width)
     return Counter({known if isinstance(known, str) else (id(x.tensor), axis): 1})
 
 
-def _laid_flat(x: Value, build: Builder) -> Value | None:
+def _laid_flat(x: Value) -> Value | None:
     """Return what a vector is, laid flat; None where it is not known to be."""
     maker = x.producer
     if maker is None or maker.op != "Reshape" or maker.domain:
         return None
-    asked = build.const(maker.need(1))
+    asked = maker.need(1).array()
     return maker.need(0) if asked is not None and asked.tolist() == [-1] else None
 
 
-def _element(value: Value, place: int, build: Builder, depth: int) -> _Sum | None:
+@kept_stepwise(in_a_loop=None)
+def _element(asked: _Asked) -> _Steps:
     """Return an element of a tensor as a sum of sizes; None where it is of more.
 
-    Args:
-        value: Integers of 64 bits.
-        place: Which, in the order of rows.
-        build: Knows constants.
-        depth: How many more nodes are looked at.
+    It is asked with integers of 64 bits, which of them in the order of rows, and how many more
+    nodes are looked at.
     """
-    known = build.const(value)
+    value, place, depth = asked
+    known = value.array()
     if known is not None:
         return Counter({_NUMBER: int(known.reshape(-1)[place])}) if place < known.size else None
     node = value.producer
     if node is None or node.domain or not depth or value.dtype != np.dtype(np.int64):
         return None
     if node.op in ("Add", "Sub", "Mul"):
-        return _computed(node, place, build, depth)
+        return (yield from _computed(node, place, depth))
     if node.op == "Shape":
         sizes = range(node.need(0).rank or 0)[int(node.attr("start", 0)) :]
-        return _size(node.need(0), sizes[place], build) if place < len(sizes) else None
-    if node.op == "Concat":
-        return _joined(node, place, build, depth)
-    if node.op == "Cast":
-        return _element(node.need(0), place, build, depth - 1)
-    source = _source(node, place, build)
-    return None if source is None else _element(node.need(0), source, build, depth - 1)
+        return _size(node.need(0), sizes[place]) if place < len(sizes) else None
+    source = _source(node, place)
+    return None if source is None else (yield *source, depth - 1)
 
 
-def _computed(node: NodeView, place: int, build: Builder, depth: int) -> _Sum | None:
+def _computed(node: NodeView, place: int, depth: int) -> _Steps:
     result = node.output(0)
     sides: list[_Sum] = []
     for operand in (node.need(0), node.need(1)):
@@ -150,7 +149,7 @@ def _computed(node: NodeView, place: int, build: Builder, depth: int) -> _Sum | 
         alone = shape is not None and set(shape) <= {1}
         if result is None or not (alone or shape == result.static_shape):
             return None
-        found = _element(operand, 0 if alone else place, build, depth - 1)
+        found = yield operand, 0 if alone else place, depth - 1
         if found is None:
             return None
         sides.append(found)
@@ -162,27 +161,33 @@ def _computed(node: NodeView, place: int, build: Builder, depth: int) -> _Sum | 
     return None if set(one) - {_NUMBER} else _plus(Counter(), other, one[_NUMBER])
 
 
-def _joined(node: NodeView, place: int, build: Builder, depth: int) -> _Sum | None:
-    for part in node.inputs:
-        count = None if part is None or part.rank != 1 else part.dim(0)
-        if part is None or count is None:
-            return None
-        if place < count:
-            return _element(part, place, build, depth - 1)
-        place -= count
-    return None
-
-
-def _source(node: NodeView, place: int, build: Builder) -> int | None:
-    """Return which element of its data an operator that moves elements gives at a place."""
+def _source(node: NodeView, place: int) -> tuple[Value, int] | None:
+    """Return of which value, and which, the element is that a node moves to a place."""
+    if node.op == "Cast":
+        return node.need(0), place
+    if node.op == "Concat":
+        return _joined(node, place)
     shape = node.need(0).static_shape
     model = FUNCTIONS.get(node.op) if node.op in _MOVING else None
     if shape is None or model is None or np.prod(shape, dtype=object) > _MOST:
         return None
     places: Array = np.arange(np.prod(shape, dtype=np.int64)).reshape(shape)
-    others = [None if value is None else build.const(value) for value in node.inputs[1:]]
+    others = [None if value is None else value.array() for value in node.inputs[1:]]
     try:
         moved = model(node, [places, *others])
     except (ValueError, IndexError):  # a node that does not fit its data
         return None
-    return int(moved[0].reshape(-1)[place]) if moved and place < moved[0].size else None
+    if not moved or place >= moved[0].size:
+        return None
+    return node.need(0), int(moved[0].reshape(-1)[place])
+
+
+def _joined(node: NodeView, place: int) -> tuple[Value, int] | None:
+    for part in node.inputs:
+        count = None if part is None or part.rank != 1 else part.dim(0)
+        if part is None or count is None:
+            return None
+        if place < count:
+            return part, place
+        place -= count
+    return None

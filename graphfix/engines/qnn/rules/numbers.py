@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Generator
 
 import numpy as np
 
 from graphfix.analysis.folding.lower_bounds import lower_bound
-from graphfix.analysis.memo import kept, origin_through
+from graphfix.analysis.memo import kept, kept_stepwise, origin_through
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.folded_early import is_folded
 from graphfix.engines.profile import Target
@@ -24,6 +25,7 @@ _STEP = 2.0**-11  # from one number of float16 to the next, between a half and 1
 _OFF = 1e-2  # of a pixel, what linear sampling may be off
 _ROUNDINGS = 4  # of a place that is computed: a sum, a quotient, a product and a difference
 _KEEPS_WHOLE = frozenset({"Abs", "Add", "Clip", "Max", "Min", "Mul", "Neg", "Relu", "Sub"})
+_DEPTH = 16  # nodes that are looked at one after another
 _ALWAYS_RIGHT = 3  # the step with which no window was wrong
 _ODD = (3, 5)  # windows whose counted padding is right in steps of 1
 
@@ -134,14 +136,19 @@ def cast_there_and_back(node: NodeView, target: Target) -> Answer:
         return Unknown(f"dtype of {x.name}")
     if x.dtype.kind != "f" or y.dtype.kind not in "iu":
         return None
-    return not _is_whole(x) and any(_keeps_fraction(user) for user in y.consumers)
+    return not _is_whole((x, _DEPTH)) and any(_keeps_fraction(user) for user in y.consumers)
 
 
-def _is_whole(value: Value | None, depth: int = 16) -> bool:
-    """Say whether no number has a fraction; rounding to another float adds none."""
-    known = None if value is None else value.array()
-    if value is None or known is not None:
-        return known is None or bool((known == np.floor(known)).all())
+@kept_stepwise(in_a_loop=False)
+def _is_whole(asked: tuple[Value, int]) -> Generator[tuple[Value, int], bool, bool]:
+    """Say whether no number of a value has a fraction; rounding to another float adds none.
+
+    It is asked with how many more nodes are looked at.
+    """
+    value, depth = asked
+    known = value.array()
+    if known is not None:
+        return bool((known == np.floor(known)).all())
     if value.dtype is not None and value.dtype.kind in "biu":
         return True
     maker = value.producer
@@ -150,10 +157,14 @@ def _is_whole(value: Value | None, depth: int = 16) -> bool:
     if maker.op in ("Ceil", "Floor", "Round") or _is_cut(maker):
         return True
     if maker.op in MOVES_FIRST or maker.op == "Cast":
-        return _is_whole(maker.input(0), depth - 1)
+        return (yield maker.need(0), depth - 1)
     limits = (maker.attr("min", 0.0), maker.attr("max", 0.0))  # of Clip, below opset 11
-    kept = maker.op in _KEEPS_WHOLE and all(limit == math.floor(limit) for limit in limits)
-    return kept and all(_is_whole(operand, depth - 1) for operand in maker.inputs)
+    if maker.op not in _KEEPS_WHOLE or any(limit != math.floor(limit) for limit in limits):
+        return False
+    for operand in maker.inputs:
+        if operand is not None and not (yield operand, depth - 1):
+            return False
+    return True
 
 
 def _keeps_fraction(user: NodeView) -> bool:

@@ -195,7 +195,8 @@ def bounds_of_a_count(node: NodeView, target: Target) -> Answer:
 )
 def counted_twice(node: NodeView, target: Target) -> Answer:
     """tract takes what two {op} find in the same values for two sizes, and cannot join them."""
-    other = next((one for one in node.graph.nodes if _finds_the_same(one, node.node)), None)
+    readers = node.need(0).tensor.outputs
+    other = next((one for one in readers if _finds_the_same(one, node.node)), None)
     here = node.output(0)
     if other is None or other is node.node or here is None:
         return None
@@ -211,6 +212,7 @@ def counted_twice(node: NodeView, target: Target) -> Answer:
 def _finds_the_same(one: Node, other: Node) -> bool:
     return (
         one.op == other.op
+        and one.graph is other.graph
         and not one.domain
         and list(map(id, one.inputs)) == list(map(id, other.inputs))
         and one.attrs == other.attrs
