@@ -85,6 +85,7 @@ class Pair:
         add: The node that adds it to the base.
         other: What it is added to.
         between: What only the pair computes.
+        before: What is computed from the base up to the sum.
     """
 
     graph: GraphProto
@@ -95,6 +96,7 @@ class Pair:
     add: NodeProto
     other: str
     between: frozenset[str]
+    before: frozenset[str]
 
     @property
     def factors(self) -> tuple[Factor, Factor]:
@@ -163,21 +165,26 @@ class _Finder:
         if down is None or down.factor is None or len(down.node.input) > 2:
             return None
         x, early = self._thin(down.x, trail)
-        under = self._base(base)
+        before: list[str] = []
+        under = self._base(base, before)
         if under is None or self._thin(under.x) != (x, 1.0) or not _fit(under, down, up):
             return None
         scale = late * middle * early * up.scale * down.scale
         read = (n for product in (down, up) for n in product.node.input[1:2] if n in self.makers)
         between = frozenset((*trail, *read, *up.node.output, *down.node.output)) - {x}
-        return Pair(self.graph, under, down, up, scale, add, base, between)
+        return Pair(self.graph, under, down, up, scale, add, base, between, frozenset(before))
 
-    def _base(self, name: str) -> Product | None:
-        """Return the product that a sum has next to a pair, past biases and other pairs."""
+    def _base(self, name: str, trail: list[str]) -> Product | None:
+        """Return the product that a sum has next to a pair, past biases and other pairs.
+
+        What is passed is added to the trail.
+        """
         while True:
-            name, scale = self._thin(name)
+            name, scale = self._thin(name, trail)
             if scale != 1.0:
                 return None
             if name in self.found:
+                trail.extend(self.found[name].before)
                 return self.found[name].base
             node = self.makers.get(name)
             if node is None or node.op_type != "Add" or normal_domain(node.domain):
@@ -204,7 +211,7 @@ class _Finder:
                 continue
             if node.op_type not in ("Mul", "Div"):
                 return name, scale
-            one, two = (self._scalar(each) for each in node.input)
+            one, two = map(self._scalar, node.input, reversed(node.input))
             if node.op_type == "Div" and two:
                 name, scale = node.input[0], scale / two
             elif node.op_type == "Mul" and (one is None) != (two is None):
@@ -213,15 +220,16 @@ class _Finder:
             else:
                 return name, scale
 
-    def _scalar(self, name: str) -> float | None:
-        """Return a stored number; None for other tensors."""
+    def _scalar(self, name: str, scaled: str) -> float | None:
+        """Return a stored number that scales a tensor; None for what may give it more axes."""
         held = self.known.get(name)
         if held is None or type_name(held.tensor.data_type) not in _FLOATS:
             return None
-        size = 1
-        for dim in held.tensor.dims:
-            size *= dim
-        return float(load_array(held.tensor, self.base_dir).reshape(-1)[0]) if size == 1 else None
+        sizes, kind = held.tensor.dims, self.types.get(scaled)
+        rank = 1 if kind is None else max(1, len(kind.tensor_type.shape.dim))
+        if any(size != 1 for size in sizes) or len(sizes) > rank:
+            return None
+        return float(load_array(held.tensor, self.base_dir).reshape(-1)[0])
 
     def _product(self, name: str) -> Product | None:
         node = self.makers.get(name)

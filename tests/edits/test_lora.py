@@ -325,3 +325,42 @@ def test_a_file_that_is_there_is_not_overwritten(
     assert main([*words, "--lora", "into"]) == 2
     assert (tmp_path / "a.npz").read_bytes() == b"mine"
     assert not (tmp_path / "o.onnx").exists()
+
+
+TAIL = "d = MatMul (x, lora_A) u = MatMul (d, lora_B) s = Add (p, u) "
+RARE = (
+    "m = ReduceMax <keepdims = 0> (x) b = Greater (m, scale) "
+    "y = If (b) <then_branch = t () => (float[N, 5] o) { o = Identity (p) }, "
+    "else_branch = e () => (float[N, 5] o) { o = Identity (s) }>"
+)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "why"),
+    [
+        ("p = MatMul (x, w) " + TAIL + RARE, "'p', to which it is added, is read by Identity"),
+        (
+            "q = MatMul (x, w) p = Add (q, c) " + TAIL + "r = Relu (q) y = Add (s, r)",
+            "'q', to which it is added, is read by Relu",
+        ),
+    ],
+)
+def test_what_is_read_before_an_adapter_is_added_stays_what_it_was(nodes: str, why: str) -> None:
+    model = model_of(nodes, scale=np.array(1e6, np.float32))  # no made input is as large
+    with pytest.raises(UsageError, match=f"the adapter of Add 's' stays: {why}"):
+        edits.lora(model, "in")
+
+
+def test_an_output_before_an_adapter_is_added_stays_what_it_was() -> None:
+    ends = "(float[N, 6] x) => (float[N, 5] p, float[N, 5] s)"
+    model = model_of("p = MatMul (x, w) " + TAIL, ends)
+    with pytest.raises(UsageError, match="'p', to which it is added, is an output"):
+        edits.lora(model, "in")
+
+
+def test_a_scale_that_adds_an_axis_is_none() -> None:
+    nodes = FORMS["plain"].replace("y = Add (p, s)", "t = Add (p, s) y = Identity (t)")
+    wide = model_of(nodes, ENDS.replace("[N, 5]", "[1, N, 5]"), scale=HALF.reshape(1, 1, 1))
+    with pytest.raises(UsageError, match="no sum adds a pair"):
+        edits.lora(wide, "in")
+    assert checked(edits.lora(model_of(nodes, scale=HALF.reshape(1, 1)), "in"))

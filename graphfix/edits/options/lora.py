@@ -70,9 +70,10 @@ def _merged(subject: Subject, proto: ModelProto, pairs: Sequence[Pair], where: s
     for pair in pairs:
         node = pair.base.node
         weight, (a, b) = own.get(node.output[0], pair.base.factor), pair.factors
-        if weight is None or weight.held is None or a.held is None or b.held is None:
+        why = _read_before(pair)
+        if why or weight is None or weight.held is None or a.held is None or b.held is None:
             name = called(pair.add.op_type, pair.add.name, pair.add.output)
-            left.append(f"the adapter of {name} stays: {_why(pair)}")
+            left.append(f"the adapter of {name} stays: {why or _why(pair)}")
             continue
         folder, tensor = subject.base_dir, weight.held.tensor
         delta = _delta(pair, load_array(a.held.tensor, folder), load_array(b.held.tensor, folder))
@@ -121,6 +122,22 @@ def _why(pair: Pair) -> str:
     if pair.base.factor is None:
         return f"the weights of {name} are not stored as floats (--weights-to floats)"
     return f"the weights of {name} are an input"
+
+
+def _read_before(pair: Pair) -> str:
+    """Return what else reads the product before the adapter is added; empty where nothing does."""
+    for graph in all_graphs(pair.graph):
+        for info in graph.output:
+            if info.name in pair.before:
+                return f"{info.name!r}, to which it is added, is an output"
+    once: set[str] = set()
+    for node in all_nodes(pair.graph.node):
+        for name in pair.before.intersection(node.input) if node is not pair.add else ():
+            if name == pair.other or name in once:
+                name_of = called(node.op_type, node.name, node.output)
+                return f"{name!r}, to which it is added, is read by {name_of}"
+            once.add(name)
+    return ""
 
 
 def _delta(pair: Pair, a: Array, b: Array) -> Array:
