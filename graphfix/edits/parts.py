@@ -14,6 +14,7 @@ from graphfix.edits.step import Subject
 from graphfix.errors import UsageError
 from graphfix.ir.protos import copied, function_key, let_store, names_read, with_graph
 from graphfix.reduction.tensor_types import declaration, is_full
+from graphfix.validity.declarations import contradicts
 
 
 def needed(scope: Scope, names: Iterable[str], given: Collection[str] = ()) -> set[int]:
@@ -59,7 +60,9 @@ def part(
     graph.initializer.extend(t for t in source.initializer if t.name in read)
     graph.sparse_initializer.extend(t for t in source.sparse_initializer if t.values.name in read)
     ends = {*inputs, *outputs}
-    graph.value_info.extend(i for i in source.value_info if i.name in made - ends)
+    graph.value_info.extend(
+        i for i in source.value_info if i.name in made - ends and not _untrue(subject, i)
+    )
     graph.quantization_annotation.extend(
         a for a in source.quantization_annotation if a.tensor_name in made | read | ends
     )
@@ -69,11 +72,17 @@ def part(
 def declared(subject: Subject, name: str, where: str) -> ValueInfoProto:
     """Return the declaration of a tensor, with all that is known of its type.
 
+    Where the file declares another type than it computes, onnxruntime warns and goes on; as an
+    input such a declaration would refuse what is computed.
+
     Raises:
         UsageError: Its type is not known.
     """
     graph = subject.proto.graph
     known = {i.name: i for i in (*graph.value_info, *graph.output, *graph.input)}.get(name)
+    if known is not None and _untrue(subject, known):
+        known = copied(known)
+        known.type.CopyFrom(subject.computed[name])
     if known is not None and is_full(known.type):
         return known
     types = subject.inferred
@@ -83,6 +92,12 @@ def declared(subject: Subject, name: str, where: str) -> ValueInfoProto:
     if not info.HasField("type") or not is_full(info.type):
         raise UsageError(f"the type of tensor {name!r} is not known", where=where)
     return info
+
+
+def _untrue(subject: Subject, info: ValueInfoProto) -> bool:
+    """Say whether a declaration contradicts what inference knows from the inputs."""
+    computed = subject.computed.get(info.name)
+    return computed is not None and contradicts(info.type, computed)
 
 
 def composed(

@@ -13,6 +13,7 @@ from onnx import ModelProto
 from graphfix.difference.scopes import Scope
 from graphfix.edits.arrays import Array
 from graphfix.edits.stored import Store
+from graphfix.ir.protos import copied
 from graphfix.proving.runners.evaluators import OpKey
 from graphfix.reduction.tensor_types import Types, Typist
 from graphfix.report import Verification
@@ -65,6 +66,15 @@ class Subject:
     def inferred(self) -> Types:
         """What inference alone knows of the tensors."""
         return Typist(self.base_dir).inferred(self.proto)
+
+    @cached_property
+    def computed(self) -> Types:
+        """What inference knows of the tensors from the inputs, whatever the file says of others."""
+        bare = copied(self.proto)
+        bare.graph.ClearField("value_info")
+        for info in bare.graph.output:
+            info.ClearField("type")
+        return Typist(self.base_dir).inferred(bare)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from onnx import TensorProto
+from onnx.helper import make_tensor_value_info
 
 from graphfix import UsageError, edits
 from graphfix.cli import main
@@ -117,3 +120,24 @@ def test_parts_of_a_model_with_external_data(tmp_path: Path) -> None:
     taken = tmp_path / "part.onnx"
     assert main(["edit", str(path), "--extract", "p:y", "-o", str(taken)]) == 0
     assert taken.stat().st_size < 1000
+
+
+@pytest.mark.parametrize("sizes", [(3, 4), (2, 4, 1), ()])
+def test_sizes_that_a_file_declares_and_does_not_compute_are_not_those_of_parts(
+    sizes: tuple[int, ...],
+) -> None:
+    text = """<ir_version: 8, opset_import: ["" : 17]> g (float[2, 4] x) => (float[2, 4] y)
+{ a = Abs (x) b = Neg (a) c = Exp (b) y = Sqrt (c) }"""
+    model = parsed(text)
+    for name in ("a", "b", "c"):
+        model.graph.value_info.append(make_tensor_value_info(name, TensorProto.FLOAT, sizes))
+    x = samples(2, 4)
+    for cut in ("a", "b", "c"):
+        front, back = (
+            part.to_proto() for part in edits.split(model, [cut], FRONT, BACK).parts.values()
+        )
+        inner = ran(front, x=x)
+        assert_allclose(ran(back, **inner)["y"], np.sqrt(np.exp(-np.abs(x))), rtol=1e-6)
+    kept = checked(edits.extract(model, ["a"], ["y"])).graph
+    assert [dim.dim_value for dim in kept.input[0].type.tensor_type.shape.dim] == [2, 4]
+    assert list(kept.value_info) == []
