@@ -72,7 +72,7 @@ def part(
 def declared(subject: Subject, name: str, where: str) -> ValueInfoProto:
     """Return the declaration of a tensor, with all that is known of its type.
 
-    Where the file declares another type than it computes, onnxruntime warns and goes on; as an
+    Where the file declares another type than it computes, onnxruntime warns and continues; as an
     input such a declaration would refuse what is computed.
 
     Raises:
