@@ -21,7 +21,7 @@ _NORMALIZED = {
     emits="Max ReduceMean ReduceSum",
     claims="nan inf",
 )
-def quantized_reduction_apart(node: NodeView, build: Builder) -> tuple[Value | None, ...] | None:
+def quantized_reduction_apart(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Reduce what was quantized as floating point numbers.
 
     What it does: Reads the operand of ReduceSum or ReduceMean through a Max with itself, which
@@ -45,9 +45,7 @@ def quantized_reduction_apart(node: NodeView, build: Builder) -> tuple[Value | N
     emits=("Max", *_NORMALIZED),
     claims="nan inf",
 )
-def quantized_normalization_apart(
-    node: NodeView, build: Builder
-) -> tuple[Value | None, ...] | None:
+def quantized_normalization_apart(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Normalize what was quantized as floating point numbers.
 
     What it does: Reads the operand of LayerNormalization, InstanceNormalization or
@@ -63,12 +61,34 @@ def quantized_normalization_apart(
     return _apart(node, build, _NORMALIZED[node.op])
 
 
-def _apart(node: NodeView, build: Builder, name: str) -> tuple[Value | None, ...] | None:
+@rewrite(
+    "QuantizeLinear",
+    removes="form:QuantizeLinear.concatenated",
+    emits="Max QuantizeLinear",
+    claims="nan inf",
+)
+def quantized_concat_apart(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
+    """Quantize joined tensors after the Concat, not before it.
+
+    What it does: Reads what QuantizeLinear quantizes through a Max with itself, which gives the
+        same values.
+    Why engines need it: OpenVINO moves the quantization of a Concat, and of a Relu of one, to its
+        operands, and crashes where what follows took over the scale. It moves none past Max.
+    Before: q = QuantizeLinear (Concat (a, b), 0.1, 3)
+    After: c = Concat (a, b); q = QuantizeLinear (Max (c, c), 0.1, 3)
+    When it refuses: The operand is not known to be of floating point numbers.
+    Accuracy: Exact.
+    References: https://onnx.ai/onnx/operators/onnx__Max.html; OpenVINO 2026.4.1, measured
+    """
+    return _apart(node, build, "x")
+
+
+def _apart(node: NodeView, build: Builder, name: str) -> tuple[Value | None, ...]:
     x = node.need(0)
     if x.type_name not in _FLOATS:
         raise Refuse(f"the operand must be a float; its type is {x.type_name}")
     maker = x.producer
     if maker is not None and maker.op == "Max" and len(set(maker.inputs)) == 1:
-        return None  # it has one
+        raise Refuse("the operand must be read as it is; it is a Max of one tensor already")
     changes: dict[str, Any] = {name: build.Max(x, x)}
     return respell(node, build, **changes)
