@@ -1,11 +1,12 @@
 """Networks that are repaired, and those that are cut where the report proposes it.
 
-    python -m benchmarks.cuts FOLDER --target rknn2.3 trt8.6 [--files '*.onnx'] [--rows FILE]
-        [--verify engine] [--seconds S]
+    python -m benchmarks.cuts FOLDER --target rknn2.3 trt8.6 [--files 'yolo*.onnx' ...]
+        [--rows FILE] [--verify engine] [--seconds S]
 
 Each file of the folder is repaired for each target. Where something is left and the report names
 sizes, it is repaired with these; where it names a cut, the two commands that it prints are run as
-they are: the cut, and the repair of its front. A further run continues after the rows that are
+they are: the cut, and the repair of its front. What was proved of a file for one target is kept
+for its next, as `graphfix batch` does. A further run continues after the rows that are
 there, none begins after S seconds; writes ``results/detectors.md`` and ends with 1 where graphfix
 ended in a fault.
 """
@@ -16,20 +17,21 @@ import argparse
 import json
 import re
 import shlex
-import subprocess
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from benchmarks import RESULTS
+from benchmarks.children import Ended, call_in_child, graphfix_main
 from benchmarks.ended import code_with
-from benchmarks.speed.commands import graphfix
 
-_SECONDS = 900.0
+Main = Callable[[Sequence[str]], int]
+
+_SECONDS, _MEMORY = 900.0, 8 << 30
 # As `graphfix.rendering` prints a cut and what comes next.
 _PRINTED = re.compile(r"`graphfix (edit [^`]* --split [^`]*)`.*`graphfix (run [^`]*)`")
 _SIZES = re.compile(r"`(--shape [^`]*)` with your own sizes fixes what is open")
@@ -66,51 +68,71 @@ class Row:
     sizes: str = ""
 
 
-def measured(path: Path, target: str, verify: str = "auto") -> Row:
+@dataclass(frozen=True)
+class Commands:
+    """How commands of graphfix are run for one file.
+
+    Attributes:
+        main: graphfix's command line, see `benchmarks.children.graphfix_main`.
+        verify: What `run` is to verify by.
+        kept: A folder for what was proved of the file.
+    """
+
+    main: Main
+    verify: str
+    kept: Path
+
+    def ended(self, words: Sequence[str], folder: Path) -> Ended:
+        """Run a command in a child whose working folder this is."""
+        return call_in_child(
+            lambda: self.main(words), folder, timeout=_SECONDS, memory_bytes=_MEMORY
+        )
+
+    def repaired(self, words: Sequence[str], folder: Path) -> tuple[int, dict[str, Any], str]:
+        """Return the exit code of a run, and its report in JSON and in Markdown."""
+        reports = folder / "report.json", folder / "report.md"
+        more = ["--verify", self.verify, "--certificates", str(self.kept)]
+        # For the front too: without it a run ends with 1 where no engine was asked.
+        more += ["--trust-rules", "--force"]
+        for report in reports:
+            report.unlink(missing_ok=True)
+            more += ["--report", str(report)]
+        code = self.ended([*words, *more], folder).code
+        found, text = (
+            report.read_text(encoding="utf-8") if report.is_file() else "" for report in reports
+        )
+        said: dict[str, Any] = json.loads(found) if found else {}
+        return code, said, text
+
+
+def measured(path: Path, target: str, commands: Commands) -> Row:
     """Repair a file, and the front of it where that is proposed."""
     start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="cuts-") as made:
-        words = ["run", str(path), "--target", target, "-o", "out.onnx", "--verify", verify]
-        words.append("--trust-rules")
-        code, said, text = _repaired(words, Path(made))
+        words = ["run", str(path.resolve()), "--target", target, "-o", "out.onnx"]
+        code, said, text = commands.repaired(words, Path(made))
         named = _SIZES.search(text) if code == 1 else None
         if named is not None:
-            code, said, text = _repaired([*words, *shlex.split(named[1])], Path(made))
+            code, said, text = commands.repaired([*words, *shlex.split(named[1])], Path(made))
         row = Row(path.name, target, code, _verdict(said), left=_left(said), asked=_asked(said))
         row = replace(row, sizes="" if named is None else named[1])
         printed = _PRINTED.search(text)
         if code == 1 and printed is not None:
-            row = _cut(row, printed, verify, Path(made))
+            row = _cut(row, printed, commands, Path(made))
     return replace(row, seconds=round(time.monotonic() - start, 1))
 
 
-def _cut(row: Row, printed: re.Match[str], verify: str, folder: Path) -> Row:
+def _cut(row: Row, printed: re.Match[str], commands: Commands, folder: Path) -> Row:
     """Run the two commands that a report prints; return the row with what became of the front."""
     cut, again = (shlex.split(command) for command in printed.groups())
-    done = subprocess.run(graphfix(*cut), capture_output=True, check=False, cwd=folder)
-    row = replace(row, cut=cut[-1].partition("=")[0], front=done.returncode)
-    if done.returncode:
+    front = commands.ended(cut, folder).code
+    row = replace(row, cut=cut[-1].partition("=")[0], front=front)
+    if front:
         return replace(row, front_compared="not cut")
-    code, said, _ = _repaired([*again, "--verify", verify], folder)
+    code, said, _ = commands.repaired(again, folder)
     return replace(
         row, front=code, front_compared=_verdict(said), left=_left(said), asked=_asked(said)
     )
-
-
-def _repaired(words: list[str], folder: Path) -> tuple[int, dict[str, Any], str]:
-    """Return the exit code, and the report in JSON and in Markdown."""
-    page = folder / "report.md"
-    page.unlink(missing_ok=True)
-    line = graphfix(*words, "--force", "--json", "--report", str(page))
-    done = subprocess.run(
-        line, capture_output=True, text=True, check=False, timeout=_SECONDS, cwd=folder
-    )
-    try:
-        said: dict[str, Any] = json.loads(done.stdout)
-    except ValueError:
-        said = {}
-    text = page.read_text(encoding="utf-8") if page.is_file() else ""
-    return done.returncode, said, text
 
 
 def _verdict(said: dict[str, Any]) -> str:
@@ -193,7 +215,7 @@ def main(words: Iterable[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--target", required=True, nargs="+")
-    parser.add_argument("--files", default="*.onnx", metavar="PATTERN")
+    parser.add_argument("--files", nargs="+", default=["*.onnx"], metavar="PATTERN")
     parser.add_argument("--rows", type=Path, default=Path("cuts.jsonl"))
     parser.add_argument("--verify", default="auto", choices=("auto", "engine"))
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after these")
@@ -203,13 +225,16 @@ def main(words: Iterable[str] | None = None) -> int:
     until = time.monotonic() + given.seconds
     rows = read(given.rows)
     there = {(row.file, row.target) for row in rows}
-    files = sorted(given.folder.glob(given.files))
-    for path, target in [(path, target) for target in given.target for path in files]:
-        if (path.name, target) in there or time.monotonic() > until:
-            continue
-        rows.append(measured(path, target, given.verify))
-        with given.rows.open("a", encoding="utf-8") as book:
-            book.write(json.dumps(asdict(rows[-1])) + "\n")
+    main = graphfix_main()
+    for path in sorted({path for pattern in given.files for path in given.folder.glob(pattern)}):
+        with tempfile.TemporaryDirectory(prefix="proved-") as kept:
+            commands = Commands(main, given.verify, Path(kept))
+            for target in given.target:
+                if (path.name, target) in there or time.monotonic() > until:
+                    continue
+                rows.append(measured(path, target, commands))
+                with given.rows.open("a", encoding="utf-8") as book:
+                    book.write(json.dumps(asdict(rows[-1])) + "\n")
     given.output.write_text(page(rows, given.of), encoding="utf-8")
     return code_with(row.code for row in rows)
 
