@@ -19,6 +19,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 draws: Any = import_module("draws")
+maps: Any = import_module("maps")
 widening: Any = import_module("widening")
 
 Answers = Callable[[Sequence[Any]], list[list[Any]]]
@@ -212,7 +213,11 @@ def judged(original: str, result: str, engine: tuple[str, str] | None = None) ->
     steps = base == _STEPS
     is_half = _HALF_TYPE in types and engine is not None and engine[1] in _WITHOUT_HALF
     off = _session_of_rounded(described, alone=not steps) if engine else None
-    given = list(_references(best, plain, sizes, fits))
+    labels = maps.labels_lost(original, result) if result else {}
+    given = [
+        (feed, maps.columns(wanted, labels), maps.columns(own, labels))
+        for feed, wanted, own in _references(best, plain, sizes, fits)
+    ]
     noise = furthest(
         [
             [apart(a, b, steps=steps) for a, b in zip(flat(wanted), flat(own), strict=True)]
@@ -226,7 +231,7 @@ def judged(original: str, result: str, engine: tuple[str, str] | None = None) ->
     if off is not None:
         moved = [
             [apart(a, b, steps=steps) for a, b in zip(flat(wanted), flat(own), strict=True)]
-            for wanted, own in _moved(off, best, given)
+            for wanted, own in ((w, maps.columns(o, labels)) for w, o in _moved(off, best, given))
         ]
         of_rounding = furthest(moved) if moved else noise
         if steps:

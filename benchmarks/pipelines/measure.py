@@ -2,14 +2,15 @@
 
     python -m benchmarks.pipelines.measure FOLDER --target T [T ...] [--rows ROWS.tsv]
         [--environments ENVIRONMENTS] [--share P] [--kind K ...] [--exporter E ...] [--half H]
-        [--each N] [--seconds S] [-o PAGE.md]
+        [--each N] [--seconds S] [--consent] [-o PAGE.md]
 
 FOLDER is what `benchmarks.pipelines.generate` wrote. ROWS takes a row for each file and target; a
 further run continues after them. Files are taken in the order of a hash of their names, so that
 what is done is a sample of all; P is the share to do, N how many at most of each kind and exporter,
-of those that no row says onnxruntime cannot run. With ENVIRONMENTS the results for OpenVINO
-and onnxruntime 1.16 run in these engines. After S seconds no file is begun, and the
-page is of what is done (3). Ends with 1 where a run ended with 5 or by a signal.
+of those that no row says onnxruntime cannot run. With `--consent` what ended with 1 is run once
+more with `--allow-io-change`; these rows go next to ROWS (`ROWS-consent.tsv`). With ENVIRONMENTS
+the results for OpenVINO and onnxruntime 1.16 run in these engines. After S seconds no file is
+begun, and the page is of what is done (3). Ends with 1 where a run ended with 5 or by a signal.
 """
 
 from __future__ import annotations
@@ -50,12 +51,18 @@ def engine_of(target: str, environments: Path | None) -> tuple[str, ...]:
 
 
 def measured(
-    path: Path, name: str, target: str, patience: float, judge: Caller, engine: Sequence[str]
+    path: Path,
+    name: str,
+    target: str,
+    patience: float,
+    judge: Caller,
+    engine: Sequence[str],
+    options: Sequence[str] = (),
 ) -> Measured:
     """Repair a file and judge what was written."""
     with tempfile.TemporaryDirectory(prefix="measured-") as scratch:
         out, answer = Path(scratch) / "out.onnx", Path(scratch) / "answer.json"
-        row = run_file(path, name, target, (), patience, out=out)
+        row = run_file(path, name, target, options, patience, out=out)
         result = str(out) if row.code == _DONE and out.is_file() else ""
         why = judge.call([str(path), result, str(answer), *engine])
         said: dict[str, Any] = json.loads(answer.read_bytes()) if answer.is_file() else {}
@@ -84,6 +91,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--each", type=int, help="the first of each kind and exporter alone")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after these")
     parser.add_argument("--patience", type=float, default=300.0, help="seconds for one file")
+    parser.add_argument("--consent", action="store_true", help="what ended with 1, with consent")
     parser.add_argument("-o", "--output", type=Path, default=RESULTS / "pipelines.md")
     given = parser.parse_args(words)
     until = time.monotonic() + given.seconds
@@ -92,8 +100,14 @@ def main(words: Sequence[str]) -> int:
         (path.relative_to(root).as_posix() for path in root.glob("*/*/*.onnx")), key=drawn
     )
     rows = read_rows(given.rows)
+    allowed_at = given.rows.with_name(f"{given.rows.stem}-consent.tsv")
+    allowed = read_rows(allowed_at)
     first = _first_of_each(names, given.half, given.each, rows)
-    done = {row.key for row in rows}
+    into, kept, options = (
+        (allowed, allowed_at, ("--allow-io-change",)) if given.consent else (rows, given.rows, ())
+    )
+    done = {row.key for row in into}
+    left = {row.key for row in rows if row.runs and row.code == 1}
     stopped = False
     with Caller(Path(sys.executable), HERE / "judging.py", _JUDGE_SECONDS, _JUDGE_GIB) as judge:
         for name in names:
@@ -105,7 +119,8 @@ def main(words: Sequence[str]) -> int:
             if kind not in (given.kind or [kind]) or exporter not in (given.exporter or [exporter]):
                 continue
             for target in given.target:
-                if (target, name.removesuffix(".onnx")) in done:
+                key = target, name.removesuffix(".onnx")
+                if key in done or (given.consent and key not in left):
                     continue
                 stopped = stopped or time.monotonic() > until
                 if stopped:
@@ -117,16 +132,17 @@ def main(words: Sequence[str]) -> int:
                     given.patience,
                     judge,
                     engine_of(target, given.environments),
+                    options,
                 )
-                rows.append(row)
-                append_row(given.rows, row)
+                into.append(row)
+                append_row(kept, row)
                 shown = row.reason if row.half == "seen" else "(of the unseen half)"
                 print(
                     f"{row.code} {row.judged} {row.seconds:.1f} s {target} {name} {shown}",
                     flush=True,
                 )
-    given.output.write_text(page(rows, len(names)), encoding="utf-8")
-    faults = [row for row in rows if row.code == FAULT or row.code < 0]
+    given.output.write_text(page(rows, len(names), allowed), encoding="utf-8")
+    faults = [row for row in (*rows, *allowed) if row.code == FAULT or row.code < 0]
     for row in faults:
         print(
             f"{row.target} {row.kind}/{row.exporter}/{row.file}: exit {row.code}", file=sys.stderr

@@ -144,12 +144,13 @@ def reason_class(row: Measured) -> str:
     return f"exit {row.code}, {judged}{text}"[:_REASON].rstrip(", ")
 
 
-def page(rows: Sequence[Measured], made: int) -> str:
+def page(rows: Sequence[Measured], made: int, allowed: Sequence[Measured] = ()) -> str:
     """Return the page as Markdown.
 
     Args:
         rows: What is measured.
         made: How many files there are to measure.
+        allowed: What ended with 1, once more with ``--allow-io-change``.
     """
     targets = sorted({row.target for row in rows})
     files = {row.key[1] for row in rows}
@@ -181,12 +182,39 @@ def page(rows: Sequence[Measured], made: int) -> str:
     ]
     for title, of in (("kind", _kind), ("exporter", _exporter)):
         lines += _table(rows, targets, title, of)
+    lines += _with_consent(running, allowed)
     lines += ["## Why, in the seen half", "", "| target | files | why |", "|---|---|---|"]
     failed = [row for row in running if row.half == "seen" and not row.good]
     classes = Counter((row.target, reason_class(row)) for row in failed)
     for (target, why), count in classes.most_common(_MOST_CLASSES):
         lines.append(f"| {target} | {count} | {why.replace('|', chr(92) + '|')} |")
     return "\n".join(lines) + "\n"
+
+
+def _with_consent(running: Sequence[Measured], allowed: Sequence[Measured]) -> list[str]:
+    """Return the lines on files that need the consent which their report names."""
+    if not allowed:
+        return []
+    lines = [
+        "## With --allow-io-change",
+        "",
+        "Classifiers of scikit-learn end in maps from labels to scores, which no target but",
+        "onnxruntime has: the report names this consent, with which scores are columns.",
+        "`--consent` runs what ended with 1 once more with it, and holds the columns to the maps.",
+        "",
+        "| target | ended with 1 | of these run again | 0 and equal | of all, seen | unseen |",
+        "|---|---|---|---|---|---|",
+    ]
+    for target in sorted({row.target for row in allowed}):
+        again = {row.key: row for row in allowed if row.target == target}
+        of_it = [row for row in running if row.target == target]
+        left = [row for row in of_it if row.code == 1]
+        now = [again[row.key] if row.code == 1 and row.key in again else row for row in of_it]
+        tried = [again[row.key] for row in left if row.key in again]
+        counts = len(left), len(tried), sum(row.good for row in tried)
+        rates = (rate([row for row in now if row.half == half]) for half in ("seen", "unseen"))
+        lines.append(f"| {target} | {' | '.join((*map(str, counts), *rates))} |")
+    return [*lines, ""]
 
 
 def _kind(row: Measured) -> str:

@@ -79,7 +79,6 @@ def run_file(
         alone: Whether this process has no other children, after `adopt_orphans`: what the command
             leaves running is then waited for, and counted.
         out: Where the result is to be kept.
-        out: Where the result is to be kept.
     """
     with tempfile.TemporaryDirectory(prefix="pipelines-") as scratch:
         written = str(out or Path(scratch) / "out.onnx")

@@ -296,3 +296,30 @@ def test_the_judge_is_called_in_a_process_of_its_own(tmp_path: Path) -> None:
     with Caller(Path(sys.executable), HERE / "judging.py", 60.0, 4.0) as judge:
         assert judge.call([path, path, str(answer)]) == ""
     assert json.loads(answer.read_bytes())["status"] == "equal"
+
+
+def test_what_a_consent_changes_has_a_table_of_its_own() -> None:
+    left = msgspec.structs.replace(GOOD, code=1, judged="-")
+    other = msgspec.structs.replace(left, file="whisper", half="unseen")
+    text = page([left, other], 2, [msgspec.structs.replace(GOOD)])
+    assert "| trt8 | 2 | 1 | 1 | 1 of 1 (100%) | 0 of 1 (0%) |" in text.splitlines()
+    assert "--allow-io-change" not in page([left, other], 2)
+
+
+@pytest.mark.parametrize(
+    ("labels", "scores", "status"),
+    [
+        ("classlabels_int64s = [7, 3]", "Identity (x)", "equal"),
+        ('classlabels_strings = ["b", "a"]', "Identity (x)", "equal"),
+        ("classlabels_int64s = [7, 3]", "Gather <axis = 1> (x, order)", "different"),
+    ],
+)
+def test_maps_are_held_to_columns(tmp_path: Path, labels: str, scores: str, status: str) -> None:
+    head = '<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 1]> g (float[n, 2] x) => '
+    key = "int64" if "int64s" in labels else "string"
+    maps = f"(seq(map({key}, float)) y) {{ y = ai.onnx.ml.ZipMap <{labels}> (x) }}"
+    first = tmp_path / "a.onnx"
+    first.write_bytes(parser.parse_model(head + maps).SerializeToString())
+    columns = f"(float[n, 2] y) <int64[2] order = {{1, 0}}> {{ y = {scores} }}"
+    second = saved(tmp_path / "b.onnx", "(float[n, 2] x) => " + columns)
+    assert judging.judged(str(first), second)["status"] == status
