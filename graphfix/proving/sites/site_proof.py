@@ -104,6 +104,12 @@ def inconclusive(reason: str, samples: int = 0) -> Certificate:
     return Certificate(Verdict.INCONCLUSIVE, samples=samples, reason=reason)
 
 
+def _varies(value: Value) -> bool:
+    """Say whether a value holds more than one number, as zeros from an input of zeros do not."""
+    arrays = [array for _, array in leaves(value) if array is not None and array.size]
+    return any(bool((array != array.reshape(-1)[0]).any()) for array in arrays)
+
+
 class SiteProof:
     """Compares both sides of a site, loaded, on one sample after the other."""
 
@@ -157,6 +163,8 @@ class SiteProof:
         self._untried = ""
         self._first: Feed | None = None
         self._said_something: set[str] = set()
+        self._varied = False
+        self._set_aside = 0
         self._tried = SizesTried(case.before)
 
     def run(self, *, once: bool = False) -> Certificate:
@@ -206,6 +214,8 @@ class SiteProof:
         silent = [marked(name) for name in silent if name not in self._said_something]
         if silent:
             return inconclusive(f"{', '.join(silent)} is empty or NaN in every sample", self._taken)
+        if self._set_aside and not self._varied:
+            return inconclusive(self._moved_by_rounding(), self._taken)
         return self._measured(Verdict.EQUAL, self._untried)
 
     def _look_at_own(self, own: Feed) -> Certificate | None:
@@ -323,6 +333,9 @@ class SiteProof:
             if style not in _ODD:
                 self._first = self._first or feed
                 self._said_something |= self._saying(expected, style)
+                self._varied = self._varied or any(map(_varies, expected.values()))
+        elif style not in _ODD:
+            self._set_aside += 1
         return self._differs(feed, style) if self._judge.broken else None
 
     def _is_meant(self, feed: Feed, style: Style) -> bool:
@@ -331,12 +344,15 @@ class SiteProof:
 
     def _nothing(self, samples: Samples) -> Certificate:
         if self._judge.unstable:
-            return inconclusive(f"rounding alone changes the result: {self._judge.unstable_reason}")
+            return inconclusive(self._moved_by_rounding())
         error = samples.last_error
         text = error.message if error is not None else "every result is infinite or NaN"
         return inconclusive(
             f"the part before the repair does not run on any input that was tried: {text}"
         )
+
+    def _moved_by_rounding(self) -> str:
+        return f"rounding alone changes the result: {self._judge.unstable_reason}"
 
     def _saying(self, expected: dict[str, Value], style: Style) -> set[str]:
         """Return the outputs that say something."""
