@@ -16,7 +16,7 @@ import onnx
 from onnx import ModelProto
 from onnx.helper import tensor_dtype_to_np_dtype
 
-from graphfix.analysis.accuracy_level import at_level_0
+from graphfix.analysis.packed_products import by_formula
 from graphfix.analysis.saturation import unsaturated
 from graphfix.authoring.accounting import is_foreign
 from graphfix.authoring.declaring import Evaluate, Pass
@@ -338,7 +338,7 @@ def outputs_of(
 @lru_cache(maxsize=16)
 def _session(model: bytes) -> Any:
     """Open a model once that is run on input after input."""
-    return open_session(at_level_0(unsaturated(ModelProto.FromString(model))).SerializeToString())
+    return open_session(by_formula(unsaturated(ModelProto.FromString(model))).SerializeToString())
 
 
 @lru_cache(maxsize=16)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from graphfix.analysis.accuracy_level import level_changed
 from graphfix.analysis.example_sizes import example_sizes
 from graphfix.analysis.front import front_of
+from graphfix.analysis.packed_products import formula_said
 from graphfix.analysis.settled_by_sizes import settled_by_sizes
 from graphfix.analysis.switch import switch_of
 from graphfix.authoring.declaring import PREPARE
@@ -360,7 +360,7 @@ def _crashes(run: Run) -> Iterator[Specimen]:
 def _level(before: Original, attempt: Attempt) -> tuple[str, ...]:
     """Return what is to be said of a comparison in which no operand was rounded to 8 bits."""
     packs = any(node.domain == "com.microsoft" for node in nodes_of_model(before.proto))
-    said = level_changed([before.proto]) if packs and attempt.verification.samples else ""
+    said = formula_said([before.proto]) if packs and attempt.verification.samples else ""
     return (said,) if said else ()
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from onnx import GraphProto, ModelProto, numpy_helper
 
-from graphfix.analysis.accuracy_level import at_level_0
+from graphfix.analysis.packed_products import by_formula
 from graphfix.analysis.saturation import unsaturated
 from graphfix.errors import EngineFailed
 from graphfix.ir.protos import with_graph
@@ -68,7 +68,7 @@ def computed(model: ModelProto) -> dict[str, Array]:
 
 
 def _run(model: ModelProto) -> dict[str, Array]:
-    session = open_session(at_level_0(unsaturated(model)).SerializeToString())
+    session = open_session(by_formula(unsaturated(model)).SerializeToString())
     names = [output.name for output in model.graph.output]
     return {n: np.asarray(v) for n, v in zip(names, session.run(None, {}), strict=True)}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from onnx import ModelProto
 
-from graphfix.analysis.accuracy_level import at_level_0
+from graphfix.analysis.packed_products import by_formula
 from graphfix.edits.caches.decoding import TOKENS, Decoded, Interface
 from graphfix.edits.caches.static_form import StaticForm
 from graphfix.edits.caches.thin_weights import MOST, Thinned, thinned
@@ -32,7 +32,7 @@ def shown(subject: Subject, form: StaticForm, prefill: ModelProto | None) -> Sho
     """Decode with a model and with its static form."""
     text = f"decoding {TOKENS} tokens greedily gives the same tokens"
     text += ", after a prompt too" if prefill is not None else ""
-    protos = [at_level_0(each) for each in (subject.proto, form.proto, prefill) if each is not None]
+    protos = [by_formula(each) for each in (subject.proto, form.proto, prefill) if each is not None]
     made = thinned(protos) if weight_bytes(protos[0]) > MOST else Thinned(protos)
     del protos
     if made.count:

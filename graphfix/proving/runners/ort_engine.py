@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import onnx
 
-from graphfix.analysis.accuracy_level import at_level_0
+from graphfix.analysis.packed_products import by_formula
 from graphfix.analysis.saturation import unsaturated
 from graphfix.errors import EngineFailed
 from graphfix.ir.protos import all_graphs, all_nodes, copied, subgraphs_of
@@ -78,7 +78,7 @@ class OrtEngine:
         # A profile is read by nodes; what rewrites graphs moves transposes as well.
         as_it_is = optimised or bool(profile)
         run = unsaturated(model) if as_it_is else moving_one_axis(unsaturated(model))
-        wrapped = _with_casts(_without_body_shapes(at_level_0(run)))
+        wrapped = _with_casts(_without_body_shapes(by_formula(run)))
         self._renamed_inputs = wrapped.inputs
         self._renamed_outputs = wrapped.outputs
         try:

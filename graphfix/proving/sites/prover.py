@@ -16,7 +16,7 @@ from types import NoneType
 from msgspec import Struct, field
 from onnx import ModelProto
 
-from graphfix.analysis.accuracy_level import level_changed
+from graphfix.analysis.packed_products import formula_said
 from graphfix.authoring.evidence import Evidence
 from graphfix.errors import EngineFailed
 from graphfix.ir.protos import Functions, nodes_of_model
@@ -123,7 +123,7 @@ class _Wanted(Struct, frozen=True):
         # Packed products alone have a level, which are of this domain.
         sides = found.before, found.after
         packs = any(n.domain == "com.microsoft" for each in sides for n in nodes_of_model(each))
-        level = level_changed(sides) if packs else ""
+        level = formula_said(sides) if packs else ""
         return cls(_Case.of(found, accuracy), found.made_up, level)
 
     def says(self, proof: Certificate) -> Certificate:

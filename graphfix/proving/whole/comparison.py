@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
-from graphfix.analysis.accuracy_level import level_changed
+from graphfix.analysis.packed_products import formula_said
 from graphfix.engines.engine import Engine
 from graphfix.errors import EngineFailed, NoDevice
 from graphfix.ir.storage.weights import dtype_of
@@ -326,7 +326,7 @@ class Comparison:
         if self._other_kernels:
             text += self._leeway()
         models = (self._task.before.proto, self._task.after.proto)
-        level = level_changed(models[:1] if self._other_kernels else models)
+        level = formula_said(models[:1] if self._other_kernels else models)
         return "; ".join([text, *filter(None, [level]), *self._interface.notes])
 
     def _leeway(self) -> str:

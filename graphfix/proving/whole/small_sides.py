@@ -13,7 +13,7 @@ import numpy as np
 from msgspec import Struct
 from onnx import ModelProto
 
-from graphfix.analysis.accuracy_level import at_level_0
+from graphfix.analysis.packed_products import by_formula
 from graphfix.analysis.saturation import unsaturated
 from graphfix.errors import EngineFailed
 from graphfix.proving.values.files import received_values, send_values
@@ -85,7 +85,7 @@ def at_small_sides(
         with tempfile.TemporaryDirectory(prefix="graphfix-") as text:
             folder = Path(text)
             for name, model in (("before", before), ("after", after)):
-                (folder / name).write_bytes(at_level_0(unsaturated(model)).SerializeToString())
+                (folder / name).write_bytes(by_formula(unsaturated(model)).SerializeToString())
             send_values(folder / "feeds.json", [made for _, made in cases])
             try:
                 answer = ask(_TASK, folder, None, Limits(_SECONDS), Ran, child=_child())

@@ -9,7 +9,7 @@ import onnx
 import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
-from graphfix.analysis.accuracy_level import at_level_0, level_changed
+from graphfix.analysis.packed_products import by_formula, formula_said
 from graphfix.cli import main
 from graphfix.proving.runners.ort_engine import OrtEngine
 
@@ -65,15 +65,15 @@ def test_what_runs_is_the_formula() -> None:
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
 def test_other_levels_keep_the_operand(level: int) -> None:
     model, _ = packed_model(level)
-    assert at_level_0(model) is model
-    assert level_changed([model]) == ""
+    assert by_formula(model) is model
+    assert formula_said([model]) == ""
 
 
 def test_subgraphs_and_functions_are_seen() -> None:
     model, _ = packed_model(4, guarded=True)
-    text = at_level_0(model).SerializeToString()
-    assert level_changed([ModelProto.FromString(text)]) == ""
-    assert level_changed([model]) == SAID
+    text = by_formula(model).SerializeToString()
+    assert formula_said([ModelProto.FromString(text)]) == ""
+    assert formula_said([model]) == SAID
 
 
 @pytest.mark.parametrize("guarded", [False, True])
@@ -106,3 +106,40 @@ def test_a_target_that_takes_it_keeps_the_level(
     capsys.readouterr()
     (node,) = onnx.ModelProto.FromString(out.read_bytes()).graph.node
     assert [a.i for a in node.attribute if a.name == "accuracy_level"] == [4]
+
+
+@pytest.mark.parametrize("columns", [COLUMNS, 5 * BLOCK])
+@pytest.mark.parametrize("stored", [True, False])
+def test_zero_points_next_to_an_order_of_the_columns_count(columns: int, stored: bool) -> None:
+    rng = np.random.default_rng(5)
+    blocks = columns // BLOCK
+    data = rng.integers(0, 256, (ROWS, blocks, BLOCK // 2), np.uint8)
+    scales = rng.uniform(0.01, 0.1, (ROWS, blocks)).astype(np.float32)
+    zeros = rng.integers(0, 16, (ROWS, blocks + blocks % 2), np.uint8)
+    order = rng.permutation(np.arange(columns) // BLOCK).astype(np.int32)
+    packed = zeros[:, ::2] | (zeros[:, 1::2] << 4)
+    how: dict[str, Any] = {"K": columns, "N": ROWS, "bits": 4, "block_size": BLOCK}
+    node = helper.make_node(
+        "MatMulNBits", ["x", "w", "s", "z", "g"], ["y"], domain="com.microsoft", **how
+    )
+    given = [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["rows", columns])]
+    arrays = {"w": data, "s": scales, "g": order, "z": packed.reshape(-1)}
+    if not stored:
+        kind = helper.make_tensor_value_info("z", TensorProto.UINT8, [packed.size])
+        given.append(kind)
+    weights = [numpy_helper.from_array(a, n) for n, a in arrays.items() if stored or n != "z"]
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, ["rows", ROWS])
+    graph = helper.make_graph([node], "g", given, [y], weights)
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=8)
+    numbers = np.stack([data & 15, data >> 4], -1).reshape(ROWS, columns).astype(np.float32)
+    matrix = (numbers - zeros[:, order]) * scales[:, order]
+    x = rng.standard_normal((3, columns)).astype(np.float32)
+    feed: dict[str, Any] = {"x": x} if stored else {"x": x, "z": packed.reshape(-1)}
+    found = OrtEngine(model, "").run(feed)["y"]
+    np.testing.assert_allclose(np.asarray(found), x @ matrix.T, rtol=1e-4, atol=1e-4)
+    assert len(model.graph.node) == 1
+    assert formula_said([model]) == (
+        "compared with zero points in floats: onnxruntime leaves out others next to g_idx"
+    )
+    assert formula_said([by_formula(model)]) == ""
