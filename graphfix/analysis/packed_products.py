@@ -7,7 +7,7 @@ of the operand (microsoft/onnxruntime docs/ContribOperators.md, com.microsoft.Ma
 onnxruntime/contrib_ops/cpu/quantization/matmul_nbits.cc).
 
 Where the columns of MatMulNBits have an order of their own (g_idx), its kernel reads zero points of
-4 bits and goes on with 8 (matmul_nbits_impl.cc, Dequantize4BitsKernelReOrder; asked of 1.18.1 to
+4 bits and continues with 8 (matmul_nbits_impl.cc, Dequantize4BitsKernelReOrder; asked of 1.18.1 to
 1.32.0). With zero points in floats it computes; the copy has these.
 """
 
@@ -37,7 +37,8 @@ def by_formula(model: ModelProto) -> ModelProto:
     copy = copied(model)
     for _, attribute in _rounding(copy):
         attribute.i = 0
-    for graph in reversed([*all_graphs(copy.graph)] if ordered else []):  # bodies are copied last
+    # Subgraphs before their nodes, which are copied.
+    for graph in reversed([*all_graphs(copy.graph)] if ordered else []):
         nodes = [each for node in graph.node for each in _with_floats(node, ordered)]
         del graph.node[:]
         graph.node.extend(nodes)

@@ -2,7 +2,7 @@
 
 What it does: Unpacks the zero points of com.microsoft::MatMulNBits, two in a byte, into numbers of
     the type of the other operand; the weights keep their 4 bits.
-Why engines need it: Next to g_idx onnxruntime reads zero points in bytes, and goes on with 8 for
+Why engines need it: Next to g_idx onnxruntime reads zero points in bytes, and continues with 8 for
     each; it computes with those in floats. GPTQ with act-order writes both.
 Before: y = com.microsoft.MatMulNBits <bits = 4, ...> (x, b, scales, uint8 zero_points, g_idx)
 After: y = com.microsoft.MatMulNBits <bits = 4, ...> (x, b, scales, float zero_points, g_idx)
