@@ -12,11 +12,12 @@ Before:
     p = Concat (h, w)
 After: p = constant {32, 32}
 When it refuses: Random operators, Dropout, quantisation operators (but a QuantizeLinear that only
-    Casts read), control flow, sequences, strings; a result above `size_limit` bytes that is bigger
-    than the constants it is made of, and whatever would make the file as a whole grow by more than
-    that and a sixteenth; an output of the graph or of a body; a division by zero; before opset 9,
-    integers in functions and IR 3 models, where only a Constant node could hold them and it takes
-    floats alone. An initializer that the caller may override is not a constant.
+    Casts read), control flow, sequences, strings; what a Loop begins with and has no elements; a
+    result above `size_limit` bytes that is bigger than the constants it is made of, and whatever
+    would make the file as a whole grow by more than that and a sixteenth; an output of the graph or
+    of a body; a division by zero; before opset 9, integers in functions and IR 3 models, where only
+    a Constant node could hold them and it takes floats alone. An initializer that the caller may
+    override is not a constant.
 Accuracy: Exact. Integer, comparison and data movement operators are computed by numpy bit for bit;
     all others by onnxruntime with optimisations off, as it would compute them at run time.
 References: https://onnx.ai/onnx/operators/ (each operator's page) onnx/onnx-tensorrt,
@@ -154,9 +155,23 @@ class _Fold(Struct):
         self._folded.clear()
 
     def _offer(self, view: NodeView) -> None:
+        if self._begins_a_loop(view):
+            return
         if all(self._fits(view.graph, tensor) for tensor in view.node.outputs):
             self._known.append(view)
             self._folded.add(id(view.node))
+
+    def _begins_a_loop(self, view: NodeView) -> bool:
+        """Say whether a Loop begins with a ConstantOfShape without elements.
+
+        Nothing is computed, and engines that read such constants as scalars need the shape.
+        """
+        result = view.output(0)
+        if view.op != "ConstantOfShape" or result is None:
+            return False
+        known = self.knowledge.full(result)
+        empty = known is not None and not known.size
+        return empty and any(reader.op == "Loop" for reader in result.consumers)
 
     def _as_nodes(self, graph: Graph) -> bool:
         return isinstance(graph.root, Function) or self.editor.model.ir_version < 4

@@ -15,18 +15,9 @@ References: https://onnx.ai/onnx/operators/onnx__Loop.html; src/frontends/onnx/f
     loop.cpp:310 of OpenVINO 2026.4.1, as its refusal says
 """
 
-from graphfix.authoring import (
-    Builder,
-    Graph,
-    NodeView,
-    Refuse,
-    Value,
-    Values,
-    copy_constants,
-    copy_nodes,
-    rewrite,
-    value_of,
-)
+from graphfix.authoring import Builder, Graph, NodeView, Refuse, Value, rewrite
+
+from ._rewriting import written_again
 
 
 @rewrite(
@@ -42,19 +33,4 @@ def passed_values_named(node: NodeView, build: Builder) -> tuple[Value | None, .
     made = {id(tensor) for inner in body.nodes for tensor in inner.outputs}
     if all(id(tensor) in made for tensor in body.outputs):
         raise Refuse("the body must output what it does not compute; it computes all")
-    for tensor in body.inputs:
-        if tensor.opaque is not None or not tensor.elem_type:
-            raise Refuse(f"{tensor.name} of the body must be a tensor of a known type; it is not")
-
-    def make(inner: Builder, *given: Value) -> list[Value]:
-        values: Values = {}
-        copy_constants(inner, body, values)
-        values |= {id(tensor): value for tensor, value in zip(body.inputs, given, strict=True)}
-        copy_nodes(inner, body.nodes, values)
-        # What is not computed in the body gets an Identity there.
-        return [value_of(tensor, values) for tensor in body.outputs]
-
-    inputs = [(tensor.name, tensor.elem_type, tensor.shape) for tensor in body.inputs]
-    attributes = {name: node.attr(name) for name in node.attributes if name != "body"}
-    written = build.body(inputs, make)
-    return build.multi(node.op, *node.inputs, outputs=len(node.outputs), **attributes, body=written)
+    return written_again(node, build, node.inputs)

@@ -1,7 +1,8 @@
-"""OpenVINO: constants without elements, which it reads as vectors.
+"""OpenVINO: constants without elements, which it reads as vectors, or as scalars.
 
 What is computed of them alone by operators that follow the shape of their input is a vector then,
-too. Where that is what a branch of an If gives, the branches seem to differ in rank.
+too. Where that is what a branch of an If gives, the branches seem to differ in rank; a body of Loop
+that appends to it cannot be read.
 """
 
 from __future__ import annotations
@@ -76,3 +77,19 @@ def branch_of_an_empty_constant(node: NodeView, target: Target) -> Answer:
 def branches_of_empty_constants(node: NodeView, target: Target) -> Answer:
     """OpenVINO returns one 0 where both branches of If return empty constants."""
     return any(is_read_as_vector(one) and is_read_as_vector(two) for one, two in _branches(node))
+
+
+@rule(
+    "Loop",
+    feature="form:Loop.empty-constant",
+    versions="openvino2026.4..",
+    severity=REJECT,
+    text="Accessing out-of-range dimension",
+    source="shape_util.cpp:66 (2026.4.1), as its refusal says where the body appends to it; where "
+    "it computes each element the result is a number; measured of float and int64, rank 1 to 3: "
+    "ConstantOfShape, Expand and Slice in place of the constant are right",
+)
+def state_of_an_empty_constant(node: NodeView, target: Target) -> Answer:
+    """OpenVINO reads an empty constant that Loop begins with as a scalar."""
+    states = [state for state in node.inputs[2:] if state is not None]
+    return any(is_read_as_vector(state) for state in states)
