@@ -71,8 +71,8 @@ def _unread(model: ModelProto) -> set[str]:
     """Return the zero points in bytes that onnxruntime does not read, of functions none."""
     nodes = (node for graph in all_graphs(model.graph) for node in graph.node)
     named = {node.input[_ZEROS] for node in nodes if _is_ordered(node)}
-    types = _types(model) if named else {}
-    return {name for name in named if types.get(name) == TensorProto.UINT8}
+    types = _types(model) if named else None
+    return {name for name in named if types and types.get(name) == TensorProto.UINT8}
 
 
 def _types(model: ModelProto) -> Mapping[str, int]:
