@@ -126,6 +126,26 @@ def _blocks(scale: Value, data: Value) -> Answer:
     )
 
 
+@rule(
+    _OPS,
+    feature="attr:{op}.block_size",
+    versions="trt10.0..",
+    severity=WRONG,
+    source="onnxOpImporters.cpp, QuantDequantLinearHelper (onnx-tensorrt 0137504e): block_size is "
+    "not read, the sizes of the data are divided by those of the scales",
+)
+def blocks_of_another_size(node: NodeView, target: Target) -> Answer:
+    """TensorRT makes blocks of {op} equally large where the last one is not full."""
+    scale, block = node.input(1), int(node.attr("block_size", 0))
+    if not block or scale is None:
+        return None
+    axis = int(node.attr("axis", 1))
+    size, count = node.need(0).dim(axis), scale.dim(axis)
+    if size is None or not count or count == 1:
+        return None
+    return size % count == 0 and size // count != block
+
+
 _WANTED = frozenset({"int8", "int4", "float8e4m3fn"})
 
 
