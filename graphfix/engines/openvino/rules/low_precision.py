@@ -52,12 +52,12 @@ def quantized_twice_after_concat(node: NodeView, target: Target) -> Answer:
     parts = [part.dim(axis) for part in joined.inputs if part is not None]
     if len(parts) == 1 or all(size == 1 for size in parts):
         return None
-    back = _reader_of(node)
+    back = reader_of(node)
     if back is None or back.op != "DequantizeLinear" or not _is_shifted(back.input(2)):
         return None
-    following = _reader_of(back)
+    following = reader_of(back)
     while following is not None and _scales_by_positives(following):
-        following = _reader_of(following)
+        following = reader_of(following)
     return following is not None and following.op == _QUANTIZE
 
 
@@ -66,17 +66,17 @@ def _scales_by_positives(node: NodeView) -> bool:
     if node.op == "BatchNormalization":
         return not _has_negatives(node.need(1))
     factors = node.inputs[1:] if node.op in ("Div", "Sub") else node.inputs
-    if node.op in _BY_A_CONSTANT and any(one and _number(one) is not None for one in factors):
+    if node.op in _BY_A_CONSTANT and any(one and number_of(one) is not None for one in factors):
         return node.op in ("Add", "Sub") or not any(_has_negatives(one) for one in factors)
     return node.op in _JOINED
 
 
 def _has_negatives(value: Value | None) -> bool:
-    known = None if value is None else _number(value)
+    known = None if value is None else number_of(value)
     return holds_negatives(value) or (known is not None and bool((known < 0).any()))
 
 
-def _number(value: Value) -> Array | None:
+def number_of(value: Value) -> Array | None:
     """Return a constant, or what a DequantizeLinear of a constant has the signs of."""
     known, maker = value.array(), value.producer
     if known is not None or maker is None or maker.op != "DequantizeLinear":
@@ -143,18 +143,18 @@ def _dequantizers(value: Value) -> Iterator[NodeView]:
 
 def _is_quantized(node: NodeView) -> bool:
     """Say whether a convolution is fused with what quantizes its result to bytes."""
-    following = _reader_of(node)
+    following = reader_of(node)
     while following is not None and following.op != _QUANTIZE:
         given = [one for one in following.inputs if one is not None]
         scaled = following.op in _BY_A_CONSTANT and any(one.array() is not None for one in given)
         gated = following.op == "Mul" and len(given) == len(set(given)) and _is_gate(following)
         fused = scaled or gated or following.op in _FUSED
-        following = _reader_of(following) if fused else None
+        following = reader_of(following) if fused else None
     zero = None if following is None else following.input(2)
     return following is not None and (zero is None or zero.type_name in _BYTES)
 
 
-def _reader_of(node: NodeView) -> NodeView | None:
+def reader_of(node: NodeView) -> NodeView | None:
     """Return what alone reads the result of a node, a product with its own Sigmoid as one node."""
     result = node.output(0)
     if result is None or result.is_graph_output:
