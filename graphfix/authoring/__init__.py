@@ -64,6 +64,7 @@ from graphfix.authoring.label_numbers import label_output as label_output
 from graphfix.authoring.label_numbers import stacked_output as stacked_output
 from graphfix.authoring.namesakes import namesakes as namesakes
 from graphfix.authoring.namesakes import outer_namesake as outer_namesake
+from graphfix.authoring.nan_of_scales import dequantizer_of as dequantizer_of
 from graphfix.authoring.nan_of_scales import least_for_nan as least_for_nan
 from graphfix.authoring.nan_of_scales import may_be_nan as may_be_nan
 from graphfix.authoring.outer_scopes import reads_of_outer_scopes as reads_of_outer_scopes
