@@ -1,4 +1,4 @@
-"""OpenVINO: how many operators of single elements it fuses with what they follow."""
+"""OpenVINO: operators of single elements that it fuses with what they follow."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 
 from graphfix.engines.openvino.rules.low_precision import number_of, reader_of
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import REJECT, Answer, rule
-from graphfix.ir.views import Array, NodeView
+from graphfix.engines.rule import REJECT, WRONG, Answer, rule
+from graphfix.ir.views import Array, NodeView, Value
 
 _MOST = 32
 _ONE = np.ones((), np.float32)
@@ -85,3 +85,54 @@ def _scaled(factor: Array, node: NodeView) -> Array:
     with np.errstate(all="ignore"):
         own = numbers.astype(np.float32).reshape(())
         return np.asarray(factor * (1 / own if node.op == "Div" else own), np.float32)
+
+
+_RANK = 3
+_STEPS = ("Cast", "DequantizeLinear", "Identity", "QuantizeLinear")
+
+
+@rule(
+    (
+        *("ReduceL1", "ReduceL2", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd"),
+        *("ReduceSum", "ReduceSumSquare"),
+    ),
+    feature="form:{op}.fused-channels",
+    versions="openvino2026.4..",
+    severity=WRONG,
+    source="measured on 2026.4.1, of factors and terms of Add, Sub, Mul and Div, slopes of PRelu "
+    "and scales, with Relu, Sigmoid and quantization to 8 bits in between: right of rank 2, 4 and "
+    "5, of scalars, of constants along other axes, of computed operands, and past Exp and Max",
+)
+def channels_after_a_reduction(node: NodeView, target: Target) -> Answer:
+    """OpenVINO applies constants along axis 1 of what {op} reduces along another axis."""
+    x, given = node.need(0), node.input(1)
+    if x.rank != _RANK or x.dim(1) == 1:
+        return None
+    known = None if given is None else given.array()
+    axes = node.attr("axes") or () if known is None else known.ravel()
+    reduced = {int(axis) % _RANK for axis in axes}
+    if not reduced or 1 in reduced:
+        return None
+    # Counted from the end, as operands broadcast.
+    kept = bool(node.attr("keepdims", 1))
+    place = 2 - (2 in reduced and not kept)
+    following = reader_of(node)
+    while following is not None and not following.domain:
+        if following.op in ("DequantizeLinear", "QuantizeLinear"):
+            if following.need(1).rank != 0 and following.need(1).dim(0) != 1:
+                return True
+        elif following.op in (*_SCALES, *_SHIFTS, "PRelu") and _is_fused(following):
+            if any(_varies(one, place) for one in following.inputs if one is not None):
+                return True
+        elif following.op not in (*_FUSED, *_STEPS):
+            return None
+        following = reader_of(following)
+    return None
+
+
+def _varies(value: Value, place: int) -> bool:
+    """Say whether a constant varies along one axis, counted from the end, and along no other."""
+    if number_of(value) is None:
+        return False
+    long = [at for at, size in enumerate(reversed(value.static_shape or ()), 1) if size != 1]
+    return long == [place]
