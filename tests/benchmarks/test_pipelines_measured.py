@@ -12,7 +12,7 @@ import onnx
 import pytest
 from onnx import numpy_helper, parser
 
-from benchmarks.pipelines import judging, measure
+from benchmarks.pipelines import judging, measure, off_weights
 from benchmarks.pipelines.callers import Caller
 from benchmarks.pipelines.catalogue import HERE
 from benchmarks.pipelines.draws import drawn, feeds, running_sizes, session_of, size_of
@@ -240,7 +240,7 @@ def test_weights_that_are_sizes_are_not_rounded(tmp_path: Path) -> None:
     path = saved(tmp_path / "a.onnx", text)
     described = Path(path).read_bytes()
     stored = {
-        t.name: t for t in onnx.load_from_string(judging.rounded(described)).graph.initializer
+        t.name: t for t in onnx.load_from_string(off_weights.rounded(described)).graph.initializer
     }
     assert numpy_helper.to_array(stored["f"]).tolist() == [1, 1, 2, 2]
     assert abs(float(numpy_helper.to_array(stored["w"])) / 3 - 1) == pytest.approx(1e-6, rel=0.2)
@@ -323,3 +323,17 @@ def test_maps_are_held_to_columns(tmp_path: Path, labels: str, scores: str, stat
     columns = f"(float[n, 2] y) <int64[2] order = {{1, 0}}> {{ y = {scores} }}"
     second = saved(tmp_path / "b.onnx", "(float[n, 2] x) => " + columns)
     assert judging.judged(str(first), second)["status"] == status
+
+
+def test_float8_is_held_to_what_runs_without_optimizations(tmp_path: Path) -> None:
+    # onnxruntime's optimizations leave out a Relu before QuantizeLinear to float8.
+    head = '<ir_version: 9, opset_import: ["" : 19]> g (float[n] x) => (float[n] y) '
+    quantized = "q = QuantizeLinear (r, s, z) y = DequantizeLinear (q, s, z) }"
+    parts = {"a": "r = Relu (x)", "b": "o = Relu (x) r = Relu (o)", "c": "r = Identity (x)"}
+    paths: dict[str, str] = {}
+    for name, first in parts.items():
+        text = f"<float s = {{0.5}}, float8e4m3fn z = {{0}}> {{ {first} {quantized}"
+        (tmp_path / f"{name}.onnx").write_bytes(parser.parse_model(head + text).SerializeToString())
+        paths[name] = str(tmp_path / f"{name}.onnx")
+    assert judging.judged(paths["a"], paths["b"])["status"] == "equal"
+    assert judging.judged(paths["a"], paths["c"])["status"] == "different"

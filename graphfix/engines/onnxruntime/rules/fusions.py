@@ -64,6 +64,26 @@ def _axes(node: NodeView) -> list[int] | None:
 
 
 @rule(
+    "LayerNormalization",
+    feature="form:LayerNormalization.no-bias",
+    versions="ort-1.15..ort-1.18",
+    severity=REJECT,
+    text="Assertion '__n < this->size()' failed",
+    source="attention_fusion.cc reads the bias of each that two to six nodes read; measured on "
+    "1.15.1, 1.16.3, 1.17.3 and 1.18.1, where it ends the process; 1.19.2 and 1.20.1 do not",
+)
+def normalization_without_bias(node: NodeView, target: Target) -> Answer:
+    """ONNX Runtime ends where a LayerNormalization without bias is read more than once."""
+    return node.input(2) is None and _reads(node.output(0)) > 1
+
+
+def _reads(value: Value | None) -> int:
+    """Count what reads a value once transposes have gone down into their readers."""
+    readers = () if value is None else value.consumers
+    return sum(_reads(each.output(0)) if each.op == "Transpose" else 1 for each in readers)
+
+
+@rule(
     "ReduceMean",
     feature=_MEAN,
     versions="ort",
@@ -217,7 +237,7 @@ def clipped_input_that_is_quantized(node: NodeView, target: Target) -> Answer:
     )
     if scale is None or zero is None or low is None or high is None:
         return None
-    if any(array.size != 1 for array in (scale, zero, low, high)):
+    if any(array.size != 1 for array in (scale, zero, low, high)) or zero.dtype.kind not in "iu":
         return None
     ends, step = np.iinfo(zero.dtype), float(scale.item())
     first, last = ((int(end) - int(zero.item())) * step for end in (ends.min, ends.max))
