@@ -256,8 +256,8 @@ def judged(original: str, result: str, engine: tuple[str, str] | None = None) ->
     except Exception as error:
         return {**answer, "status": "does not run", "reason": _short(error)}
     status, share, reason = _held(given, found, noise, base, steps=steps)
-    if status == "different" and engine is None:  # what its optimizations round is the judge's own
-        again = _plainly(result, given)
+    if status == "different":  # what onnxruntime's optimizations round is its own
+        again = found if engine else _plainly(result, given)
         if again is not None:
             unoptimized = [(feed, own, own) for feed, _, own in given]
             tried = _held(unoptimized, again, noise, base, steps=steps)

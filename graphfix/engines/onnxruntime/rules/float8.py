@@ -7,13 +7,18 @@ from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.ir.views import NodeView
 
 _TYPES = ("float8e4m3fn", "float8e5m2")
-# What is run as it is where it reads such a tensor: asked in 1.16.3, 1.30.0 and 1.31.1, with what
-# follows quantized again and not.
+# What is run as it is where it reads such a tensor, with what follows quantized again and not; a
+# transpose behind others goes up through them to it.
 _LEFT_ALONE = frozenset(
+    {"Conv", "Gemm", "InstanceNormalization", "LayerNormalization", "QuantizeLinear"}
+)
+
+# Before a QuantizeLinear these are moved behind it, QDQPropagationTransformer: what they move then
+# is float8.
+_MOVING = frozenset(
     {
-        *("Abs", "Conv", "Div", "Erf", "Exp", "Gemm", "HardSigmoid", "Identity"),
-        *("InstanceNormalization", "LayerNormalization", "LogSoftmax", "Max", "Pad"),
-        *("QuantizeLinear", "ReduceMean", "ReduceSum", "Sub", "Tanh"),
+        *("Expand", "Flatten", "Gather", "MaxPool", "Reshape", "Slice", "Split", "Squeeze"),
+        *("Transpose", "Unsqueeze"),
     }
 )
 
@@ -33,7 +38,10 @@ def float8_of_activations(node: NodeView, target: Target) -> Answer:
     kind = data.type_name
     if kind not in _TYPES or result is None or data.array() is not None:
         return None
+    quantizer = data.producer
+    moved = None if quantizer is None else quantizer.need(0).producer
     joined = any(reader.op not in _LEFT_ALONE for reader in result.consumers)
+    joined = joined or (moved is not None and moved.op in _MOVING)
     return joined and Yes(feature=f"dtype:{kind}", text=f"Type 'tensor({kind})' of input parameter")
 
 
