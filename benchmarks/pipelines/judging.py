@@ -214,7 +214,7 @@ def judged(original: str, result: str, engine: tuple[str, str] | None = None) ->
     steps = base == _STEPS
     is_half = _HALF_TYPE in types and engine is not None and engine[1] in _WITHOUT_HALF
     off = _session_of_rounded(described, alone=not steps, optimized=optimized) if engine else None
-    labels = maps.labels_lost(original, result) if result else {}
+    labels: dict[int, list[Any]] = maps.labels_lost(original, result) if result else {}
     given = [
         (feed, maps.columns(wanted, labels), maps.columns(own, labels))
         for feed, wanted, own in _references(best, plain, sizes, fits)

@@ -2,7 +2,7 @@
 
 What it does: Adds a bias of -0.0, as long as the scale.
 Why engines need it: onnxruntime from 1.15 to 1.18 ends its process where a LayerNormalization
-    without bias is read more than once: it looks for an attention behind it, and reads its bias.
+    without bias is read more than once: it looks for an attention after it, and reads its bias.
 Before: y = LayerNormalization (x, scale)
 After: y = LayerNormalization (x, scale, bias = [-0.0, ...])
 When it refuses: There is a bias, or the shape or the dtype of the scale is not known.

@@ -8,12 +8,12 @@ from graphfix.ir.views import NodeView
 
 _TYPES = ("float8e4m3fn", "float8e5m2")
 # What is run as it is where it reads such a tensor, with what follows quantized again and not; a
-# transpose behind others goes up through them to it.
+# transpose after others goes up through them to it.
 _LEFT_ALONE = frozenset(
     {"Conv", "Gemm", "InstanceNormalization", "LayerNormalization", "QuantizeLinear"}
 )
 
-# Before a QuantizeLinear these are moved behind it, QDQPropagationTransformer: what they move then
+# Before a QuantizeLinear these are moved past it, QDQPropagationTransformer: what they move then
 # is float8.
 _MOVING = frozenset(
     {
