@@ -30,6 +30,7 @@ LOOKED_INTO = frozenset(
         "patchtsmixer",
         "poolformerv2_s12",
         "segformer",
+        "random-forest-labels",
         "sew-d",
         "speech_to_text",
         "ssdlite320_mobilenet_v3_large",

@@ -201,6 +201,7 @@ def _with_consent(running: Sequence[Measured], allowed: Sequence[Measured]) -> l
         "Classifiers of scikit-learn end in maps from labels to scores, which no target but",
         "onnxruntime has: the report names this consent, with which scores are columns.",
         "`--consent` runs what ended with 1 once more with it, and holds the columns to the maps.",
+        "Numbers that stand for texts of labels are not held to these, and not counted as equal.",
         "",
         "| target | ended with 1 | of these run again | 0 and equal | of all, seen | unseen |",
         "|---|---|---|---|---|---|",
