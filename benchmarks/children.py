@@ -19,6 +19,8 @@ from pathlib import Path
 from pkgutil import walk_packages
 from typing import NoReturn
 
+Main = Callable[[Sequence[str]], int]
+
 _POLL_SECONDS = 0.005
 _RAISED = 70  # EX_SOFTWARE: the call raised, so graphfix's own handling of faults failed
 
@@ -111,12 +113,12 @@ def _be_child(
         os._exit(code & 0xFF)
 
 
-def graphfix_main() -> Callable[[Sequence[str]], int]:
+def graphfix_main() -> Main:
     """Return graphfix's command line, with all of its modules imported once for all children."""
     package = import_module("graphfix")
     for module in walk_packages(package.__path__, "graphfix."):
         program = module.name.startswith("graphfix.engines.") and module.name.endswith("program")
         if not (program or module.name.endswith("__main__")):  # those run in an engine's own Python
             import_module(module.name)
-    main: Callable[[Sequence[str]], int] = import_module("graphfix.cli").main
+    main: Main = import_module("graphfix.cli").main
     return main

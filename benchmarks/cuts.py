@@ -20,16 +20,14 @@ import shlex
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from benchmarks import RESULTS
-from benchmarks.children import Ended, call_in_child, graphfix_main
+from benchmarks.children import Ended, Main, call_in_child, graphfix_main
 from benchmarks.ended import code_with
-
-Main = Callable[[Sequence[str]], int]
 
 _SECONDS, _MEMORY = 900.0, 8 << 30
 # As `graphfix.rendering` prints a cut and what comes next.
@@ -225,10 +223,10 @@ def main(words: Iterable[str] | None = None) -> int:
     until = time.monotonic() + given.seconds
     rows = read(given.rows)
     there = {(row.file, row.target) for row in rows}
-    main = graphfix_main()
+    command = graphfix_main()
     for path in sorted({path for pattern in given.files for path in given.folder.glob(pattern)}):
         with tempfile.TemporaryDirectory(prefix="proved-") as kept:
-            commands = Commands(main, given.verify, Path(kept))
+            commands = Commands(command, given.verify, Path(kept))
             for target in given.target:
                 if (path.name, target) in there or time.monotonic() > until:
                     continue

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from benchmarks.children import call_in_child
+from benchmarks.children import Main, call_in_child
 from benchmarks.corpus.row import BLOCKING, Job, run_job
 from benchmarks.corpus.row import Row as Run
 from benchmarks.pipelines.callers import Caller
@@ -28,8 +28,6 @@ _TOOL_SECONDS, _GIB = 120.0, 8.0
 _MEMORY = int(_GIB) << 30
 # As `benchmarks.pipelines.tools.rewrite` calls them.
 _TOOLS = ("onnxsim", "onnxslim")
-
-Main = Callable[[Sequence[str]], int]
 
 
 class Judges:

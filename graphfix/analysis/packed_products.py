@@ -31,11 +31,12 @@ ZEROS_SAID = "compared with zero points in floats: onnxruntime leaves out others
 
 def by_formula(model: ModelProto) -> ModelProto:
     """Return a model that onnxruntime computes by the formulas; the same one where it does so."""
-    rounded, ordered = any(True for _ in _rounding(model)), _unread(model)
-    if not rounded and not ordered:
+    packed = _packed(model)
+    ordered = _unread(model, packed)
+    if not ordered and not any(True for _ in _rounding(packed)):
         return model
     copy = copied(model)
-    for _, attribute in _rounding(copy):
+    for _, attribute in _rounding(_packed(copy)):
         attribute.i = 0
     # Subgraphs before their nodes, which are copied.
     for graph in reversed([*all_graphs(copy.graph)] if ordered else []):
@@ -47,19 +48,22 @@ def by_formula(model: ModelProto) -> ModelProto:
 
 def formula_said(models: Iterable[ModelProto]) -> str:
     """Return what is to be said of a comparison of models; empty where none was changed."""
-    given = list(models)
-    operators = sorted({operator for model in given for operator, _ in _rounding(model)})
+    given = [(model, _packed(model)) for model in models]
+    operators = sorted({operator for _, packed in given for operator, _ in _rounding(packed)})
     said = [SAID.format(" and ".join(operators))] if operators else []
-    said += [ZEROS_SAID] if any(map(_unread, given)) else []
+    said += [ZEROS_SAID] if any(_unread(model, packed) for model, packed in given) else []
     return "; ".join(said)
 
 
-def _rounding(model: ModelProto) -> Iterator[tuple[str, AttributeProto]]:
-    for node in nodes_of_model(model):
-        if node.domain == _DOMAIN:
-            for attribute in node.attribute:
-                if attribute.name == _NAME and attribute.i >= _INT8:
-                    yield node.op_type, attribute
+def _packed(model: ModelProto) -> list[NodeProto]:
+    return [node for node in nodes_of_model(model) if node.domain == _DOMAIN]
+
+
+def _rounding(packed: Iterable[NodeProto]) -> Iterator[tuple[str, AttributeProto]]:
+    for node in packed:
+        for attribute in node.attribute:
+            if attribute.name == _NAME and attribute.i >= _INT8:
+                yield node.op_type, attribute
 
 
 def _is_ordered(node: NodeProto) -> bool:
@@ -67,12 +71,13 @@ def _is_ordered(node: NodeProto) -> bool:
     return named and bool(node.input[_ZEROS] and node.input[_ORDER]) and _number(node, "bits") == 4
 
 
-def _unread(model: ModelProto) -> set[str]:
+def _unread(model: ModelProto, packed: Iterable[NodeProto]) -> set[str]:
     """Return the zero points in bytes that onnxruntime does not read, of functions none."""
-    nodes = (node for graph in all_graphs(model.graph) for node in graph.node)
-    named = {node.input[_ZEROS] for node in nodes if _is_ordered(node)}
-    types = _types(model) if named else None
-    return {name for name in named if types and types.get(name) == TensorProto.UINT8}
+    named = {node.input[_ZEROS] for node in packed if _is_ordered(node)}
+    if not named:
+        return named
+    types = _types(model)
+    return {name for name in named if types.get(name) == TensorProto.UINT8}
 
 
 def _types(model: ModelProto) -> Mapping[str, int]:

@@ -45,6 +45,7 @@ from graphfix.authoring.declaring import graph_pass as graph_pass
 from graphfix.authoring.declaring import like_first as like_first
 from graphfix.authoring.declaring import rewrite as rewrite
 from graphfix.authoring.deforming import deform_conv as deform_conv
+from graphfix.authoring.dequantized_bytes import dequantizer_of as dequantizer_of
 from graphfix.authoring.editing import Editor as Editor
 from graphfix.authoring.editing import Recorded as Recorded
 from graphfix.authoring.editing import Refused as Refused
@@ -64,7 +65,6 @@ from graphfix.authoring.label_numbers import label_output as label_output
 from graphfix.authoring.label_numbers import stacked_output as stacked_output
 from graphfix.authoring.namesakes import namesakes as namesakes
 from graphfix.authoring.namesakes import outer_namesake as outer_namesake
-from graphfix.authoring.nan_of_scales import dequantizer_of as dequantizer_of
 from graphfix.authoring.nan_of_scales import least_for_nan as least_for_nan
 from graphfix.authoring.nan_of_scales import may_be_nan as may_be_nan
 from graphfix.authoring.outer_scopes import reads_of_outer_scopes as reads_of_outer_scopes

@@ -1,4 +1,4 @@
-"""NaN that quantization makes, what QuantizeLinear returns for it, and what is made of steps.
+"""NaN that quantization makes, and what QuantizeLinear returns for it.
 
 Scales are infinite, or next to it, where a quantizer has measured a mask of -inf or of the least
 float32. Where the sum under the root of a normalization is quantized, its epsilon becomes a step or
@@ -15,13 +15,12 @@ from onnx import TensorProto
 from graphfix.authoring.building import Builder
 from graphfix.ir.views import Array, NodeView, Value
 from graphfix.operators.row import Motion
-from graphfix.operators.table import MOVES_FIRST, OPERATORS
+from graphfix.operators.table import OPERATORS
 
 # As far as NaN is followed: between two pairs of quantization there are a few nodes.
 _STEPS = 24
 _NEXT_TO = float(np.finfo(np.float32).max) / 2**17
 _FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16)
-_BYTES = ("int8", "uint8")
 _MOTIONS = (Motion.SAME, Motion.ORDERED, Motion.RANGE, Motion.PICKED, Motion.COPIED)
 
 
@@ -108,19 +107,3 @@ def _may_be_infinite(scale: Value | None) -> bool:
 def least_for_nan(build: Builder, steps: Value, low: Array) -> Value:
     """Return the least step for NaN, which is above nothing, and the rest as it is."""
     return build.Where(build.Greater(steps, low), steps, low)
-
-
-def dequantizer_of(value: Value) -> tuple[NodeView | None, list[NodeView]]:
-    """Return the DequantizeLinear of 8 bits whose results a tensor holds, and what moves them.
-
-    Returns:
-        The node, None where there is none, and the nodes that move its results, the last one first.
-    """
-    moves: list[NodeView] = []
-    maker = value.producer
-    while maker is not None and not maker.domain and maker.op in MOVES_FIRST:
-        moves.append(maker)
-        maker = maker.need(0).producer
-    if maker is None or maker.domain or maker.op != "DequantizeLinear":
-        return None, moves
-    return (maker if maker.need(0).type_name in _BYTES else None), moves

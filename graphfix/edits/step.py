@@ -13,10 +13,11 @@ from onnx import ModelProto
 from graphfix.difference.scopes import Scope
 from graphfix.edits.arrays import Array
 from graphfix.edits.stored import Store
-from graphfix.ir.protos import copied
+from graphfix.ir.model import Model
 from graphfix.proving.runners.evaluators import OpKey
 from graphfix.reduction.tensor_types import Types, Typist
 from graphfix.report import Verification
+from graphfix.validity.declarations import forget_declared
 
 Named = Literal["nodes", "tensors"]  # what has a name in a model
 NO_NUMPY: Mapping[OpKey, str] = {}
@@ -70,10 +71,8 @@ class Subject:
     @cached_property
     def computed(self) -> Types:
         """What inference knows of the tensors from the inputs, whatever the file says of others."""
-        bare = copied(self.proto)
-        bare.graph.ClearField("value_info")
-        for info in bare.graph.output:
-            info.ClearField("type")
+        bare = Model(self.proto, base_dir=self.base_dir).light_proto()
+        forget_declared(bare.graph)
         return Typist(self.base_dir).inferred(bare)
 
 

@@ -7,7 +7,14 @@ from collections.abc import Iterator
 from functools import cache
 from math import prod
 
-from onnx import AttributeProto, SparseTensorProto, TensorProto, TypeProto, ValueInfoProto
+from onnx import (
+    AttributeProto,
+    GraphProto,
+    SparseTensorProto,
+    TensorProto,
+    TypeProto,
+    ValueInfoProto,
+)
 
 from graphfix.analysis.inference import shapes_contradict, type_of, type_text
 from graphfix.errors import InvalidModel
@@ -37,6 +44,17 @@ def contradicts(declared: TypeProto, found: TypeProto, *, shapes: bool = True) -
     if one and two and one != two:
         return True
     return shapes and shapes_contradict(shape, computed)
+
+
+def forget_declared(graph: GraphProto) -> None:
+    """Drop what a graph and its subgraphs declare of all but their inputs."""
+    del graph.value_info[:]
+    for info in graph.output:
+        info.ClearField("type")
+    for node in graph.node:
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                forget_declared(attribute.g)
 
 
 def repeated_declarations(graph: Graph) -> dict[str, ValueInfoProto | None]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from onnx import GraphProto, TypeProto
 
 from graphfix.authoring import Graph, Model, Node, Variable, infer_proto
+from graphfix.validity.declarations import forget_declared
 
 _SIZES = 3  # the input of Resize that says what no scale has to be multiplied for
 Inferred = tuple[Graph, Variable, TypeProto]
@@ -16,7 +17,7 @@ def undeclared_types(model: Model) -> Iterator[Inferred]:
     What inference does not know is left out.
     """
     proto = model.light_proto()
-    _forget(proto.graph)
+    forget_declared(proto.graph)
     yield from _walk(model.graph, infer_proto(proto).graph)
 
 
@@ -33,17 +34,6 @@ def _is_misjudged(node: Node) -> bool:
     if node.op == "Resize":
         return len(node.inputs) <= _SIZES or not node.inputs[_SIZES].name
     return node.op in ("SplitToSequence", "Upsample")
-
-
-def _forget(proto: GraphProto) -> None:
-    """Drop what a graph and its subgraphs declare of all but their inputs."""
-    del proto.value_info[:]
-    for info in proto.output:
-        info.ClearField("type")
-    for node in proto.node:
-        for attribute in node.attribute:
-            if attribute.HasField("g"):
-                _forget(attribute.g)
 
 
 def _walk(graph: Graph, proto: GraphProto) -> Iterator[Inferred]:

@@ -48,9 +48,10 @@ def topk_of_bytes_by_keys(node: NodeView, build: Builder) -> tuple[Value | None,
     found, moves = dequantizer_of(x)
     maker = needed(found, f"{x.name} must come from bytes that are dequantized")
     scale, zero = build.need_const(maker.need(1), "the scale"), maker.input(2)
+    none = None if zero is None else build.need_const(zero, "the zero point")
     if scale.size != 1 or not _LEAST <= float(scale.reshape(())) <= _MOST:
         raise Refuse("the scale must be one normal number; it is not")
-    if zero is not None and build.need_const(zero, "the zero point").size != 1:
+    if none is not None and none.size != 1:
         raise Refuse("the zero point must be one number; there are several")
     rank = needed(x.rank, f"the rank of {x.name} must be known")
     axis = int(node.attr("axis", -1)) % rank
@@ -70,9 +71,6 @@ def topk_of_bytes_by_keys(node: NodeView, build: Builder) -> tuple[Value | None,
     if node.output(0) is None:
         return (None, indices)
     chosen = build.GatherElements(bytes_moved, indices, axis=axis)
-    values = build.DequantizeLinear(chosen, build.constant(scale.reshape(())), _number(zero, build))
+    operands = (None if one is None else build.constant(one.reshape(())) for one in (scale, none))
+    values = build.DequantizeLinear(chosen, *operands)
     return (values, indices)[: len(node.outputs)]
-
-
-def _number(zero: Value | None, build: Builder) -> Value | None:
-    return None if zero is None else build.constant(build.need_const(zero, "it").reshape(()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphfix.authoring.nan_of_scales import dequantizer_of
+from graphfix.authoring.dequantized_bytes import dequantizer_of
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import WRONG, Answer, rule
 from graphfix.ir.views import NodeView
