@@ -18,8 +18,8 @@ Number = Array | Value
 BYTES = (TensorProto.INT8, TensorProto.UINT8)
 # What is emitted in rounding and limiting, whatever the operator.
 EMITTED = (
-    *("Abs", "Add", "Cast", "Ceil", "Clip", "Div", "Floor", "Greater", "Less", "Mul", "Reshape"),
-    *("Round", "Sub", "Where"),
+    *("Abs", "Add", "Cast", "Ceil", "Clip", "Div", "Floor", "Greater", "Less", "Max", "Mul"),
+    *("Reshape", "Round", "Sub", "Where"),
 )
 
 
@@ -179,18 +179,17 @@ def result_kind(node: NodeView, place: int) -> int:
 
 
 def rounded(build: Builder, x: Value) -> Value:
-    """Round half to even; without Round, which came with opset 11, by Floor."""
+    """Round half to even; without Round, which came with opset 11, by Floor and Ceil.
+
+    Beyond 2**23 a result may be the next integer, which is as far outside of 8 bits.
+    """
     if build.opset >= 11:
         return build.Round(x)
-    limit = np.float32(1 << 20)  # far outside of 8 bits, and such that no step below rounds
-    x = build.Clip(x, min=-limit, max=limit)
-    below = build.Floor(x)
-    double = build.Mul(build.Sub(x, below), 2.0)  # below 2, exact
-    tie = build.Sub(build.constant(np.float32(1)), build.Ceil(build.Abs(build.Sub(double, 1.0))))
-    half = build.Mul(below, 0.5)
-    even = build.Floor(build.Add(build.Sub(build.Floor(half), half), 1.0))
-    nearest = build.Sub(build.Add(below, build.Floor(double)), build.Mul(tie, even))
-    return build.Floor(nearest)  # says that the number is whole
+    # The even one of both halves' neighbours; of what is no tie the number above is the nearest,
+    # and the even number is that or the one below. A sum that rounds is at 0.5 - 2**-25 alone,
+    # where the even number is right.
+    even = build.Mul(build.Floor(build.Mul(build.Add(x, 0.5), 0.5)), 2.0)
+    return build.Ceil(build.Max(build.Sub(x, 0.5), even))
 
 
 def saturated(build: Builder, steps: Value, zero: Number, kind: int) -> Value:

@@ -5,6 +5,8 @@ from onnx import TensorProto
 
 from graphfix.authoring import Array, Builder, NodeView, Refuse
 
+# What adds up products of an operand and weights, its first two inputs.
+PRODUCTS = ("Conv", "ConvTranspose", "Gemm", "MatMul")
 RANGES: dict[int, tuple[int, int]] = {
     TensorProto.INT8: (-128, 127),
     TensorProto.UINT8: (0, 255),

@@ -24,11 +24,10 @@ from graphfix.authoring import (
     rewrite,
 )
 
-from ._reading import RANGES, quantized_type, scale_of, zero_of
+from ._reading import PRODUCTS, RANGES, quantized_type, scale_of, zero_of
 
 _BYTES = (TensorProto.INT8, TensorProto.UINT8)
 _LOW, _HIGH = RANGES[TensorProto.INT8]
-_PRODUCTS = ("Conv", "ConvTranspose", "Gemm", "MatMul")
 _FEATURES = "attr:DequantizeLinear.* dtype:DequantizeLinear.*"
 _DEPTH = 4
 
@@ -158,7 +157,7 @@ def _is_for_products(value: Value, depth: int) -> bool:
         return False
     for reader in value.consumers:
         places = [at for at, read in enumerate(reader.inputs) if read == value]
-        if not reader.domain and reader.op in _PRODUCTS and max(places) < 2:
+        if not reader.domain and reader.op in PRODUCTS and max(places) < 2:
             continue
         moved = tuple(moved_inputs(reader.node)) == (0,) == tuple(places)
         result = reader.output(0)

@@ -67,7 +67,7 @@ ELSEWHERE = {
         "pairwise.EMITS_OF_ANY_SIZE constants_of_equal_rank._OPS tanh_between_negations._JOINED "
         "scatternd_of_grid_to_where._BY_ELEMENT _signs._LIMITING _signs._PASSING "
         "powers_of_two_past_weights._SCALED_ALIKE powers_of_two_past_weights._SUMS "
-        "asymmetric_to_int8._PRODUCTS qoperator_to_qdq._WRITERS "
+        "_reading.PRODUCTS qoperator_to_qdq._WRITERS "
         "equal_batches_to_one._PAIRS grid_in_pixels_apart._ARITHMETIC integers_to_floats._CHOOSING "
         "nms_slice_to_count._SOURCES"
     ),

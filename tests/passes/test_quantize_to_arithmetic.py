@@ -36,6 +36,19 @@ def test_values(dtype: Any, zero: int, opset: int, place: str) -> None:
     assert given == [min(max(w + zero, int(info.min)), int(info.max)) for w in wanted]
 
 
+def test_rounding_without_round() -> None:
+    """Next to halves, next to 0, and beyond what 8 bits hold."""
+    halves = np.arange(-300.5, 300, dtype=np.float32)
+    near = [np.nextafter(halves, np.float32(side)) for side in (-np.inf, np.inf)]
+    small = np.array([1e-10, 1e-40, 0.5 - 2.0**-25, 2.0**23 + 1, 3e38, np.inf, 0.0], np.float32)
+    x = np.concatenate([halves, *near, small, -small])
+    done = assert_rewrite(PASS, model(np.int8, 3, scale=1.0, opset=10), feeds=[{"x": x}])
+    given = outputs_of(done.after, {"x": x})["y"]
+    np.testing.assert_array_equal(given, (np.rint(x) + 3).clip(-128, 127).astype(np.int8))
+    assert "Round" not in done.ops
+    assert len(done.ops) == 11
+
+
 @settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.floats(-1e6, 1e6, width=32), min_size=1, max_size=6),
