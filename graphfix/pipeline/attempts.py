@@ -36,6 +36,7 @@ from graphfix.pipeline.validation import (
     interface,
     new_complaints,
     validity_of,
+    with_mistyped_outputs,
 )
 from graphfix.pipeline.verifying import verify, verify_reading
 from graphfix.report import (
@@ -382,7 +383,8 @@ def compared(before: Original, attempt: Attempt) -> Attempt:
         alone = settings.verify != "off" and (run.prepared is None or read == model.to_proto())
         verification = reading if alone or reading.status is Verdict.MISMATCH else verification
     run.seconds["verify"] = perf_counter() - start
-    left = file_findings(found.complaints, settings.target)
+    complaints = with_mistyped_outputs(found.complaints, model, settings.knowing)
+    left = file_findings(complaints, settings.target)
     return structs.replace(attempt, verification=verification, file_findings=left, reading=reading)
 
 

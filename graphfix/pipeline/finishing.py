@@ -229,7 +229,7 @@ def finish(
         given: What is known of the file.
 
     Raises:
-        InvalidModel: No valid model is made of one that the ONNX checker refuses.
+        InvalidModel: No valid model is made of one that the ONNX checker or inference refuses.
         PassBug: Leaving out any one pass does not give a valid model.
     """
     before = Original.of(model, settings.knowing, settings.op_types)
@@ -238,9 +238,10 @@ def finish(
     if faults is not None:
         for specimen in (*attempt.specimens, *_crashes(run), *run.rule_faults):
             faults.add(structs.replace(specimen, settings=settings))
-    if attempt.fault and before.validity.checker:
+    said = before.validity.checker or before.validity.typed
+    if attempt.fault and said:
         raise InvalidModel(
-            f"not a valid ONNX model: {before.validity.checker}",
+            f"not a valid ONNX model: {said}",
             where=before.facts.path or "the model",
             hint=f"what is made of it is not valid either: {attempt.fault}",
         )

@@ -7,6 +7,7 @@ the model as it came.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from msgspec import Struct
@@ -19,7 +20,12 @@ from graphfix.ir.model import Model
 from graphfix.ir.schemas import CLOCK
 from graphfix.pipeline.model_types import evaluators_for
 from graphfix.pipeline.op_types import OperatorTypes, stand_ins
-from graphfix.pipeline.validation import Validity, misdeclared_outputs, validity_of
+from graphfix.pipeline.validation import (
+    Validity,
+    misdeclared_outputs,
+    validity_of,
+    with_mistyped_outputs,
+)
 from graphfix.report import FileFacts
 
 _Types = tuple[list[int], list[Shape | None]]
@@ -275,12 +281,14 @@ class Original(Struct, frozen=True):
             passes: Passes that may know what its operators compute.
             op_types: What the user says of the types of operators that nothing else knows.
         """
+        found = validity_of(model)
+        complaints = with_mistyped_outputs(found.complaints, model, passes)
         return cls(
             model.proto,
             model.path,
             model.base_dir,
             facts_of(model),
-            validity_of(model),
+            replace(found, complaints=complaints),
             misdeclared_outputs(model, passes),
             {**(stand_ins(model, op_types) if op_types else {}), **evaluators_for(model, passes)},
         )

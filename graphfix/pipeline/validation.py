@@ -11,16 +11,25 @@ from onnx import ModelProto
 from graphfix.analysis.folding.known_values import infer_computed_sizes
 from graphfix.analysis.inference import form_at, infer_model, infer_proto, shapes_contradict
 from graphfix.authoring.declaring import Pass
+from graphfix.ir.exporting import make_info
 from graphfix.ir.graph import Constant, Shape, Tensor, Variable, shape_of_type
 from graphfix.ir.model import Model
 from graphfix.pipeline.model_types import infer_types
 from graphfix.validity.complaints import Complaint
 from graphfix.validity.examination import examine, forget_shapes
+from graphfix.validity.shapes import declared_complaint
 
 # "[ShapeInferenceError] Inference error(s): (op_type:If, node name: a): [TypeInferenceError] "
 _HEAD = re.compile(r"^(?:\[\w+\]|Inference error\(s\):|\(op_type:[^)]*\):|\s)*")
 # Numbers, and what is in quotes or brackets.
 _NAMED = re.compile(r"\([^()]*\)|'[^']*'|\"[^\"]*\"|\{[^{}]*\}|[-\d.]+|(?<=[Nn]ame: )\S+")
+
+# What inference says of what is declared otherwise than computed, which is found without it too.
+_DECLARED_SO = (
+    ("output-type-declared", "Inferred elem type differs from existing elem type: (1) vs (2)"),
+    ("shape-declared", "Inferred shape and existing shape differ in dimension 1: (1) vs (2)"),
+    ("shape-declared", "Inferred shape and existing shape differ in rank: (1) vs (2)"),
+)
 
 _NO_OPERATOR = re.compile(r"No Op registered for (\w+) ")
 
@@ -77,6 +86,37 @@ def misdeclared_outputs(model: Model, passes: Sequence[Pass]) -> frozenset[str]:
     return frozenset(_differing(declared, bare.graph.outputs))
 
 
+def with_mistyped_outputs(
+    known: tuple[Complaint, ...], model: Model, passes: Sequence[Pass]
+) -> tuple[Complaint, ...]:
+    """Add the outputs of a file that it declares with another element type than they have.
+
+    Of files with operators without schema, in which ONNX's inference does not see it. Nothing is
+    changed.
+    """
+    if not _foreign(model):
+        return known
+    blamed = {id(each.node.node) for each in known if each.node is not None}
+    declared = {
+        tensor.name: (tensor.inputs[0], tensor)
+        for tensor in model.graph.outputs
+        if isinstance(tensor, Variable) and tensor.inputs and id(tensor.inputs[0]) not in blamed
+    }
+    light = model.light_proto()
+    for info in light.graph.output:
+        if info.name in declared:
+            info.ClearField("type")
+    bare = Model(light, base_dir=model.base_dir)
+    infer_types(bare, passes)
+    typed = ((t.name, t.elem_type) for t in bare.graph.outputs if t.name in declared)
+    found = (
+        declared_complaint(*declared[name], make_info(Variable(name, elem_type)).type)
+        for name, elem_type in typed
+        if elem_type
+    )
+    return (*known, *filter(None, found))
+
+
 def contradicted_outputs(model: Model) -> dict[str, Shape]:
     """Return the outputs of a file whose declared shape contradicts the one that it computes.
 
@@ -128,13 +168,15 @@ def new_complaints(before: Validity, after: Validity) -> str:
     each complaint of the result is looked for among all of the input's, by what it says, not by
     the node, the tensors and the sizes that it says it of.
     """
+    known = {_claim(text) for text in _texts(before)}
+    kinds = {each.kind for each in before.complaints}
+    known.update(_claim(text) for kind, text in _DECLARED_SO if kind in kinds)
     if after.checker and not before.checker:
         return after.checker
     if after.inference and not before.inference and not before.checker:
-        return after.inference
+        return "" if _claim(after.inference) in known else after.inference
     if not after.checker and not after.inference:
         return ""
-    known = {_claim(text) for text in _texts(before)}
     return next(
         (
             text

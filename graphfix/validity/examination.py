@@ -17,6 +17,7 @@ from onnx import ModelProto, TypeProto
 from graphfix.analysis.inference import form_at, type_of
 from graphfix.analysis.shape_inference import infer_shapes
 from graphfix.ir.graph import Function, Node, Tensor
+from graphfix.ir.importing import sort_graph
 from graphfix.ir.model import Model
 from graphfix.ir.protos import normal_domain
 from graphfix.ir.schemas import newest_opset
@@ -97,6 +98,10 @@ def examine(model: Model, misdeclared: Collection[str] = ()) -> Examination:
     """
     raw = model.light_proto().SerializeToString()
     checker = _checker(raw)
+    later = ""
+    if _UNSORTED in checker:  # which hides all that follows, from inference as well
+        raw = _in_order(raw)
+        later = _checker(raw)
     foreign = any(form_at(node) is None for node in model.nodes())
     if misdeclared:
         light = ModelProto.FromString(raw)
@@ -122,7 +127,8 @@ def examine(model: Model, misdeclared: Collection[str] = ()) -> Examination:
         complaints += _walked(model, inference)
     else:
         complaints += _own(model, inferred)
-    complaints += _of_the_checker(model, checker, complaints)
+    for text in (checker, later):
+        complaints += _of_the_checker(model, text, complaints)
     return Examination(
         checker.partition("\n")[0],
         inference.partition("\n")[0],
@@ -166,6 +172,14 @@ def _inferred(raw: bytes, *, check_types: bool) -> tuple[ModelProto | None, str]
     except (*_ERRORS, RuntimeError, ValueError) as error:
         return None, str(error).strip() or type(error).__name__
     return found, ""
+
+
+def _in_order(raw: bytes) -> bytes:
+    """Return a file without weights whose nodes come after those that they read."""
+    model = Model(ModelProto.FromString(raw))
+    for graph in model.graphs():
+        sort_graph(graph)
+    return model.to_proto().SerializeToString()
 
 
 def _is_scaled(node: Node) -> bool:

@@ -10,11 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 from msgspec.structs import replace
-from onnx import AttributeProto, NodeProto, TypeProto
+from onnx import AttributeProto, NodeProto, TensorProto, TypeProto
 
 from graphfix.analysis.inference import form_at, type_of
 from graphfix.ir.exporting import export_node, make_info
 from graphfix.ir.graph import Function, Graph, Node, Tensor, Variable, shape_of_type
+from graphfix.ir.importing import first_misplaced, sorted_nodes
+from graphfix.ir.storage.weights import type_name
 from graphfix.ir.views import NodeView
 from graphfix.validity.complaints import Complaint, called, element_type_complaints, form_complaints
 from graphfix.validity.shapes import (
@@ -29,7 +31,8 @@ from graphfix.validity.shapes import (
 Key = tuple[str, str, str]
 MAX_CALLED = 20_000  # nodes of called functions that are looked at
 _DEEPEST = 64
-_COUNTERS = 2  # what a Loop and its body have before the states
+_COUNTED = (TensorProto.INT64, TensorProto.BOOL)  # what the body of a Loop has before the states
+_COUNTERS = len(_COUNTED)
 # Where the outputs of a node begin among those of its subgraphs.
 _ENDS = {"If": 0, "Loop": 1, "Scan": 0}
 
@@ -80,29 +83,37 @@ class Walk:
         return self._found.get(id(tensor)) or type_of(tensor)
 
     def graph(self, graph: Graph, *, typed: bool) -> Iterator[Complaint]:
-        """Yield what is wrong with the nodes of a graph and its subgraphs, in order.
+        """Yield what is wrong with the nodes of a graph and its subgraphs, after what they read.
 
         Args:
             graph: The graph.
             typed: Whether types are known there; a function by itself has none.
         """
-        for node in graph.nodes:
+        for node in graph.nodes if first_misplaced(graph) is None else sorted_nodes(graph):
             yield from self._node(node, typed=typed)
             subgraphs = dict(node.graphs())
             for body in subgraphs.values():
                 if typed:
-                    self._enter(node, body)
+                    yield from self._enter(node, body)
                 yield from self.graph(body, typed=typed)
             if typed and subgraphs:
                 yield from self._take(node, self._left(node, list(subgraphs.values())))
 
-    def _enter(self, node: Node, body: Graph) -> None:
+    def _enter(self, node: Node, body: Graph) -> Iterator[Complaint]:
         """Give the inputs of the body of a Loop the element types that are fed to it.
 
-        Those of a Scan are declared, and so is what a body does not know by itself.
+        Those of a Scan are declared, and so is what a body does not know by itself. Yield a number
+        or a condition that the body declares otherwise, which inference stops at, if it gets there.
         """
         if node.op != "Loop" or node.domain:
             return
+        for tensor, wanted in zip(body.inputs, _COUNTED, strict=False):
+            one = shape_of_type(type_of(tensor) or TypeProto())[0]
+            if one and one != wanted:
+                text, view = f"Tensor element type mismatch. {int(wanted)} != {one}", NodeView(node)
+                said = f"the body of {called(view)} takes {tensor.name} as {type_name(one)}"
+                said += f"; it is {type_name(wanted)}"
+                yield Complaint("type-contradiction", said, view, f"[TypeInferenceError] {text}")
         for tensor, fed in zip(body.inputs[_COUNTERS:], node.inputs[_COUNTERS:], strict=False):
             elem_type = shape_of_type(self.types(fed) or TypeProto())[0] if fed.name else 0
             if elem_type and type_of(tensor) is None:

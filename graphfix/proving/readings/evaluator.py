@@ -233,7 +233,8 @@ class ReadingEngine:
         if key not in self._engines:
             outputs = [onnx.ValueInfoProto(name=name) for name in single.output if name]
             graph = onnx.helper.make_graph([single], "node", infos, outputs)
-            imports = {**self._opsets, "": opset}
+            # A file may leave out the import of another domain, which a repair adds.
+            imports = {normal_domain(node.domain): 1, **self._opsets, "": opset}
             model = onnx.helper.make_model(
                 graph,
                 opset_imports=[onnx.helper.make_opsetid(d, v) for d, v in imports.items()],
