@@ -52,7 +52,7 @@ def part(
     graph = GraphProto(name=source.name, doc_string=source.doc_string)
     graph.metadata_props.extend(source.metadata_props)
     graph.node.extend(scope.nodes[i] for i in sorted(indices))
-    read = {name for i in indices for name in read_by(scope, i)} - set(inputs)
+    read = {*outputs, *(name for i in indices for name in read_by(scope, i))} - set(inputs)
     made = {name for i in indices for name in scope.nodes[i].output if name}
     graph.input.extend(declared(subject, name, where) for name in inputs)
     graph.input.extend(i for i in source.input if i.name in read & scope.overridable)

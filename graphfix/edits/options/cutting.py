@@ -123,9 +123,9 @@ class Split:
         if not second:
             raise UsageError("no node is left for the back", where=where)
         early = [name for name in scope.outputs if name in made and name not in tensors]
-        late = [n for n in scope.outputs if n not in made and n in scope.makers]
+        late = [name for name in scope.outputs if name not in made]  # inputs and weights as well
         inputs = [n for n in scope.inputs if any(n in read_by(scope, i) for i in first)]
-        others = [name for name in scope.inputs if name in read]
+        others = [name for name in scope.inputs if name in read or name in late]
         used = [name for name in tensors if name in read]
         front = part(subject, first, inputs, [*tensors, *early], where)
         back = part(subject, second, [*used, *others], late, where)

@@ -170,7 +170,8 @@ class Dynamic:
 
     def _items(self, subject: Subject, freed: Freed, axes: dict[str, int], size: int) -> NodeProto:
         inputs = [info.name for info in required_inputs(subject.proto.graph)]
-        outputs = [info.name for info in subject.proto.graph.output]
+        # What is an input as well is the same on both sides.
+        outputs = [i.name for i in subject.proto.graph.output if i.name not in inputs]
         known = evaluators_for(Model(subject.proto, base_dir=subject.base_dir), shipped_passes())
         places = [f"{domain}|{op}|{place}" for (domain, op), place in known.items()]
         node = helper.make_node("Items", inputs, outputs, domain=DOMAIN)

@@ -225,11 +225,15 @@ def _branch(
     branch.name = prefix.rstrip("/")
     computed = {name: copied(info) for name, info in zip(own, branch.output, strict=True)}
     branch.ClearField("output")
+    made = {name for node in branch.node for name in node.output}
     for info in outputs:
         found = computed.get(info.name)
         if found is None:
             kind, sizes = info.type.tensor_type.elem_type, _nothing(info, where)
-            found = helper.make_tensor_value_info(prefix + info.name, kind, sizes)
+            name = prefix + info.name
+            while name in made:  # inside it something else is called so
+                name += "_"
+            found = helper.make_tensor_value_info(name, kind, sizes)
             value = TensorProto(data_type=kind, dims=sizes, raw_data=b"")
             branch.node.append(helper.make_node("Constant", [], [found.name], value=value))
         branch.output.append(found)

@@ -55,7 +55,8 @@ class SplitOff:
         early = [name for name in scope.outputs if name in found.values]
         first = needed(scope, [*cut, *early])
         second = needed(scope, late, cut)
-        fed = [n for n in scope.inputs if any(n in read_by(scope, i) for i in second)]
+        read = {*late, *(name for i in second for name in read_by(scope, i))}
+        fed = [name for name in scope.inputs if name in read]
         one = part(found.subject, first, inputs, list(dict.fromkeys([*cut, *early])), where)
         two = part(found.subject, second, [*cut, *fed], late, where)
         claim = Equal(
