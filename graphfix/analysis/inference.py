@@ -50,6 +50,9 @@ _COMPLAINTS = (
 )
 
 
+_Values = Callable[[Tensor], "np.ndarray[Any, Any] | None"]
+
+
 def type_of(tensor: Tensor) -> TypeProto | None:
     """Return what is known of a tensor as a TypeProto; None while nothing is."""
     if tensor.opaque is not None:
@@ -111,11 +114,7 @@ def shapes_contradict(one: Shape | None, two: Shape | None) -> bool:
     )
 
 
-def infer_node(
-    node: Node,
-    values: Callable[[Tensor], np.ndarray[Any, Any] | None] | None = None,
-    form: Form | None = None,
-) -> str:
+def infer_node(node: Node, values: _Values | None = None, form: Form | None = None) -> str:
     """Fill in types and shapes of the outputs of one node from those of its inputs.
 
     A node without schema, and one whose inference fails, leaves its outputs as they are: a
@@ -129,6 +128,20 @@ def infer_node(
     Returns:
         Why the node cannot be what its inputs and attributes say it is; empty where it can.
     """
+    inferred = types_given(node, values, form)
+    if isinstance(inferred, str):
+        return inferred
+    for tensor in node.outputs:
+        if tensor.name in inferred and isinstance(tensor, Variable):
+            merge_type(tensor, inferred[tensor.name])
+    learn_sizes(node)
+    return ""
+
+
+def types_given(
+    node: Node, values: _Values | None = None, form: Form | None = None
+) -> Mapping[str, TypeProto] | str:
+    """Return what a node gives by its inputs alone, or why it cannot; see `infer_node`."""
     form = form or form_at(node)
     if form is None:
         return ""
@@ -147,9 +160,9 @@ def infer_node(
         if constant is not None:
             data[tensor.name] = constant
     imports = _imports(tuple(node.graph.opsets.items()))
-    proto = read_by_inference(export_node(node))
+    proto = read_by_inference(export_node(node), types)
     try:
-        inferred = onnx.shape_inference.infer_node_outputs(
+        return onnx.shape_inference.infer_node_outputs(
             form.schema, proto, types, data, opset_imports=imports
         )
     except (
@@ -160,11 +173,6 @@ def infer_node(
         return str(error).strip().partition("\n")[0] or type(error).__name__
     except ValueError:
         return ""  # a body that outputs a tensor of unknown type cannot be written yet
-    for tensor in node.outputs:
-        if tensor.name in inferred and isinstance(tensor, Variable):
-            merge_type(tensor, inferred[tensor.name])
-    learn_sizes(node)
-    return ""
 
 
 def _small(value: np.ndarray[Any, Any] | None) -> TensorProto | None:

@@ -7,6 +7,9 @@ reads has a type.
 
 Tensors of subgraphs are distinguished that share a name: see `graphfix.ir.protos`.
 
+Windows of pools that begin after the input are counted before opset 22, and left out by those who
+run them: see `graphfix.analysis.late_windows`.
+
 STFT without `onesided` is 1 of it (its page and schema), which inference takes for 0
 (defs/math/defs.cc, onnx 1.23): it is shown the node with the default written out.
 
@@ -22,12 +25,12 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import onnx
 from msgspec import Struct
-from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto
+from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, TypeProto
 
 from graphfix.analysis.piecewise_inference import has_many_subgraphs, infer_in_pieces
 from graphfix.ir.protos import (
@@ -58,6 +61,7 @@ _READS_A_TYPE = frozenset(
 _NAMES = tuple(op.encode() for op in (*sorted({op for _, op in _READS_A_TYPE}), "GatherND"))
 _MISREAD, _SPELLED = "STFT", onnx.helper.make_attribute("onesided", 1)
 OVERRIDABLE_FROM = 4  # the IR version from which an initializer may be an input with a default
+_CEIL_MODE = "ceil_mode"
 _CAST = "Cast"
 # Stands for a Cast: the shape of its input, the type of its attribute.
 _OF_A_TYPE = "RandomUniformLike"
@@ -99,10 +103,10 @@ def infer_shapes(model: ModelProto | bytes, **options: bool) -> ModelProto:
 def _apart(raw: bytes, options: dict[str, bool]) -> ModelProto:
     """Infer a model whose subgraphs share no names, and give them their names back."""
     if not may_have_subgraphs(raw):
-        return _as_meant(raw, options)
+        return _as_run(raw, options)
     apart = ModelProto.FromString(raw)
     renamed = put_apart(apart)
-    inferred = _as_meant(apart.SerializeToString() if renamed else raw, options)
+    inferred = _as_run(apart.SerializeToString() if renamed else raw, options)
     restored(inferred, renamed)
     return inferred
 
@@ -166,6 +170,16 @@ class _Shown(Struct):
             del node.attribute[-1]
 
 
+def _as_run(raw: bytes, options: dict[str, bool]) -> ModelProto:
+    """Infer a model, with the sizes that its pools have when they run."""
+    inferred = _as_meant(raw, options)
+    if _CEIL_MODE.encode() not in raw:
+        return inferred
+    from graphfix.analysis.late_windows import left_out
+
+    return left_out(raw, inferred, lambda other: _as_meant(other, options))
+
+
 def _as_meant(raw: bytes, options: dict[str, bool]) -> ModelProto:
     """Infer a model, with other nodes in the place of those that inference misreads."""
     follows = options.get("data_prop", False) and _CAST.encode() in raw
@@ -219,8 +233,18 @@ def _narrow(model: ModelProto) -> set[str]:
     return narrow
 
 
-def read_by_inference(node: NodeProto) -> NodeProto:
-    """Return a node as inference is to read it: itself, or a copy with its default written out."""
+def read_by_inference(node: NodeProto, types: Mapping[str, TypeProto | None]) -> NodeProto:
+    """Return a node as inference is to read it: itself, or a copy with other attributes.
+
+    Args:
+        node: The node.
+        types: Of what it reads, as far as they are known.
+    """
+    if any(each.name == _CEIL_MODE and each.i for each in node.attribute):
+        from graphfix.analysis.late_windows import without_last_window
+
+        shown = without_last_window(node, types.get(node.input[0]))
+        return node if shown is None else shown
     if not _lacks_default(node):
         return node
     spelled = copied(node)

@@ -11,7 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 import onnx
 from msgspec import Struct, field
 
-from graphfix.analysis.inference import infer_node, merge_type, shapes_contradict, type_of
+from graphfix.analysis.inference import (
+    infer_node,
+    merge_type,
+    shapes_contradict,
+    type_of,
+    types_given,
+)
 from graphfix.authoring.building import Builder
 from graphfix.authoring.evidence import Evidence
 from graphfix.authoring.explained import Explained
@@ -28,7 +34,7 @@ from graphfix.ir.graph import (
     is_empty,
 )
 from graphfix.ir.protos import normal_domain
-from graphfix.ir.schemas import form_of, minimal_ir
+from graphfix.ir.schemas import form_of, minimal_ir, shape_of_type
 from graphfix.ir.views import NodeView, Refuse, Value
 from graphfix.report import NodeRef
 
@@ -190,12 +196,21 @@ def _check_result(node: Node, old: Tensor, new: Value | None, known: Shape | Non
         )
     if fresh.shape is None or old.shape is None or not shapes_contradict(fresh.shape, old.shape):
         return
+    known = _shape_given(node, old) if known is None else known
     if shapes_contradict(known, old.shape) and not shapes_contradict(known, fresh.shape):
         return  # the file declares what the operator does not give; the declaration stays
     raise PassBug(
         f"output {old.name!r} of {node.op} would change its shape from {list(old.shape)} to "
         f"{list(fresh.shape)}"
     )
+
+
+def _shape_given(node: Node, tensor: Tensor) -> Shape | None:
+    """Return what a node gives an output by its inputs alone, whatever the file declares of it."""
+    found = types_given(node)
+    if isinstance(found, str) or tensor.name not in found:
+        return None
+    return shape_of_type(found[tensor.name])[1]
 
 
 def _take_over(draft: Draft, producer: Node, fresh: Tensor, old: Tensor) -> None:

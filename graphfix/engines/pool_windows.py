@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from graphfix.authoring.declaring import Unknown
+from graphfix.engines.rule import Answer
 from graphfix.ir.views import NodeView
 
 
@@ -59,14 +61,29 @@ def _leaps(node: NodeView) -> bool:
     return any(int(step) != 1 for step in node.attr("strides", ()))
 
 
-def window_begins_after(node: NodeView) -> bool:
+def window_begins_after(node: NodeView) -> Answer:
     """Say whether a window begins after the input with ceil_mode; ONNX leaves such ones out."""
-    axes = pool_windows(node)
-    if not node.attr("ceil_mode", 0) or axes is None:
+    if not node.attr("ceil_mode", 0):
         return False
+    axes = pool_windows(node)
+    if axes is None:
+        return Unknown(f"sizes of {node.need(0).name}") if _may_begin_after(node) else False
     return any(
         -(-(size + before + after - wide) // step) * step >= size + before
         for size, wide, step, before, after in axes
+    )
+
+
+def _may_begin_after(node: NodeView) -> bool:
+    """Say whether a window begins after an input of some size: the last may reach that far."""
+    window = [int(size) for size in node.attr("kernel_shape", ())]
+    count = len(window)
+    steps = [int(step) for step in node.attr("strides", ())] or [1] * count
+    ends = [int(size) for size in node.attr("pads", ())][count:] or [0] * count
+    spread = [int(factor) for factor in node.attr("dilations", ())] or [1] * count
+    return any(
+        step > 1 and after + step > (wide - 1) * factor + 1
+        for wide, step, after, factor in zip(window, steps, ends, spread, strict=False)
     )
 
 

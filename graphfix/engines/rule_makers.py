@@ -8,6 +8,7 @@ from graphfix.authoring.automatic_pads import automatic_pads
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.common_rules import empty_outputs
 from graphfix.engines.operands import joins_axes
+from graphfix.engines.pool_windows import window_begins_after
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, Answer, Rule, Yes, model_rule, rule
 from graphfix.ir.importing import first_misplaced
@@ -166,3 +167,25 @@ def ignores_output_shape(*, versions: str, source: str, odd: bool = False) -> Ru
         severity=Severity.WRONG,
         source=source,
     )(pads_of_output_shape)
+
+
+def adds_a_window(*, versions: str, source: str, ops: str = "AveragePool MaxPool") -> Rule:
+    """Return the rule that ceil_mode adds a window past the end; feature ``attr:*.ceil_mode``.
+
+    Args:
+        versions: The range of targets.
+        source: Where it was measured or read.
+        ops: The pools, between blanks.
+    """
+
+    def window_past_the_end(node: NodeView, target: Target) -> Answer:
+        """{engine}'s {op} with ceil_mode adds a window that begins past the end; ONNX drops it."""
+        return window_begins_after(node)
+
+    return rule(
+        tuple(ops.split()),
+        feature="attr:{op}.ceil_mode",
+        versions=versions,
+        severity=Severity.WRONG,
+        source=source,
+    )(window_past_the_end)

@@ -51,10 +51,10 @@ class Asker:
     def verdict(
         self, path: Path, given: Mapping[str, Array], expected: Mapping[str, Array]
     ) -> tuple[str, str]:
-        """Return what becomes of a model, and the engine's words.
+        """Return what becomes of a model that ran once before, and the engine's words.
 
-        A process that other models ran in before may have had its memory spoilt by them, so what
-        ends it is asked for once more in a new one.
+        A process that other models ran in before may have had its memory spoilt by them, and other
+        numbers may do that too, so what ends it is asked for once more, in a new one.
 
         Args:
             path: The model.
@@ -64,20 +64,24 @@ class Asker:
         Raises:
             NoEngine: The engine does not start.
         """
-        used = self.host_is_alive
-        verdict, words = self._asked(path, given, expected)
-        if used and verdict == CRASHED:
-            return self._asked(path, given, expected)
+        verdict, words = self._asked(path, given, expected, again=True)
+        if verdict == CRASHED:
+            return self._asked(path, given, expected, again=False)
         return verdict, words
 
     def _asked(
-        self, path: Path, given: Mapping[str, Array], expected: Mapping[str, Array]
+        self,
+        path: Path,
+        given: Mapping[str, Array],
+        expected: Mapping[str, Array],
+        *,
+        again: bool,
     ) -> tuple[str, str]:
         host = self.host()
         model = onnx.ModelProto.FromString(path.read_bytes())
         try:
             runner = HostedRunner(host, model, path, parts=2, static=self._static)
-            found = runner.run(given)
+            found = runner.run_again(given) if again else runner.run(given)
         except NoEngine:
             raise
         except NoDevice as none:

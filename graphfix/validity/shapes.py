@@ -199,7 +199,7 @@ def inferred_types(
     try:
         found = dict(
             onnx.shape_inference.infer_node_outputs(
-                form.schema, read_by_inference(proto), given, data, opset_imports=imports
+                form.schema, read_by_inference(proto, given), given, data, opset_imports=imports
             )
         )
         return _without_rounded(node, found, types), None

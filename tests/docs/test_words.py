@@ -149,4 +149,4 @@ def test_a_hit_names_its_place_and_word_and_what_to_write(
 
 def test_names_are_read_as_words() -> None:
     assert is_hit("def nodes_behind_it() -> None:")
-    assert not is_hit("def pool_behind_the_end(node: NodeView) -> Answer:")
+    assert not is_hit("def counted_behind(node: NodeView) -> Answer:")

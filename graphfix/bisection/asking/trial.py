@@ -12,6 +12,7 @@ import numpy as np
 from onnx import ModelProto, NodeProto
 
 from graphfix.engines.engine import Engine, engine_of
+from graphfix.engines.hosting.runner import turned
 from graphfix.engines.hosting.warm import KeptWarm
 from graphfix.errors import EngineFailed, GraphfixError, NoDevice
 from graphfix.pipeline.engine_questions import Question, Said
@@ -183,7 +184,10 @@ class _Trial:
                     if load is not None:
                         load(_shapes(given))
                     return "", ""
-                got = runner.run(given)
+                ran = [(given, runner.run(given))]
+                other = turned(given)
+                with contextlib.suppress(EngineFailed):  # what it keeps of a run shows in the next
+                    ran.append((other, runner.run(other)))
             except NoDevice:
                 self.runs = False
                 return "", ""
@@ -193,12 +197,11 @@ class _Trial:
                 return failure.message, ""
             self.name = runner.name
         model = self.original.of(proto)
-        try:
-            expected = model.open().run(given)
-        except EngineFailed:
-            return "", ""  # a part that onnxruntime does not run says nothing
         judge = Judge(model, other_kernels=True, arithmetic=self.engine.arithmetic)
-        judge.take(given, expected, got)
+        with contextlib.suppress(EngineFailed):  # a part that onnxruntime does not run says nothing
+            first = model.open()
+            for fed, got in ran:
+                judge.take(fed, first.run(fed), got)
         return "", "; ".join(f"{name}: {reason}" for name, reason in judge.broken.items())
 
     def _named(self, refusal: str) -> NodeProto | None:

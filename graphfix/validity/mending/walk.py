@@ -260,7 +260,7 @@ class Walk:
         try:
             inferred = onnx.shape_inference.infer_node_outputs(
                 form.schema,
-                read_by_inference(proto),
+                read_by_inference(proto, given),
                 given,
                 opset_imports=[onnx.helper.make_opsetid(d, v) for d, v in self.opsets.items()],
             )

@@ -38,4 +38,7 @@ def load(path: str, shapes: dict[str, list[int]]) -> Callable[[dict[str, np.ndar
         return lambda _: {name: np.array(sizes) for name, sizes in shapes.items()}
     if order == "fail":
         return lambda feed: feed["no such input"]
+    if order == "keep":
+        first: list[np.ndarray] = []
+        return lambda feed: [(first.append(feed["x"]) or first[0]) * 2, feed["n"]]
     return lambda feed: [feed["x"] * 2, *([feed["n"]] if "n" in feed else [])]

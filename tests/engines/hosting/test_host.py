@@ -154,6 +154,19 @@ def test_a_runner_gives_outputs_in_the_types_of_the_model(host: Host, tmp_path: 
         runner.run({"x": X})
 
 
+@pytest.mark.parametrize(("text", "right"), [("", True), ("keep", False)])
+def test_what_is_kept_of_a_run_shows_in_the_next(
+    host: Host, tmp_path: Path, text: str, right: bool
+) -> None:
+    model = parser.parse_model(MODEL)
+    runner = HostedRunner(host, model, order(tmp_path, text), parts=2, static=False)
+    feed = {"x": X, "n": np.array([3, 4])}
+    np.testing.assert_array_equal(runner.run(feed)["y"], 2 * X)
+    found = runner.run_again(feed)
+    np.testing.assert_array_equal(found["y"], 2 * X if right else 2 * X[::-1, ::-1])
+    assert found["m"].tolist() == [3, 4]
+
+
 def test_a_runner_says_what_is_missing_and_which_stage_refused(host: Host, tmp_path: Path) -> None:
     model = parser.parse_model(MODEL)
     runner = HostedRunner(host, model, order(tmp_path, "shapes"), parts=2, static=False)

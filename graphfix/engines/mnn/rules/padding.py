@@ -7,9 +7,16 @@ from graphfix.authoring.declaring import Unknown
 from graphfix.engines.mnn.rules.wheel import WHEEL
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import WRONG, Answer, Yes, rule
+from graphfix.engines.rule_makers import adds_a_window
 from graphfix.ir.views import NodeView
 
 _VOLUME = 5
+
+WINDOW_PAST_THE_END = adds_a_window(
+    versions="mnn",
+    source=f"{WHEEL}, opsets 11, 18 and 22: [9,9] by windows of 2 and strides of 3, and [23,23] by"
+    " windows and strides of 2 with pads of 1",
+)
 
 
 @rule(

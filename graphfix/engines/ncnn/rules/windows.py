@@ -7,18 +7,20 @@ from graphfix.authoring.declaring import Unknown
 from graphfix.engines.ncnn.rules import FACTS, MEASURED, RANK
 from graphfix.engines.pool_windows import (
     sizes_are_open,
-    window_begins_after,
     window_is_larger,
     window_sticks_out,
 )
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
-from graphfix.engines.rule_makers import ignores_output_shape
+from graphfix.engines.rule_makers import adds_a_window, ignores_output_shape
 from graphfix.ir.views import NodeView
 
 OUTPUT_SHAPE = ignores_output_shape(
     versions="ncnn",
     source=f"{MEASURED}: without pads it is not read; with auto_pad pnnx refuses it",
+)
+WINDOW_PAST_THE_END = adds_a_window(
+    versions="ncnn", source=f"{MEASURED}: a window of 2 by strides of 3 over 9 gives 4"
 )
 
 
@@ -83,17 +85,6 @@ def pads_of_two_sizes(node: NodeView, target: Target) -> Answer:
 def window_larger_than_the_input(node: NodeView, target: Target) -> Answer:
     """ncnn returns the wrong shape where the kernel of {op} exceeds the padded input."""
     return window_is_larger(node)
-
-
-@rule(
-    ("AveragePool", "MaxPool"),
-    feature="attr:{op}.ceil_mode",
-    severity=WRONG,
-    source=f"{MEASURED}: a window of 2 by strides of 3 over 9 gives 4",
-)
-def window_behind_the_end(node: NodeView, target: Target) -> Answer:
-    """ncnn's {op} with ceil_mode adds a window that begins past the end; ONNX drops it."""
-    return window_begins_after(node)
 
 
 @rule(

@@ -43,6 +43,26 @@ def matmul_constant_batch(node: NodeView, target: Target) -> Answer:
 
 
 @rule(
+    "Einsum",
+    feature="attr:Einsum.equation",
+    severity=WRONG,
+    versions="opencv4.10..opencv4.10",
+    source="measured on 4.10.0: ij,kj->ik and bhid,bhjd->bhij, run twice with other values; "
+    "einsum_layer.cpp, preProcessedInputs, to which each run adds",
+)
+def transposed_operand(node: NodeView, target: Target) -> Answer:
+    """OpenCV 4.10 takes an operand that it transposes from the first run of a network for all."""
+    equation = str(node.attr("equation") or "").replace(" ", "")
+    seen = ""
+    for letters, value in zip(equation.partition("->")[0].split(","), node.inputs, strict=False):
+        places = [seen.find(one) if one in seen else len(seen) for one in letters]
+        if places != sorted(places) and value is not None and not is_stored(value):
+            return True
+        seen += "".join(one for one in letters if one not in seen)
+    return False
+
+
+@rule(
     "Add",
     feature="form:Add.of-erf",
     severity=REJECT,

@@ -8,13 +8,18 @@ from graphfix.engines.pool_windows import (
     ends_of_full_windows,
     pool_windows,
     sizes_are_open,
-    window_begins_after,
     window_is_larger,
     window_sticks_out,
 )
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import REJECT, WRONG, Answer, rule
+from graphfix.engines.rule_makers import adds_a_window
 from graphfix.ir.views import NodeView
+
+WINDOW_PAST_THE_END = adds_a_window(
+    versions="opencv",
+    source="measured on 4.8.1, 4.10.0 and 5.0.0: a window of 2 by strides of 3 over 9 gives 4",
+)
 
 
 @rule(
@@ -56,17 +61,6 @@ def average_beyond_padding(node: NodeView, target: Target) -> Answer:
         return Unknown(f"sizes of {node.need(0).name}")
     result, ends = node.output(0), ends_of_full_windows(node)
     return result is None or ends is None or not is_cut_off(result, ends)
-
-
-@rule(
-    ("AveragePool", "MaxPool"),
-    feature="attr:{op}.ceil_mode",
-    severity=WRONG,
-    source="measured on 4.8.1, 4.10.0 and 5.0.0: a window of 2 by strides of 3 over 9 gives 4",
-)
-def pool_behind_the_end(node: NodeView, target: Target) -> Answer:
-    """OpenCV's {op} with ceil_mode adds a window that begins past the end; ONNX drops it."""
-    return window_begins_after(node)
 
 
 @rule(

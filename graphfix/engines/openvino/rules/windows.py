@@ -6,7 +6,7 @@ from graphfix.authoring.declaring import Unknown
 from graphfix.engines.pool_windows import ends_of_full_windows, window_begins_after
 from graphfix.engines.profile import Target
 from graphfix.engines.rule import WRONG, Answer, rule
-from graphfix.engines.rule_makers import joins_no_axes
+from graphfix.engines.rule_makers import adds_a_window, joins_no_axes
 from graphfix.ir.views import NodeView
 
 JOINED_AXES = joins_no_axes(
@@ -14,6 +14,13 @@ JOINED_AXES = joins_no_axes(
     opsets=range(11, 13),
     versions="openvino2026.4..",
     source="measured on 2026.4.1: the second of three axes; opset 10 and LogSoftmax are equal",
+)
+
+WINDOW_PAST_THE_END = adds_a_window(
+    ops="MaxPool",
+    versions="openvino",
+    source="measured on 2026.4.1, opsets 11, 18 and 22: [9,9] by windows of 2 and strides of 3, and"
+    " [23,23] by windows and strides of 2 with pads of 1",
 )
 
 

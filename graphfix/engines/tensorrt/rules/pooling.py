@@ -20,7 +20,7 @@ def pool_last_window(node: NodeView, target: Target) -> Answer:
     """TensorRT keeps a window of {op} that starts in the end padding; ONNX drops it."""
     if not _rounds_up(node):
         return None
-    data, result = node.need(0), node.output(0)
+    data = node.need(0)
     kernel = node.attr("kernel_shape")
     if kernel is None or data.shape is None or len(data.shape) != len(kernel) + 2:
         return None
@@ -31,8 +31,7 @@ def pool_last_window(node: NodeView, target: Target) -> Answer:
         dropped, kept = _sizes(node, axis, size, int(width))
         if node.op == "LpPool" and target.level < (10, 0):
             kept = _floor(node, axis, size, int(width))  # ceil_mode is not read
-        given = None if result is None else result.dim(2 + axis)
-        if dropped != kept and given in (None, dropped):
+        if dropped != kept:
             return Yes(
                 feature=f"form:{node.op}.ceil_mode",
                 message=f"TensorRT computes {kept} elements along axis {2 + axis}; ONNX {dropped}",
