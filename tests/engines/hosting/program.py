@@ -40,5 +40,10 @@ def load(path: str, shapes: dict[str, list[int]]) -> Callable[[dict[str, np.ndar
         return lambda feed: feed["no such input"]
     if order == "keep":
         first: list[np.ndarray] = []
-        return lambda feed: [(first.append(feed["x"]) or first[0]) * 2, feed["n"]]
+
+        def with_the_first(feed: dict[str, np.ndarray]) -> list[np.ndarray]:
+            first.append(feed["x"])
+            return [first[0] * 2, feed["n"]]
+
+        return with_the_first
     return lambda feed: [feed["x"] * 2, *([feed["n"]] if "n" in feed else [])]
