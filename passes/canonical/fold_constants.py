@@ -14,10 +14,11 @@ After: p = constant {32, 32}
 When it refuses: Random operators, Dropout, quantisation operators (but a QuantizeLinear that only
     Casts read), control flow, sequences, strings; what a Loop begins with and has no elements; a
     result above `size_limit` bytes that is bigger than the constants it is made of, and whatever
-    would make the file as a whole grow by more than that and a sixteenth; an output of the graph or
-    of a body; a division by zero; before opset 9, integers in functions and IR 3 models, where only
-    a Constant node could hold them and it takes floats alone. An initializer that the caller may
-    override is not a constant.
+    would make the file as a whole grow by more than that and a sixteenth; a Transpose for MatMul of
+    weights above 4 KiB that other nodes read as they are, such as tied embeddings; an output of the
+    graph or of a body; a division by zero; before opset 9, integers in functions and IR 3 models,
+    where only a Constant node could hold them and it takes floats alone. An initializer that the
+    caller may override is not a constant.
 Accuracy: Exact. Integer, comparison and data movement operators are computed by numpy bit for bit;
     all others by onnxruntime with optimisations off, as it would compute them at run time.
 References: https://onnx.ai/onnx/operators/ (each operator's page) onnx/onnx-tensorrt,
@@ -60,6 +61,7 @@ from graphfix.authoring import (
 
 Array = np.ndarray[Any, Any]
 NEGLIGIBLE = 64  # bytes: no more than the node that goes
+_TIED = 1 << 12  # bytes of weights that are not stored a second time for a Transpose
 
 # Random, stateful or quantising operators, control flow, sequences and strings.
 NEVER = frozenset(
@@ -205,6 +207,9 @@ class _Fold(Struct):
         if not used:
             return False
         size = sum(self._size(tensor) for tensor in used)
+        if size > _TIED and self._stores_twice(view):
+            self._folded.discard(id(node))
+            return False
         given = sum(_bytes(tensor) for tensor in _distinct(node))
         if size <= max(given, NEGLIGIBLE):
             return True
@@ -217,6 +222,14 @@ class _Fold(Struct):
             return True
         self._folded.discard(id(node))
         return False
+
+    def _stores_twice(self, view: NodeView) -> bool:
+        """Say whether products read weights the other way round that something else reads, too."""
+        weights, result = view.node.inputs[0], view.output(0)
+        if view.op != "Transpose" or result is None or not isinstance(weights, Constant):
+            return False
+        stays = any(id(reader) not in self._folded for reader in weights.outputs)
+        return stays and all(r.op == "MatMul" and not r.domain for r in result.consumers)
 
     def _size(self, tensor: Tensor) -> int:
         value = self.knowledge.full(Value(tensor))

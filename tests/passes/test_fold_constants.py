@@ -344,3 +344,42 @@ def test_what_was_declared_of_a_node_is_dropped_with_it() -> None:
     )
     done = assert_rewrite(PASS, text, feeds=[{"x": X[0, 0]}], after=["Mul", "Neg"])
     assert [info.name for info in done.after.graph.value_info] == ["b"]
+
+
+TIED = """g (int64[N] i, float[N, {columns}] x) => (float[A, B] a, float[C, D] y) {{
+        a = {reads} t = Transpose <perm = [1, 0]> (w) y = {product} }}"""
+
+
+def tied(reads: str = "Gather (w, i)", product: str = "MatMul (x, t)", columns: int = 32) -> Any:
+    model = onnx.parser.parse_model(
+        HEAD + TIED.format(reads=reads, product=product, columns=columns)
+    )
+    rng = np.random.default_rng(0)
+    given = rng.standard_normal((64, columns)).astype(np.float32)
+    model.graph.initializer.append(numpy_helper.from_array(given, "w"))
+    return model
+
+
+def test_tied_weights_are_not_stored_the_other_way_round() -> None:
+    assert_untouched(PASS, tied())
+    model = tied()
+    result = graphfix.run(model, target="trt8")
+    assert result.exit_code == 0
+    assert result.model is not None
+    assert result.model.to_proto().ByteSize() < model.ByteSize() + 1000
+
+
+@pytest.mark.parametrize(
+    ("reads", "product", "columns"),
+    [
+        ("Neg (x)", "MatMul (x, t)", 32),  # nothing else reads them
+        ("Gather (w, i)", "MatMul (x, t)", 4),  # a kilobyte
+        ("Gather (w, i)", "Gemm (x, t)", 32),  # engines want constants there
+        ("Neg (x) u = Transpose (w) b = MatMul (x, u)", "MatMul (x, t)", 32),
+    ],
+)
+def test_other_transposes_are_computed(reads: str, product: str, columns: int) -> None:
+    model = tied(reads, product, columns)
+    feed = {"i": np.array([3, 0]), "x": np.ones((2, columns), np.float32)}
+    done = assert_rewrite(PASS, model, feeds=[feed], rtol=1e-4, atol=1e-4)
+    assert "Transpose" not in done.ops
