@@ -10,8 +10,7 @@ Where the columns of MatMulNBits have an order of their own (g_idx), its kernel 
 4 bits and continues with 8 (matmul_nbits_impl.cc, Dequantize4BitsKernelReOrder; asked of 1.18.1 to
 1.32.0). With zero points in floats it computes; the copy has these. Weights of 2 bits with an order
 are read as those of 4, and of 8 bits are not taken (asked of 1.23.0, 1.24.1 and 1.32.0): the copy
-has the formula written out, summed in float32. So it has for 8 bits with zero points in floats, an
-order or none (1.32.0).
+has the formula written out, summed in float32.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ BITS_SAID = (
 def by_formula(model: ModelProto) -> ModelProto:
     """Return a model that onnxruntime computes by the formulas; the same one where it does so."""
     packed = _packed(model)
-    types: _Types = _types(model) if any(_may_differ(node) for node in packed) else {}
+    types: _Types = _types(model) if any(_is_ordered(node) for node in packed) else {}
     ordered = any(_is_zeros_unread(node, types) or _is_misread(node, types) for node in packed)
     if not ordered and not any(True for _ in _rounding(packed)):
         return model
@@ -61,8 +60,8 @@ def formula_said(models: Iterable[ModelProto]) -> str:
     said = [SAID.format(" and ".join(operators))] if operators else []
     for words, test in ((ZEROS_SAID, _is_zeros_unread), (BITS_SAID, _is_misread)):
         for model, packed in given:
-            asked = [node for node in packed if _may_differ(node)]
-            if asked and any(test(node, types) for types in [_types(model)] for node in asked):
+            ordered = [node for node in packed if _is_ordered(node)]
+            if ordered and any(test(node, types) for types in [_types(model)] for node in ordered):
                 said.append(words)
                 break
     return "; ".join(said)
@@ -84,12 +83,6 @@ def _is_ordered(node: NodeProto) -> bool:
     return named and bool(_given(node, _ORDER))
 
 
-def _may_differ(node: NodeProto) -> bool:
-    """Whether onnxruntime may not compute the formula; the types of what is read decide."""
-    named = (node.domain, node.op_type) == (_DOMAIN, _ORDERED)
-    return named and bool(_given(node, _ORDER) or _given(node, _ZEROS))
-
-
 def _given(node: NodeProto, place: int) -> str:
     return str(node.input[place]) if len(node.input) > place else ""
 
@@ -102,11 +95,10 @@ def _is_zeros_unread(node: NodeProto, types: _Types) -> bool:
 
 def _is_misread(node: NodeProto, types: _Types) -> bool:
     """Whether onnxruntime misreads the weights, or takes none such; of known types alone."""
-    bits, zeros = _number(node, "bits"), _given(node, _ZEROS)
-    in_floats = bits == 8 and types.get(zeros, TensorProto.UINT8) != TensorProto.UINT8
-    if not _may_differ(node) or not (in_floats or (_is_ordered(node) and bits in (2, 8))):
+    if not _is_ordered(node) or _number(node, "bits") not in (2, 8):
         return False
     prepacked = any(a.name == "weight_prepacked" and a.i for a in node.attribute)
+    zeros = _given(node, _ZEROS)
     return not prepacked and _float_type(node, types) > 0 and (not zeros or zeros in types)
 
 
@@ -184,9 +176,7 @@ def _formula(node: NodeProto, types: _Types) -> list[NodeProto]:
     """Return x @ ((number - zero point) * scale), plus the bias, in operators of ONNX."""
     made = _Written(node)
     order, zeros, bias = (_given(node, place) for place in (_ORDER, _ZEROS, _BIAS))
-    columns = made.stored(*(column // made.block for column in range(made.columns)))
-    if order:
-        columns = made.call("Slice", order, made.stored(0), made.stored(made.columns))
+    columns = made.call("Slice", order, made.stored(0), made.stored(made.columns))
     matrix = (made.rows, made.blocks)
     packed = types.get(zeros) == TensorProto.UINT8
     middle = (

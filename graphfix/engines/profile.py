@@ -102,6 +102,7 @@ class Target:
             ``symmetric`` (int8 around 0) or ``any``; empty where that is not known.
         fallback: The profile of the engine that runs in its place what it lacks; empty for none.
         answers: What the engine itself said of nodes when it was asked; not part of a profile.
+        steps: Whether results one step of quantization away are consented to; likewise.
     """
 
     name: str
@@ -130,6 +131,7 @@ class Target:
     fallback: str = ""
     integers: str = ""
     answers: tuple[EngineAnswer, ...] = ()
+    steps: bool = False
 
     def tells(self, what: str) -> bool:
         """Say whether it says ``limits``, ``lacks`` or ``wrong`` of an operator, or ``answers``."""

@@ -15,7 +15,7 @@ from time import perf_counter
 
 from msgspec import Struct, structs
 
-from graphfix.engines.checking import file_findings
+from graphfix.engines.checking import check_alone, file_findings
 from graphfix.engines.engine import Engine, engine_of
 from graphfix.engines.interface import Loaded
 from graphfix.engines.loading import Loading
@@ -24,6 +24,7 @@ from graphfix.ir.model import Model
 from graphfix.ir.views import NodeView
 from graphfix.pipeline.blame import Attempt
 from graphfix.pipeline.original import Original
+from graphfix.pipeline.run import Run
 from graphfix.pipeline.settings import Settings
 from graphfix.pipeline.verifying import on_disk, original_on_disk, verify_in_engine
 from graphfix.proving.whole.rounding import ARITHMETIC
@@ -232,7 +233,7 @@ def _compared(before: Original, attempt: Attempt) -> tuple[Attempt, Asked, str]:
         before,
         run.model,
         attempt.settings,
-        lossy=run.journal.labelled(LOSSY),
+        lossy=run.journal.labelled(LOSSY) or _steps_are_consented_to(run),
         prepared=run.prepared,
     )
     run.seconds["engine"] = perf_counter() - start
@@ -245,6 +246,15 @@ def _compared(before: Original, attempt: Attempt) -> tuple[Attempt, Asked, str]:
         # What was shown without it stays shown.
         return attempt, did, verification.reason
     return structs.replace(attempt, verification=verification), did, ""
+
+
+def _steps_are_consented_to(run: Run) -> bool:
+    """Say whether a consent alone makes results right that may be a step of a quantizer away."""
+    target = run.settings.target
+    if target is None or not target.steps:
+        return False
+    exact = check_alone(run.model, replace(target, steps=False), run.settings.assumed)
+    return any(finding.blocks for finding in exact.findings)
 
 
 def _built(compared: Verification, built: Verification) -> Verification:

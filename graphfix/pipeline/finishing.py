@@ -337,7 +337,8 @@ def _integers(before: Original, attempt: Attempt) -> IntegerPlaces | None:
     found, asked = attempt.run.integers, attempt.settings
     if found is None or asked.target is None or asked.allow_lossy or asked.named is not None:
         return found
-    aside = attempts(before, ())(replace(asked, allow_lossy=True, verify="off")).run
+    target = replace(asked.target, steps=True)
+    aside = attempts(before, ())(replace(asked, target=target, allow_lossy=True, verify="off")).run
     kept = found.before if aside.integers is None else aside.integers.after
     if kept > found.after:
         return replace(found, by_consent=kept)

@@ -249,6 +249,8 @@ class RunOptions:
         target = load_target(self.target) if self.target is not None else None
         if target is not None and self.no_fallback:
             target = replace(target, fallback="")
+        if target is not None and self.allow_lossy:
+            target = replace(target, steps=True)
         if self.verify == "engine":
             check_engine(target)
         if self.compute_capability:

@@ -14,7 +14,7 @@ from graphfix.rendering.markdown import report_markdown
 from graphfix.rendering.short_lines import next_steps
 from graphfix.rendering.short_report import short_report
 from graphfix.rendering.text_report import report_text
-from graphfix.report import Verdict
+from graphfix.report import Severity, Verdict
 from graphfix.report.costs import IntegerPlaces
 from graphfix.testing import parse
 
@@ -74,6 +74,37 @@ def test_what_a_consent_keeps(text: str, target: str) -> None:
     assert "asymmetric-pair-to-int8" in {o.pass_id for o in result.report.outcomes}
     kinds = {t.name: t.data_type for t in result.model.to_proto().graph.initializer}
     assert TensorProto.UINT8 not in kinds.values()
+
+
+def test_a_step_is_consented_to() -> None:
+    """QNN adds up integers, which may be a step away: a note then, and floats without consent."""
+    exact = run(parse(HALF), "qnn", verify="sites").report
+    assert exact.integers == IntegerPlaces(2, 0, 0.0, 2)
+    kept = run(parse(HALF), "qnn", verify="sites", allow_lossy=True)
+    assert (kept.exit_code, kept.report.integers) == (0, None)
+    found = {(f.rule, f.severity) for f in kept.report.findings_after}
+    assert found == {("rounded-by-a-step", Severity.NOTE)}
+    assert {f.rule for f in exact.findings_after} == set()
+
+
+def test_what_nothing_quantizes_after_it_is_computed_in_floats_by_qnn() -> None:
+    result = run(parse(ALL), "qnn", verify="sites", allow_lossy=True)
+    assert (result.exit_code, result.report.integers) == (0, IntegerPlaces(1, 0, 0.0))
+
+
+def test_operators_between_bytes_are_written_with_quantizers_for_qnn() -> None:
+    text = """<ir_version: 8, opset_import: ["" : 17]> g (float[2,3] x) => (float[2,2] y)
+        <float s = {0.05}, uint8 z = {3}, uint8 n = {7}, float t = {0.02},
+        uint8[3,2] w = {45,17,1,29,24,58}, float u = {0.04}> {
+            q = QuantizeLinear (x, s, z) g = QLinearMatMul (q, s, z, w, t, n, u, z)
+            m = Transpose (g) r = Transpose (m) y = DequantizeLinear (r, u, z) }"""
+    result = run(parse(text), "qnn", verify="sites", allow_lossy=True)
+    assert (result.exit_code, result.report.integers) == (0, None)
+    ops = [node.op_type for node in result.model.to_proto().graph.node]
+    pair = ["QuantizeLinear", "DequantizeLinear"]
+    assert sorted(ops) == sorted(
+        [*pair * 4, "DequantizeLinear", "MatMul", "Transpose", "Transpose"]
+    )
 
 
 @pytest.mark.parametrize("target", ["trt8", "trt10", "qnn"])

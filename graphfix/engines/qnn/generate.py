@@ -71,6 +71,8 @@ def profile() -> dict[str, Any]:
         source="measured with onnxruntime-qnn 2.7.0, which simulates an HTP on the CPU",
         functions=True,
         static_shapes=True,
+        # Symmetric and asymmetric bytes: onnxruntime, docs/execution-providers/QNN.
+        integers="any",
         io_dtypes=sorted(_bound()),
         constants=FACTS / "constants.json",
         notes=judged["notes"],

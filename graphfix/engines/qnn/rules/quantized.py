@@ -6,7 +6,7 @@ from graphfix.authoring.declaring import Unknown
 from graphfix.engines.folded_early import is_folded
 from graphfix.engines.profile import Target
 from graphfix.engines.qnn.rules.provider import LEFT, PROVIDER
-from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
+from graphfix.engines.rule import NOTE, REJECT, WRONG, Answer, Yes, rule
 from graphfix.ir.views import NodeView, Value, needed
 
 _PAIR = ("DequantizeLinear", "QuantizeLinear")
@@ -14,6 +14,7 @@ _FACTS = f"{PROVIDER}: facts/asked.json, quantized"
 _READ = frozenset({"int16", "int8", "uint16", "uint8"})
 _WEIGHT = 1  # the place of weights, which alone have a scale for each channel
 _WEIGHTED = frozenset({"Conv", "ConvTranspose", "Gemm", "MatMul"})
+_MOVES = ("Flatten", "Gather", "Reshape", "Slice", "Squeeze", "Unsqueeze")
 # Operators that are left to the CPU between signed bytes, which they take between others.
 _UNSIGNED = ("CumSum", "HardSigmoid", "LRN", "LeakyRelu", "LogSoftmax", "Neg")
 
@@ -99,8 +100,31 @@ def rounded_by_a_step(node: NodeView, target: Target) -> Answer:
         result = node.output(0)
         users = [] if result is None else list(result.consumers)
     if any(_is_between_bytes(user) for user in users):
+        if target.steps:
+            return Yes(severity=NOTE)
         return Unknown("how much of their range its values take")
     return None
+
+
+@rule(
+    _MOVES,
+    feature="dtype:{op}.*",
+    severity=REJECT,
+    text=LEFT,
+    source="measured on onnxruntime-qnn 2.7.0: each of them is taken between floats and not"
+    " between bytes, signed and unsigned",
+)
+def moved_between_quantizers(node: NodeView, target: Target) -> Answer:
+    """QNN does not support {op} of quantized bytes except between two quantizers."""
+    given, result = node.input(0), node.output(0)
+    # Its profile refuses the others of int8 wherever they are.
+    kinds = ("int8", "uint8") if node.op == "Squeeze" else ("uint8",)
+    if given is None or result is None or given.type_name not in kinds:
+        return None
+    read = any(one.op == "DequantizeLinear" and not one.domain for one in result.consumers)
+    if not read and not _is_made_by(given, "QuantizeLinear"):
+        return None
+    return Yes(feature=f"dtype:{node.op}.{given.type_name}")
 
 
 def _ends(quantize: NodeView) -> bool:
