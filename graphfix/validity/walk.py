@@ -102,22 +102,22 @@ class Walk:
     def _enter(self, node: Node, body: Graph) -> Iterator[Complaint]:
         """Give the inputs of the body of a Loop the element types that are fed to it.
 
-        Those of a Scan are declared, and so is what a body does not know by itself. Yield a number
-        or a condition that the body declares otherwise, which inference stops at, if it gets there.
+        Those of a Scan are declared, and so is what a body does not know by itself. Yield what a
+        body of a Loop declares otherwise; inference stops there, if it gets there.
         """
         if node.op != "Loop" or node.domain:
             return
-        for tensor, wanted in zip(body.inputs, _COUNTED, strict=False):
+        fed = [self.types(t) if t.name else None for t in node.inputs[_COUNTERS:]]
+        states = [shape_of_type(known or TypeProto())[0] for known in fed]
+        for tensor, wanted in zip(body.inputs, (*_COUNTED, *states), strict=False):
             one = shape_of_type(type_of(tensor) or TypeProto())[0]
-            if one and one != wanted:
+            if wanted and type_of(tensor) is None:
+                self._found[id(tensor)] = make_info(Variable(tensor.name, wanted)).type
+            elif one and wanted and one != wanted:
                 text, view = f"Tensor element type mismatch. {int(wanted)} != {one}", NodeView(node)
                 said = f"the body of {called(view)} takes {tensor.name} as {type_name(one)}"
                 said += f"; it is {type_name(wanted)}"
                 yield Complaint("type-contradiction", said, view, f"[TypeInferenceError] {text}")
-        for tensor, fed in zip(body.inputs[_COUNTERS:], node.inputs[_COUNTERS:], strict=False):
-            elem_type = shape_of_type(self.types(fed) or TypeProto())[0] if fed.name else 0
-            if elem_type and type_of(tensor) is None:
-                self._found[id(tensor)] = make_info(Variable(tensor.name, elem_type)).type
 
     def _left(self, node: Node, subgraphs: Sequence[Graph]) -> dict[str, TypeProto]:
         """Return what is known of the outputs of a node with subgraphs: types, but no sizes."""

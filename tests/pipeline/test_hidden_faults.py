@@ -83,6 +83,19 @@ def test_what_a_body_counts_with_has_its_types(i: str, k: str, called: bool) -> 
         np.testing.assert_allclose(y, -np.exp(-np.exp(X["x"])), rtol=1e-6)
 
 
+@pytest.mark.parametrize(("state", "code"), [("float", 1), ("int32", 1), ("int64", 0)])
+def test_a_state_that_nothing_reads_has_its_type(state: str, code: int) -> None:
+    text = f"""<ir_version: 8, opset_import: ["" : 18]> g (int64[1] c, int64 k) => (int64[1] y) {{
+    y = Loop (k, , c) <body = b (int64 i, bool q, {state}[1] s) => (bool d, int64[1] t) {{
+        d = Identity (q) t = Neg (c) }}> }}"""
+    done = graphfix.run(parser.parse_model(text), target="ort-1.32")
+    assert done.exit_code == code
+    assert ("type-contradiction" in rules(done.report)) is bool(code)
+    if not code:
+        fed = {"c": np.array([4]), "k": np.array(2)}
+        np.testing.assert_array_equal(outputs_of(done.model.to_proto(), fed)["y"], [-4])
+
+
 def test_a_type_is_seen_that_no_schema_gives() -> None:
     wrong = graphfix.run(parser.parse_model(BYTES.format(y="float")), target="ort-1.32")
     assert wrong.exit_code == 1
