@@ -11,9 +11,10 @@ After:
     y = DequantizeLinear (r, 0.1, 3)
 When it refuses: Something else reads the bytes, or their scales and zero points differ, are
     several or computed at run time, or the scale is not float32 or so small or large that bytes
-    times it are no normal numbers; a Pad, or a node with other operands of bytes.
+    times it are no normal numbers; a Pad, Resize by cubic functions, or other operands of bytes.
 Accuracy: Exact: a byte less its zero point, times a normal scale and divided by it, is at most one
-    rounding from an integer, and rounded to it.
+    rounding from an integer, and rounded to it. Lossy for Resize by linear functions: kernels cut
+    off the fractions of bytes that are rounded here, so that an element may be one step away.
 References: https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html; onnxruntime,
     docs/execution-providers/QNN-ExecutionProvider.md
 """
@@ -24,6 +25,7 @@ from onnx import TensorProto
 from graphfix.authoring import (
     BYTE_MOVES,
     INTEGERS,
+    LOSSY,
     Builder,
     NodeView,
     Refuse,
@@ -47,6 +49,9 @@ _WIDEST = 255  # a byte less a zero point
 def bytes_moved_between_quantizers(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Dequantize, move and quantize, see the module."""
     places, results = moved_inputs(node.node), node.outputs
+    if node.op == "Resize" and node.attr("mode", "nearest") == "linear":
+        places = (0,)
+        build.declare(LOSSY, "interpolated elements may be one step of their scale away")
     given = [node.input(place) for place in places]
     if not places or any(x is None or x.elem_type not in _BYTES for x in given):
         raise Refuse("the node must move bytes about; it does not")

@@ -14,7 +14,7 @@ _FACTS = f"{PROVIDER}: facts/asked.json, quantized"
 _READ = frozenset({"int16", "int8", "uint16", "uint8"})
 _WEIGHT = 1  # the place of weights, which alone have a scale for each channel
 _WEIGHTED = frozenset({"Conv", "ConvTranspose", "Gemm", "MatMul"})
-_MOVES = ("Flatten", "Gather", "Reshape", "Slice", "Squeeze", "Unsqueeze")
+_MOVES = ("Flatten", "Gather", "Reshape", "Resize", "Slice", "Squeeze", "Tile", "Unsqueeze")
 # Operators that are left to the CPU between signed bytes, which they take between others.
 _UNSIGNED = ("CumSum", "HardSigmoid", "LRN", "LeakyRelu", "LogSoftmax", "Neg")
 
