@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from graphfix.authoring.declaring import Unknown
 from graphfix.engines.operands import is_stored
 from graphfix.engines.profile import Target
-from graphfix.engines.rule import REJECT, Answer, rule
+from graphfix.engines.rule import REJECT, WRONG, Answer, rule
 from graphfix.ir.views import NodeView
 
 
@@ -39,3 +40,34 @@ def gru_inputs(node: NodeView, target: Target) -> Answer:
         return True
     last = node.output(1)
     return last is not None and (last.is_used or last.is_graph_output)
+
+
+@rule(
+    "GRU",
+    feature="form:GRU.unset-input",
+    versions="opencv5.0..",
+    severity=REJECT,
+    text="(-2:Unspecified error)",
+    source="gru_layer.cpp:538 (5.0.0); measured on 5.0.0: without initial_h a batch of 1 is right,"
+    " one of 2 is refused",
+)
+def gru_state(node: NodeView, target: Target) -> Answer:
+    """OpenCV 5 requires an initial state of GRU for more than one item in the batch."""
+    if node.input(5) is not None:
+        return False
+    data = node.need(0)
+    batch = data.dim(0 if node.attr("layout", 0) else 1)
+    return Unknown(f"sizes of {data.name}") if batch is None else batch != 1
+
+
+@rule(
+    "GRU",
+    feature="form:GRU.unnamed-output",
+    versions="opencv5.0..",
+    severity=WRONG,
+    source="measured on 5.0.0: one and both directions, batches of 1 and 2; with both outputs, and"
+    " with Y_h alone, it is right",
+)
+def gru_output_without_name(node: NodeView, target: Target) -> Answer:
+    """OpenCV 5 returns the last state of GRU for all states where Y_h has no name."""
+    return node.output(0) is not None and node.output(1) is None
