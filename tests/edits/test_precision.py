@@ -135,6 +135,37 @@ def test_numbers_that_do_not_run_once_they_are_rounded_stay() -> None:
     assert computed_in(proto, TensorProto.FLOAT16) == ["c", "d"]
 
 
+BYTES = (  # QuantizeLinear takes float16 since opset 19
+    HEAD.replace("17", "19")
+    + """
+g (float[N, 64] x) => (uint8[N, 64] q, float[N, 64] y) <float s = {0.02}, uint8 z = {13}> {
+  [bytes] q = QuantizeLinear (x, s, z)
+  [act] y = Tanh (x)
+}
+"""
+)
+
+
+def test_integers_that_rounding_would_change_stay() -> None:
+    before = parsed(BYTES)
+    found = edits.to(before, "float16")
+    after = checked(found)
+    assert computed_in(after, TensorProto.FLOAT16) == ["act"]
+    said = "kept, rounded before, its integers would be others: QuantizeLinear 'bytes'"
+    assert said in found.steps[0].said
+    x = samples(50, 64)
+    given, wanted = ran(after, x=x), ran(before, x=x)
+    np.testing.assert_array_equal(given["q"], wanted["q"])
+    np.testing.assert_allclose(given["y"], wanted["y"], atol=2e-3)
+
+
+def test_a_model_whose_integers_alone_are_computed_says_so() -> None:
+    text = BYTES.replace(", float[N, 64] y)", ")").replace("  [act] y = Tanh (x)\n", "")
+    with pytest.raises(UsageError, match="no node can be converted") as error:
+        edits.to(parsed(text), "float16")
+    assert "its integers would be others" in str(error.value.hint)
+
+
 def test_operators_that_lose_too_much_stay() -> None:
     lossy = HEAD + (
         "g (float[N, 4] x) => (float[N, 4] y) <float k = {1000}> "

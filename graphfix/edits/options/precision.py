@@ -207,10 +207,11 @@ class To:
                 found = self._moved(subject, plan, given, sums, result)
             except EngineFailed as error:  # what was rounded is an index, or divides
                 found = Verification(Verdict.INCONCLUSIVE, error.message)
-                kept = self._keep_indices(subject.proto, plan)
+                kept = self._keep_integers(subject.proto, plan, "Cast")
             if found.status is Verdict.EQUAL:
                 break
-            more = False
+            others = any(row.max_rel is None for row in found.outputs)
+            more = others and self._keep_integers(subject.proto, plan)
             while not more and tolerance > _STRICTEST:
                 tolerance /= _STRICTER
                 more = self._keep_lossy(plan, seen, tolerance)
@@ -220,13 +221,17 @@ class To:
             result = self._taken(subject, plan, how)
         return found, result
 
-    def _keep_indices(self, proto: ModelProto, plan: Plan) -> bool:
-        """Keep what turns numbers into integers; say whether there is any."""
-        casts = [p for p, slots in plan.slots.items() if slots.inputs and not slots.outputs]
-        casts = [place for place in casts if proto.graph.node[place].op_type == "Cast"]
-        for place in casts:
-            plan.keep(place, "rounded before, its integers would be others, with which it stops")
-        return bool(casts)
+    def _keep_integers(self, proto: ModelProto, plan: Plan, op: str = "") -> bool:
+        """Keep what turns numbers into integers, of one operator alone; say whether there is any.
+
+        Where an operator is named, the result stops with what its nodes give.
+        """
+        nodes, end = proto.graph.node, ", with which it stops" if op else ""
+        found = [p for p, slots in plan.slots.items() if slots.inputs and not slots.outputs]
+        found = [place for place in found if op in ("", nodes[place].op_type)]
+        for place in found:
+            plan.keep(place, f"rounded before, its integers would be others{end}")
+        return bool(found)
 
     def _moved(
         self,

@@ -266,6 +266,8 @@ def difference(before: Outputs, after: Outputs, tolerance: float) -> Verificatio
     if not bad:
         return Verification(Verdict.EQUAL, "", method, rows)
     worst = max(bad, key=lambda row: row.max_rel if row.max_rel is not None else inf)
-    by = f"moves by {worst.max_rel:.2g}" if worst.max_rel is not None else "is of another shape"
-    reason = f"output {worst.name} {by} of its largest number"
+    if worst.max_rel is None:
+        reason = f"output {worst.name} has other integers, or another shape"
+    else:
+        reason = f"output {worst.name} moves by {worst.max_rel:.2g} of its largest number"
     return Verification(Verdict.MISMATCH, reason, method, rows)
