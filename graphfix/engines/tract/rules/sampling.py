@@ -27,7 +27,7 @@ GRID_OF_NAN = misreads_grids_of_nan(
     " 0.5 and 1.5 is right, and so are sizes in the place of scales, and other coordinates",
 )
 def corners_of_a_part(node: NodeView, target: Target) -> Answer:
-    """tract aligns corners by the size times the scale, though that is no whole number."""
+    """tract aligns corners by the size times the scale, though that is no integer."""
     scales = node.input(2) if node.opset >= _NUMBERED_FROM else None
     if node.attr("coordinate_transformation_mode", "half_pixel") != "align_corners":
         return False
