@@ -10,9 +10,7 @@ from graphfix.ir.views import NodeView
 def window_sticks_out(node: NodeView) -> bool:
     """Say whether the last windows may reach beyond the padded input."""
     axes = pool_windows(node)
-    if axes is None:
-        return _leaps(node)
-    return any((size + before + after - wide) % step for size, wide, step, before, after in axes)
+    return _leaps(node) if axes is None else any(_last_sticks_out(*axis) for axis in axes)
 
 
 def ends_of_full_windows(node: NodeView) -> dict[int, int] | None:
@@ -23,9 +21,17 @@ def ends_of_full_windows(node: NodeView) -> dict[int, int] | None:
     axes = pool_windows(node)
     if axes is None:
         return None if _leaps(node) else {}
-    free = [(size + before + after - wide, step) for size, wide, step, before, after in axes]
-    ends = {axis: max(left // step + 1, 0) for axis, (left, step) in enumerate(free, 2)}
-    return {axis: end for axis, end in ends.items() if free[axis - 2][0] % free[axis - 2][1]}
+    return {
+        place: max((size + before + after - wide) // step + 1, 0)
+        for place, (size, wide, step, before, after) in enumerate(axes, 2)
+        if _last_sticks_out(size, wide, step, before, after)
+    }
+
+
+def _last_sticks_out(size: int, wide: int, step: int, before: int, after: int) -> bool:
+    """Say whether the last window that begins in the input reaches beyond its padding."""
+    left = size + before + after - wide
+    return bool(left % step) and (left // step + 1) * step < size + before
 
 
 def pool_windows(node: NodeView) -> list[tuple[int, int, int, int, int]] | None:

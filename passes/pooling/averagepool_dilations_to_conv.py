@@ -2,7 +2,8 @@
 
 What it does: Sums with a depthwise Conv whose weights are ones, and divides by how many elements
     each window counts, a constant.
-Why engines need it: TensorRT takes no dilations of AveragePool.
+Why engines need it: TensorRT takes no dilations of AveragePool, and QNN divides what is padded by
+    another count.
 Before: y = AveragePool <kernel_shape = [2, 2], dilations = [2, 2]> (x)
 After:
     s = Conv <group = 3, dilations = [2, 2]> (x, ones)
@@ -19,7 +20,12 @@ import numpy as np
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 
-@rewrite("AveragePool", removes="attr:AveragePool.dilations", emits="Conv Div", since=19)
+@rewrite(
+    "AveragePool",
+    removes="attr:AveragePool.dilations form:AveragePool.padding",
+    emits="Conv Div",
+    since=7,
+)
 def averagepool_dilations_to_conv(node: NodeView, build: Builder) -> Value:
     """Sum by convolution and divide, see the module."""
     x, y = node.need(0), node.output(0)
@@ -42,6 +48,8 @@ def averagepool_dilations_to_conv(node: NodeView, build: Builder) -> Value:
     strides = [int(s) for s in node.attr("strides", [1] * dims)]
     gaps = [int(d) for d in node.attr("dilations", [1] * dims)]
     pads = [int(p) for p in node.attr("pads", [0] * 2 * dims)]
+    if max(gaps) == 1 and not any(pads):
+        raise Refuse("there must be dilations or pads; there are none")
     after: list[int] = []
     divisor = np.ones([1] * dims)
     for axis in range(dims):
