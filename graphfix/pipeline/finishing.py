@@ -21,7 +21,7 @@ from graphfix.authoring.declaring import PREPARE
 from graphfix.authoring.evidence import Evidence
 from graphfix.authoring.workspace import SiteKey, site_key
 from graphfix.engines.common_rules import given_inputs
-from graphfix.errors import InvalidModel, PassBug
+from graphfix.errors import InvalidModel, PassBug, UsageError
 from graphfix.ir.graph import Variable
 from graphfix.ir.model import Model
 from graphfix.ir.protos import FunctionKey, function_key, functions_of, nodes_of_model
@@ -230,6 +230,7 @@ def finish(
 
     Raises:
         InvalidModel: No valid model is made of one that the ONNX checker or inference refuses.
+        UsageError: The model cannot have inputs of the sizes that were asked for.
         PassBug: Leaving out any one pass does not give a valid model.
     """
     before = Original.of(model, settings.knowing, settings.op_types)
@@ -246,6 +247,13 @@ def finish(
             hint=f"what is made of it is not valid either: {attempt.fault}",
         )
     if attempt.fault:
+        free = replace(settings, shapes={})
+        if settings.shapes and not first_attempt(before, before.again(), free, ()).fault:
+            raise UsageError(
+                f"the model cannot have inputs of these sizes: {attempt.fault}",
+                where="--shape",
+                hint="give sizes that it was made for, such as those of its configuration",
+            )
         raise PassBug(f"the result is not valid: {attempt.fault}")
     judged = judged_by_engine(before, attempt)
     attempt, known = judged.attempt, judged.known

@@ -6,6 +6,7 @@ import onnx
 import pytest
 
 import graphfix
+from graphfix.errors import UsageError
 from graphfix.report import Verdict
 
 
@@ -106,3 +107,19 @@ def test_a_name_with_a_plus_whose_parts_are_no_symbols_is_a_name() -> None:
     model.graph.input[1].type.tensor_type.shape.dim[0].dim_param = "before"
     result = graphfix.run(model, "trt8", shapes={"new": (3, 2), "mask": (7,)}, verify="off")
     assert result.model.graph.inputs[1].shape == ("before", 2)
+
+
+def test_sizes_that_a_constant_contradicts_are_a_usage_error() -> None:
+    """The size of r is computed from that of x; p has four columns for it."""
+    text = """<ir_version: 8, opset_import: ["" : 17]>
+    g (float[N,H] x) => (float[N,A] y)
+    <int64[1] one = {1}, int64[1] zero = {0}, float[1,4] p = {1, 2, 3, 4}> {
+      s = Shape (x) n = Slice (s, zero, one) k = ReduceProd <keepdims = 1> (s) q = Div (k, n)
+      t = Concat <axis = 0> (n, q) m = Mod <fmod = 1> (x, x) r = Reshape (m, t) y = Add (r, p)
+    }"""
+    with pytest.raises(UsageError, match="cannot have inputs of these sizes"):
+        graphfix.run(onnx.parser.parse_model(text), "trt8", shapes={"x": (2, 5)}, verify="off")
+    fitting = graphfix.run(
+        onnx.parser.parse_model(text), "trt8", shapes={"x": (2, 4)}, verify="off"
+    )
+    assert fitting.exit_code == 0
