@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from benchmarks.unseen.row import Row
@@ -21,6 +22,15 @@ computes the same from the network as it is, or neither. What asking takes is in
 [asking_times.md](asking_times.md): here the command is forked from an interpreter that has
 imported everything, which no user has.
 """
+_LAST = """
+## The last draw
+
+Seeds from {first} on, run after what the draws before had shown was mended, and before anything
+was looked into.
+
+{table}"""
+_DRAW = 1000  # seeds in a draw
+_SEED = re.compile(r"random(\d+)")
 _COLUMNS = (
     "engine",
     "networks",
@@ -39,9 +49,13 @@ _COLUMNS = (
 def page(rows: Sequence[Row]) -> str:
     """Return the page of all rows."""
     engines = list(dict.fromkeys(row.engine for row in rows))
-    lines = [line(_COLUMNS), line(["---"] * len(_COLUMNS))]
-    lines += [line(_counted([r for r in rows if r.engine == engine])) for engine in engines]
-    text = _HEAD.format(engines=" ".join(engines), table="".join(lines))
+    text = _HEAD.format(engines=" ".join(engines), table=_table(rows))
+    draws = {draw_of(row) for row in rows}
+    if len(draws) > 1:
+        last = max(draws)
+        text += _LAST.format(
+            first=last * _DRAW, table=_table([row for row in rows if draw_of(row) == last])
+        )
     failing = [row for row in rows if row.wrong or row.asked_wrong]
     if not failing:
         return text
@@ -51,6 +65,20 @@ def page(rows: Sequence[Row]) -> str:
         by_rules, asked = f"{row.code}, {row.after}", f"{row.asked_code}, {row.asked_after}"
         lines.append(line((row.engine, row.file, by_rules, asked, row.words.replace("|", "/"))))
     return f"{text}\n## Called fixed, and not so\n\n{''.join(lines)}"
+
+
+def draw_of(row: Row) -> int:
+    """Return the thousand that the seed of a network is of; 0 for other networks."""
+    found = _SEED.match(row.file)
+    return int(found[1]) // _DRAW if found else 0
+
+
+def _table(rows: Sequence[Row]) -> str:
+    """Return the counts of each engine."""
+    engines = dict.fromkeys(row.engine for row in rows)
+    lines = [line(_COLUMNS), line(["---"] * len(_COLUMNS))]
+    lines += [line(_counted([r for r in rows if r.engine == engine])) for engine in engines]
+    return "".join(lines)
 
 
 def _counted(rows: Sequence[Row]) -> Sequence[str]:
