@@ -14,7 +14,7 @@ from onnx import TensorProto
 from graphfix.authoring import Array, Builder, InferredType, NodeView, Refuse, Value
 
 DOMAINS = ("qonnx.custom_op.general", "onnx.brevitas", "finn.custom_op.general", "finn")
-ROUND_EMITS = "Abs Add Ceil Clip Div Floor Mul Round Sub"
+ROUND_EMITS = "Abs Add Ceil Clip Div Floor Max Mul Round Sub"
 _WIDEST = 24  # what float32 holds
 _WIDEST_BEFORE_ROUND = 20  # what `rounded` does without Round, which came with opset 11
 

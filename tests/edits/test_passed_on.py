@@ -46,7 +46,7 @@ def test_both_parts_together_have_all_outputs(off: bool) -> None:
 
 def test_a_size_is_freed_next_to_an_input_that_is_an_output() -> None:
     before = parsed(ENDS)
-    axes = dict.fromkeys(("x", "k", "u"), ("N", 4))
+    axes: dict[str, tuple[int | str | None, ...]] = dict.fromkeys(("x", "k", "u"), ("N", 4))
     found = edits.dynamic(before, axes)
     assert found.exit_code == 0
     many = {name: np.concatenate([value, value + 1, value * 2]) for name, value in FEED.items()}
