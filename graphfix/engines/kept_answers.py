@@ -1,9 +1,10 @@
 """What engines said of nodes, kept in the user's cache, so that the next model is asked about less.
 
 A file for each target, below ``$GRAPHFIX_ANSWERS`` or the user's cache: what the engine said no to,
-by form, and of which forms and sizes it took nodes. Both are of one version of the engine; another
-one begins with nothing. A file that is damaged counts as not there, and one that cannot be written
-keeps nothing: every answer can be had again.
+by form, and of which forms and sizes it took nodes. Both are of one version of the engine and of
+graphfix, whose rules and repairs decide which node a fault is put down to; another one begins with
+nothing. A file that is damaged counts as not there, and one that cannot be written keeps nothing:
+every answer can be had again.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from graphfix.engines.node_forms import form_text, meaning_text, sizes_text
 from graphfix.engines.profile import Target
 from graphfix.ir.storage.saving import write_all, write_atomically
 from graphfix.ir.storage.user_folders import user_cache
+from graphfix.ir.version import __version__
 from graphfix.ir.views import NodeView
 
 FOLDER = "GRAPHFIX_ANSWERS"
@@ -37,11 +39,13 @@ class KeptAnswers(Struct):
         answers: What it said no to, of every node of a form or of some sizes.
         taken: A digest of each form and meaning of which it took a node, with the sizes at which
             it did.
+        graphfix: The version that asked.
     """
 
     engine: str = ""
     answers: list[EngineAnswer] = field(default_factory=list[EngineAnswer])
     taken: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    graphfix: str = __version__
 
     def sizes_taken(self, node: NodeView) -> list[str]:
         """Return the sizes at which nodes of the form of this one were taken."""
@@ -74,12 +78,13 @@ def place_of(target: Target) -> Path | None:
 
 
 def kept_answers(target: Target) -> KeptAnswers:
-    """Return what the engine of a target said in earlier runs; nothing where none was asked."""
-    path = place_of(target)
+    """Return what the engine of a target said in earlier runs of this graphfix."""
+    path, nothing = place_of(target), KeptAnswers()
     try:
-        return msgspec.json.decode(path.read_bytes(), type=KeptAnswers) if path else KeptAnswers()
+        kept = msgspec.json.decode(path.read_bytes(), type=KeptAnswers) if path else nothing
     except (OSError, ValueError, RecursionError):
-        return KeptAnswers()
+        return nothing
+    return kept if kept.graphfix == __version__ else nothing
 
 
 def keep_answers(target: Target, said: KeptAnswers) -> None:

@@ -199,6 +199,8 @@ def test_answers_are_kept_by_target_and_version(
     assert kept_answers(load_target("tract")) == KeptAnswers()
     keep_answers(target, KeptAnswers("Acme 2", [second]))
     assert kept_answers(target) == KeptAnswers("Acme 2", [second])
+    keep_answers(target, KeptAnswers("Acme 2", [second], graphfix="0.0.1"))
+    assert kept_answers(target) == KeptAnswers()
     place = place_of(target)
     assert place is not None
     assert place.parent == tmp_path / "answers"
