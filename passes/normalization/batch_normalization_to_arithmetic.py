@@ -51,7 +51,7 @@ def batch_normalization_to_arithmetic(node: NodeView, build: Builder) -> Value:
     emits="Add Div Mul ReduceMean Reshape Sqrt Sub",
     since=14,
 )
-def batch_normalization_by_its_own_mean(node: NodeView, build: Builder) -> tuple[Value, ...]:
+def batch_normalization_by_its_own_mean(node: NodeView, build: Builder) -> tuple[Value | None, ...]:
     """Write BatchNormalization in training mode: by mean and variance of what it normalizes."""
     x = node.need(0)
     if not node.attr("training_mode", 0):
@@ -72,13 +72,17 @@ def batch_normalization_by_its_own_mean(node: NodeView, build: Builder) -> tuple
     spread = build.ReduceMean(build.Mul(away, away), axes=axes, keepdims=1)
     deviation = build.Sqrt(build.Add(spread, float(node.attr("epsilon", 1e-5))))
     scaled = build.Mul(build.Div(away, deviation), build.Reshape(scale, shape))
-    results = [build.Add(scaled, build.Reshape(bias, shape))]
+    results: list[Value | None] = [build.Add(scaled, build.Reshape(bias, shape))]
     momentum = float(node.attr("momentum", 0.9))
     flat = np.array([-1], np.int64)
-    for before, now in ((mean, center), (variance, spread)):
+    running = zip(node.outputs[1:], ((mean, center), (variance, spread)), strict=False)
+    for output, (before, now) in running:
+        if output is None or not output.is_used:
+            results.append(None)
+            continue
         fresh = build.Mul(build.Reshape(now, flat), 1 - momentum)
         results.append(build.Add(build.Mul(before, momentum), fresh))
-    return tuple(results[: len(node.outputs)])
+    return tuple(results)
 
 
 def _of_channels(rank: int) -> Array:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from graphfix.authoring.declaring import Unknown
+from graphfix.engines.folded_early import is_folded
 from graphfix.engines.profile import Target
 from graphfix.engines.qnn.rules.provider import LEFT, PROVIDER
-from graphfix.engines.rule import REJECT, Answer, Yes, rule
+from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.ir.views import NodeView
+
+_FIVE = 5
+_TABLES = (2, 3)  # ranks of what is taken along the first axis
 
 
 @rule(
@@ -42,3 +46,25 @@ def gathered_int64(node: NodeView, target: Target) -> Answer:
     if x is None or y is None or x.type_name != "int64":
         return None
     return y.is_graph_output or (x.producer is None and not x.is_constant)
+
+
+@rule(
+    "Gather",
+    feature="rank:Gather.5",
+    severity=WRONG,
+    source="measured with onnxruntime-qnn 2.7.0: floats end the run, others come from other places",
+)
+def gathered_to_five_axes(node: NodeView, target: Target) -> Answer:
+    """QNN computes a Gather to five dimensions right only where the first of them is 1."""
+    x, indices = node.input(0), node.input(1)
+    if x is None or indices is None or is_folded(node.need(0)):
+        return None
+    if x.rank is None or indices.rank is None:
+        return Unknown(f"ranks of {x.name} and {indices.name}")
+    if x.rank + indices.rank != _FIVE + 1:
+        return False
+    axis = int(node.attr("axis", 0)) % x.rank
+    if axis == 0 and x.rank not in _TABLES:
+        return True
+    first = indices.dim(0) if axis == 0 else x.dim(0)
+    return Unknown(f"sizes of {x.name} and {indices.name}") if first is None else first != 1
