@@ -68,3 +68,16 @@ def gathered_to_five_axes(node: NodeView, target: Target) -> Answer:
         return True
     first = indices.dim(0) if axis == 0 else x.dim(0)
     return Unknown(f"sizes of {x.name} and {indices.name}") if first is None else first != 1
+
+
+@rule(
+    "Slice",
+    feature="shape:Slice.empty",
+    severity=REJECT,
+    text=LEFT,
+    source=PROVIDER,
+)
+def sliced_to_nothing(node: NodeView, target: Target) -> Answer:
+    """QNN does not support a Slice without elements."""
+    result = node.output(0)
+    return result is not None and 0 in (result.shape or ()) and not is_folded(result)
