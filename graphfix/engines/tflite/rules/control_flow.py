@@ -96,8 +96,8 @@ def loop_in_a_body(node: NodeView, target: Target) -> Answer:
     feature="shape:If.empty",
     severity=REJECT,
     text="Invalid tensor size.",
-    source=f"{MEASURED}: where the other branch is chosen, it is taken; merged decoders give so what"
-    " they need not compute again",
+    source=f"{MEASURED}: where the other branch is chosen, it is taken; merged decoders give what"
+    " they need not compute again so",
 )
 def nothing_returned(node: NodeView, target: Target) -> Answer:
     """TFLite does not return an output without elements, which a branch of If gives."""
