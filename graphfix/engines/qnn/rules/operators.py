@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from graphfix.authoring.declaring import Unknown
 from graphfix.authoring.outer_scopes import reads_of_outer_scopes
 from graphfix.engines.folded_early import is_folded, is_unordered
 from graphfix.engines.operands import normalizes_several_axes
 from graphfix.engines.profile import Target
 from graphfix.engines.qnn.rules.provider import LEFT, PROVIDER
 from graphfix.engines.rule import REJECT, Answer, Yes, rule
-from graphfix.ir.views import NodeView
+from graphfix.ir.views import NodeView, Value
 
 _AXES_FROM_THE_END = 11  # the opset that allows them
 _UNCAST = {
@@ -49,6 +50,28 @@ def constants_of_the_outer_graph(node: NodeView, target: Target) -> Answer:
             if is_folded(value):
                 return Yes(message=f"QNN: an If branch reads the outer constant {value.name}")
     return None
+
+
+@rule(
+    "If",
+    feature="form:If.outputs",
+    severity=REJECT,
+    text=LEFT,
+    source=f"{PROVIDER}: one output of one shape is chosen from what both branches compute; an If"
+    " that is decided when the model is read is taken",
+)
+def chosen_otherwise(node: NodeView, target: Target) -> Answer:
+    """QNN supports an If of one output only, of one shape and another name in its branches."""
+    condition, output = node.input(0), node.output(0)
+    if output is None or (condition is not None and is_folded(condition)):
+        return None
+    given = [Value(each) for _, body in node.node.graphs() for each in body.outputs]
+    if len(node.outputs) > 1 or any(each.name == output.name for each in given):
+        return True
+    shapes = {each.static_shape for each in given}
+    if None in shapes:
+        return Unknown(f"whether both branches give {output.name} of one shape")
+    return len(shapes) > 1
 
 
 @rule(
