@@ -1,8 +1,8 @@
-"""Give arithmetic and Concat constants of their own.
+"""Give arithmetic, Concat and GatherElements constants of their own.
 
 What it does: Copies the constants of the node that other nodes read as well, or that it reads more
     than once.
-Why engines need it: OpenCV 4 makes a layer of each constant of arithmetic and of Concat. A product
+Why engines need it: OpenCV 4 makes a layer of each constant of such a node. A product
     with a bias, a normalization or another Concat further on that reads the same constant finds it
     as a constant and as a layer, which is an input too many; of one that a Concat reads twice it
     makes two layers of one name. Files that store equal weights once share zeros so.
@@ -20,8 +20,8 @@ References: opencv 4.10.0, modules/dnn/src/onnx/onnx_importer.cpp, addConstant a
 from graphfix.authoring import Builder, NodeView, Refuse, Value, rewrite
 
 _OPERATORS = (
-    "Add", "And", "Concat", "Div", "Equal", "Greater", "Less", "Max", "Mean", "Min", "Mul", "Or",
-    "Pow", "Sub", "Sum", "Where",
+    "Add", "And", "Concat", "Div", "Equal", "GatherElements", "Greater", "Less", "Max", "Mean",
+    "Min", "Mul", "Or", "Pow", "Sub", "Sum", "Where",
 )  # fmt: skip
 
 

@@ -12,11 +12,11 @@ from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.ir.views import NodeView, Value
 
 _ARITHMETIC = (
-    "Add", "And", "Concat", "Div", "Equal", "Greater", "Less", "Max", "Mean", "Min", "Mul", "Or",
-    "Pow", "Sub", "Sum", "Where",
+    "Add", "And", "Concat", "Div", "Equal", "GatherElements", "Greater", "Less", "Max", "Mean",
+    "Min", "Mul", "Or", "Pow", "Sub", "Sum", "Where",
 )  # fmt: skip
 _REFUSING = frozenset({"BatchNormalization", "Gemm", "LayerNormalization"})
-_JOINING = frozenset({"Concat", "MatMul"})  # it makes a layer again
+_JOINING = frozenset({"Concat", "GatherElements", "MatMul"})  # it makes a layer again
 _WRONG = frozenset({"Add", "Mul", "Sub"})  # it is a column to them
 
 
