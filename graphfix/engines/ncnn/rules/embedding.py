@@ -29,14 +29,24 @@ def is_embedding(node: NodeView) -> bool:
 
 def takes_rows(node: NodeView) -> bool:
     """Say whether a Gather takes whole rows of a matrix by integers that are fed."""
+    return _reads_table(node) and not _has_few_rows(node)
+
+
+def _reads_table(node: NodeView) -> bool:
     if node.op != "Gather" or node.attr("axis", 0):
         return False
     table, indices = node.need(0), node.need(1)
     if table.rank != 2 or not known_with_sizes(table) or indices.type_name not in _INTEGERS:
         return False
-    rows = table.dim(0)
-    tried = indices.type_name == "int64" and indices.rank != 0
-    return (rows is None or rows > _TRIED or not tried) and _is_fed(indices, node)
+    return _is_fed(indices, node)
+
+
+def _has_few_rows(node: NodeView) -> bool:
+    """Say whether pnnx tries a table by an index that it does not have."""
+    rows, indices = node.need(0).dim(0), node.need(1)
+    return (
+        rows is not None and rows <= _TRIED and indices.type_name == "int64" and indices.rank != 0
+    )
 
 
 def _is_fed(value: Value, reader: NodeView) -> bool:
@@ -58,7 +68,7 @@ def is_of_indices(value: Value) -> Generator[Value, bool, bool]:
             counted = user.output(0)
             if counted is None or not (yield counted):
                 return False
-        elif not takes_rows(user):
+        elif not _reads_table(user):
             return False
     return True
 
@@ -76,6 +86,9 @@ def gather_by_computed(node: NodeView, target: Target) -> Answer:
     indices = node.input(1)
     if indices is None or known_with_sizes(indices) or is_embedding(node):
         return False
+    if _reads_table(node) and _has_few_rows(node):
+        said = f"pnnx tries a Gather by {_TRIED}; {node.need(0).name} has fewer rows"
+        return Yes(feature="shape:Gather.rows", message=said)
     return Yes(feature="attr:Gather.axis=0") if takes_rows(node) else True
 
 
