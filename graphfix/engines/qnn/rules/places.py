@@ -21,15 +21,21 @@ _TABLES = (2, 3)  # ranks of what is taken along the first axis
     source=f"{PROVIDER}: facts/asked.json, gather-nd",
 )
 def gathered_by_many_axes(node: NodeView, target: Target) -> Answer:
-    """QNN supports GatherND indices of rank 2 to 4 only."""
-    indices = node.input(1)
-    if indices is None:
+    """QNN supports GatherND by indices of rank 2 to 4, from and to four dimensions only."""
+    data, indices, result = node.input(0), node.input(1), node.output(0)
+    if data is None or indices is None or result is None:
         return None
     if indices.rank is None:
         return Unknown(f"rank of {indices.name}")
-    return indices.rank not in (2, 3, 4) and Yes(
-        feature=f"rank:GatherND.{indices.rank}",
-        message=f"QNN supports GatherND indices of rank 2 to 4; the rank is {indices.rank}",
+    if indices.rank not in (2, 3, 4):
+        return Yes(
+            feature=f"rank:GatherND.{indices.rank}",
+            message=f"QNN supports GatherND indices of rank 2 to 4; the rank is {indices.rank}",
+        )
+    most = max(data.rank or 0, result.rank or 0)
+    return most >= _FIVE and Yes(
+        feature=f"rank:GatherND.{most}",
+        message=f"QNN supports GatherND of up to four dimensions; {most} are gathered from or to",
     )
 
 
