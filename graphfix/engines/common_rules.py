@@ -64,13 +64,27 @@ def weights_in_files(model: Model) -> Answer:
 
 
 def empty_outputs(model: Model) -> list[Answer]:
-    """Return a message for each graph output that is empty or declared as such."""
-    return [
-        Yes(message=f"graph output {end.name} has no elements")
-        for end in model.graph.outputs
-        if isinstance(end, Variable)
-        and (0 in (Value(end).static_shape or ()) or _is_declared_empty(end))
-    ]
+    """Return a message for each graph output that is empty, or declared or in a branch as such."""
+    found: list[Answer] = []
+    for end in model.graph.outputs:
+        if not isinstance(end, Variable):
+            continue
+        if 0 in (Value(end).static_shape or ()) or _is_declared_empty(end):
+            found.append(Yes(message=f"graph output {end.name} has no elements"))
+        elif _is_empty_in_a_branch(Value(end)):
+            said = f"a branch of If gives graph output {end.name} without elements"
+            found.append(Yes(message=said))
+    return found
+
+
+def _is_empty_in_a_branch(end: Value) -> bool:
+    """Say so of what merged decoders need not compute again."""
+    maker = end.producer
+    if maker is None or maker.op != "If" or maker.domain:
+        return False
+    place = maker.outputs.index(end)
+    bodies = (body for _, body in maker.node.graphs())
+    return any(0 in (Value(body.outputs[place]).shape or ()) for body in bodies)
 
 
 def _is_declared_empty(end: Variable) -> bool:

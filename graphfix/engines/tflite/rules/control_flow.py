@@ -93,25 +93,6 @@ def loop_in_a_body(node: NodeView, target: Target) -> Answer:
 
 @rule(
     "If",
-    feature="shape:If.empty",
-    severity=REJECT,
-    text="Invalid tensor size.",
-    source=f"{MEASURED}: where the other branch is chosen, it is taken; merged decoders give what"
-    " they need not compute again so",
-)
-def nothing_returned(node: NodeView, target: Target) -> Answer:
-    """TFLite does not return an output without elements, which a branch of If gives."""
-    for place, output in enumerate(node.outputs):
-        if output is None or not output.is_graph_output:
-            continue
-        for _, body in node.node.graphs():
-            if 0 in (Value(body.outputs[place]).shape or ()):
-                return Yes(message=f"TFLite: a branch of If gives {output.name} without elements")
-    return None
-
-
-@rule(
-    "If",
     feature="rank:If.cond",
     severity=WRONG,
     source=f"{MEASURED}: facts/asked.json, if-condition; ops/If.py calls switch of Keras, which is"
