@@ -25,7 +25,8 @@ _LAST_BY_DEFAULT = 13  # the opset from which on Softmax is along the last axis
     text="DNN/Attention: invalid weight or bias shape",
     source="attention_layer.cpp:169, 179 (5.0.0); measured on 5.0.0: a product that is divided, or"
     " of two operands that are both scaled; one that is multiplied, one operand that is scaled,"
-    " query, key and value of two tensors, and 4.10.0 are right",
+    " query, key and value of two tensors, and 4.10.0 are right; a mask may be added to the"
+    " quotient (net_impl2.cpp:449 where it comes first)",
 )
 def attention_of_other_forms(node: NodeView, target: Target) -> Answer:
     """OpenCV 5 joins attention to one layer, which needs a bias each and the last axis."""
@@ -47,6 +48,8 @@ def attention_of_other_forms(node: NodeView, target: Target) -> Answer:
         return Yes(severity=WRONG, message="OpenCV 5 joins attention over another axis as usual")
     if any(bias is None or bias.rank != 1 for _, bias in parts):
         return True
+    if _is_masked_first(node):
+        return Yes(message="OpenCV 5 joins attention, whose mask must be the second operand of Add")
     given = node.output(0)
     if given is not None and given.is_graph_output:
         return Yes(message=f"OpenCV 5 joins attention, and returns nothing for {given.name}")
@@ -55,17 +58,35 @@ def attention_of_other_forms(node: NodeView, target: Target) -> Answer:
 
 def _heads(node: NodeView) -> list[tuple[Value, Value | None]] | None:
     """Return what query and key are made of, where their product is scaled as it is joined."""
-    maker = node.need(0).producer
-    if maker is not None and maker.op == "Div" and is_stored(maker.need(1)):
+    maker = _divided(node)
+    if maker is not None:
         maker = maker.need(0).producer
         scaled = None if maker is None else list(maker.inputs)
     else:
+        maker = node.need(0).producer
         scaled = None if maker is None else [_unscaled(value) for value in maker.inputs]
     if maker is None or maker.op != "MatMul" or scaled is None:
         return None
     found = [_projected(value) for value in scaled]
     heads = [each for each in found if each is not None]
     return heads if len(heads) == len(found) else None
+
+
+def _divided(node: NodeView) -> NodeView | None:
+    """Return the Div of the product, to which a mask may be added."""
+    maker = node.need(0).producer
+    makers = [maker]
+    if maker is not None and maker.op == "Add":
+        makers = [value.producer for value in maker.inputs if value is not None]
+    found = (each for each in makers if each is not None and each.op == "Div")
+    return next((each for each in found if is_stored(each.need(1))), None)
+
+
+def _is_masked_first(node: NodeView) -> bool:
+    maker, divided = node.need(0).producer, _divided(node)
+    if maker is None or maker.op != "Add" or divided is None:
+        return False
+    return maker.need(0) != divided.output(0)
 
 
 def _unscaled(value: Value | None) -> Value | None:
