@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
+from graphfix.analysis.constants_with_shapes import known_with_sizes
 from graphfix.authoring.declaring import Unknown
 from graphfix.engines.opencv.rules.importing import is_computed_at_import, is_known_at_import
 from graphfix.engines.operands import is_stored
@@ -12,6 +13,7 @@ from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.ir.views import NodeView, Value
 from graphfix.operators.table import REDUCTIONS
 
+_FIVE = (5, 0)
 # Softmax and MatMul, too, but for 4.8.
 _SINCE_410 = ("MatMul", "Softmax")
 _WITHOUT_INPUTS = (
@@ -38,6 +40,22 @@ def layer_of_constants(node: NodeView, target: Target) -> Answer:
     if target.version < (4, 10) and node.op in _SINCE_410:
         return False
     return bool(node.inputs) and is_computed_at_import(node)
+
+
+@rule(
+    ("AveragePool", "Conv", "ConvTranspose", "GlobalAveragePool", "GlobalMaxPool", "MaxPool"),
+    feature="const:{op}.image",
+    versions="opencv4.10..",
+    severity=REJECT,
+    text="(-215:Assertion failed) inpshape.layout == DATA_LAYOUT_BLOCK in function 'forward'",
+    source="conv2_layer.cpp:355, conv2_common.cpp:321 (5.0.0); measured on 4.10.0 and 5.0.0;"
+    " positions that XCiT embeds by a Conv are so",
+)
+def window_over_constants(node: NodeView, target: Target) -> Answer:
+    """OpenCV does not compute {op} of what is known at import."""
+    if node.op.startswith("Global") and target.version >= _FIVE:
+        return False
+    return node.input(0) is not None and known_with_sizes(node.need(0))
 
 
 @rule(
