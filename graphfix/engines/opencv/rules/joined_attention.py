@@ -1,12 +1,14 @@
 """Attention that OpenCV 5 joins to one layer, whatever its biases, axes and outputs are.
 
 The layer has the weights and biases of query, key and value in one: where a bias is missing, as
-that of the key of BEiT and Whisper, it does not load.
+that of the key of BEiT and Whisper, it does not load. Nor does it where the number of heads is left
+to Reshape, as transformers writes it today.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from graphfix.engines.operands import is_stored
 from graphfix.engines.profile import Target
@@ -14,7 +16,17 @@ from graphfix.engines.rule import REJECT, WRONG, Answer, Yes, rule
 from graphfix.ir.views import NodeView, Value
 
 _HEADS_BACK = [0, 2, 1, 3]
+_RANK, _HEADS = 4, 2  # of what is cut into heads, and which of its axes they are
 _LAST_BY_DEFAULT = 13  # the opset from which on Softmax is along the last axis
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What is multiplied by weights and cut into heads: query, key or value."""
+
+    source: Value
+    bias: Value | None
+    heads: int  # as the Reshape has it: -1 for what is left
 
 
 @rule(
@@ -39,15 +51,18 @@ def attention_of_other_forms(node: NodeView, target: Target) -> Answer:
     if value is None or back is None or _reader(back.output(0), "Reshape") is None:
         return None
     parts = (*heads, value)
-    sources = {source for source, _ in parts}
-    if len(sources) != 1:
+    if len({part.source for part in parts}) != 1:
         return False
     result = node.need(0)
     axis = int(node.attr("axis", -1 if node.opset >= _LAST_BY_DEFAULT else 1))
     if axis not in (-1, (result.rank or 0) - 1) or list(back.attr("perm", ())) != _HEADS_BACK:
         return Yes(severity=WRONG, message="OpenCV 5 joins attention over another axis as usual")
-    if any(bias is None or bias.rank != 1 for _, bias in parts):
+    if any(part.bias is None or part.bias.rank != 1 for part in parts):
         return True
+    if any(part.heads < 1 for part in parts):
+        return Yes(
+            message="OpenCV 5 joins attention, whose number of heads must not be -1"
+        )
     if _is_masked_first(node):
         return Yes(message="OpenCV 5 joins attention, whose mask must be the second operand of Add")
     given = node.output(0)
@@ -56,7 +71,7 @@ def attention_of_other_forms(node: NodeView, target: Target) -> Answer:
     return False
 
 
-def _heads(node: NodeView) -> list[tuple[Value, Value | None]] | None:
+def _heads(node: NodeView) -> list[_Part] | None:
     """Return what query and key are made of, where their product is scaled as it is joined."""
     maker = _divided(node)
     if maker is not None:
@@ -96,11 +111,12 @@ def _unscaled(value: Value | None) -> Value | None:
     return next((other for one, other in _pairs(maker) if is_stored(one)), None)
 
 
-def _projected(value: Value | None) -> tuple[Value, Value | None] | None:
-    """Return what is multiplied by weights, gets a bias, and is cut into heads, and the bias."""
+def _projected(value: Value | None) -> _Part | None:
+    """Return what is multiplied by weights, gets a bias, and is cut into heads."""
     turned = None if value is None else value.producer
     cut = turned.need(0).producer if turned is not None and turned.op == "Transpose" else None
-    if cut is None or cut.op != "Reshape" or not is_stored(cut.need(1)):
+    sizes = None if cut is None or cut.op != "Reshape" else cut.need(1).array()
+    if cut is None or sizes is None or sizes.size != _RANK:
         return None
     maker, bias = cut.need(0).producer, None
     if maker is not None and maker.op == "Add":
@@ -110,7 +126,7 @@ def _projected(value: Value | None) -> tuple[Value, Value | None] | None:
         bias, maker = found[0], found[1].producer
     if maker is None or maker.op != "MatMul" or not is_stored(maker.need(1)):
         return None
-    return maker.need(0), bias
+    return _Part(maker.need(0), bias, int(sizes[_HEADS]))
 
 
 def _pairs(node: NodeView) -> Iterator[tuple[Value, Value]]:
