@@ -1,9 +1,9 @@
 """Remove Identity, and the operators that do nothing at the place where they are.
 
 What it does: Connects the consumers to the input of an Identity, of a Dropout that does not train,
-    of a Cast to the type that its input already has, and of a Concat of which one operand alone has
-    elements; leaves out operands of others that have none. The measure that it lowers is the number
-    of nodes and operands.
+    of a Cast to the type that its input already has, of a Reshape to the sizes that it already has,
+    and of a Concat of which one operand alone has elements; leaves out operands of others that have
+    none. The measure that it lowers is the number of nodes and operands.
 Why engines need it: TensorRT's parser looks for initializers after an input and does not see them
     through an Identity ("Resize scales must be an initializer!", NVIDIA/TensorRT issue 2803). GPT-J
     rotates the first of each head and appends the rest, which is nothing where all is rotated: a
@@ -22,15 +22,16 @@ References: https://onnx.ai/onnx/operators/onnx__Identity.html
 """
 
 from collections.abc import Callable, Sequence
+from math import prod
 
 from graphfix.authoring import CANONICAL, Builder, Editor, NodeView, Refuse, Value, graph_pass
 
 
-@graph_pass(stage=CANONICAL, looks_at=["Identity Dropout Cast Concat"])
+@graph_pass(stage=CANONICAL, looks_at=["Identity Dropout Cast Concat Reshape"])
 def identity_elimination(editor: Editor) -> None:
     """Walk every scope once."""
     for graph in editor.graphs():
-        for view in editor.nodes(graph, "Identity", "Dropout", "Cast"):
+        for view in editor.nodes(graph, "Identity", "Dropout", "Cast", "Reshape"):
             source = _source(view)
             if source is not None:
                 editor.replace(view, _passing(source, len(view.node.outputs)))
@@ -85,9 +86,23 @@ def _source(view: NodeView) -> Value | None:
             source.elem_type == 0 or int(view.attr("to", 0)) != source.elem_type
         ):
             return None
+        if view.op == "Reshape" and not _keeps_sizes(view, source):
+            return None
     except Refuse:
         return None
     return source
+
+
+def _keeps_sizes(view: NodeView, source: Value) -> bool:
+    """Say whether the sizes that a Reshape is given are those of its input."""
+    wanted, sizes = view.input(1), source.static_shape
+    given = None if wanted is None else wanted.array()
+    if sizes is None or given is None or len(given) != len(sizes) or view.attr("allowzero", 0):
+        return False
+    kept = [one in (size, 0) for one, size in zip(given.tolist(), sizes, strict=True)]
+    if kept.count(False) == 1 and prod(sizes) > 0:
+        return bool(given[kept.index(False)] == -1)
+    return all(kept)
 
 
 def _idle_dropout(view: NodeView) -> bool:

@@ -46,6 +46,7 @@ from graphfix.authoring import (
 from ._retyping import unchanged
 
 _WHOLE = dict.fromkeys((int(TensorProto.INT32), int(TensorProto.INT64)), int(TensorProto.FLOAT))
+_COUNTED = frozenset({"Reshape", "Squeeze", "Unsqueeze"})
 _ROUNDED = (TensorProto.DOUBLE, TensorProto.INT32, TensorProto.INT64)
 
 
@@ -206,16 +207,30 @@ def integer_ends_beside_indices_to_float32(editor: Editor) -> None:
 
 
 def _takes_rows_alone(value: Value) -> bool:
-    """Say whether an input has its sizes read, and else only takes rows of stored tables."""
-    users = [user for user in value.consumers if user.op != "Shape"]
-    return bool(users) and all(
-        user.op == "Gather"
-        and not user.domain
-        and not user.attr("axis", 0)
-        and user.need(0).is_constant
-        and user.need(1) == value
-        for user in users
-    )
+    """Say whether an input has its sizes read, and else only takes rows of stored tables.
+
+    Its axes may be counted otherwise before.
+    """
+    waiting, taken = [value], False
+    while waiting:
+        read = waiting.pop()
+        for user in read.consumers:
+            if user.op == "Shape" and not user.domain:
+                continue
+            result = user.output(0)
+            if user.op in _COUNTED and user.input(0) == read and result is not None:
+                waiting.append(result)
+            elif not _takes_rows(user, read):
+                return False
+            else:
+                taken = True
+    return taken
+
+
+def _takes_rows(user: NodeView, indices: Value) -> bool:
+    if user.op != "Gather" or user.domain or user.attr("axis", 0):
+        return False
+    return user.need(0).is_constant and user.need(1) == indices
 
 
 @graph_pass(removes=_ends_of("int32", "int64"), emits="*::*", stage=INTERFACE, accuracy=LOSSY)

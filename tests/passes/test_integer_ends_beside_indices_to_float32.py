@@ -52,6 +52,17 @@ def test_sizes_may_be_read_as_well() -> None:
     assert result.report.io_changes == (IoChange("m", "int64", "float32"),)
 
 
+def test_axes_may_be_counted_before() -> None:
+    counted = TEXT.replace("e = Gather (w, i)", "k = Reshape (i, n) e = Gather (w, k)")
+    counted = counted.replace("int64[1] a", "int64[2] n = {-1, 3}, int64[1] a")
+    model = onnx.parser.parse_model(counted.replace("KIND", "int64"))
+    result = graphfix.run(
+        model, target="ncnn1.0", trust_rules=True, allow_io_change=True, allow_lossy=True
+    )
+    assert result.exit_code == 0
+    assert result.report.io_changes == (IoChange("m", "int64", "float32"),)
+
+
 def test_not_without_consent() -> None:
     model = onnx.parser.parse_model(TEXT.replace("KIND", "int64"))
     result = graphfix.run(model, target="ncnn1.0", verify="off")

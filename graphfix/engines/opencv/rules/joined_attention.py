@@ -60,9 +60,7 @@ def attention_of_other_forms(node: NodeView, target: Target) -> Answer:
     if any(part.bias is None or part.bias.rank != 1 for part in parts):
         return True
     if any(part.heads < 1 for part in parts):
-        return Yes(
-            message="OpenCV 5 joins attention, whose number of heads must not be -1"
-        )
+        return Yes(message="OpenCV 5 joins attention, whose number of heads must not be -1")
     if _is_masked_first(node):
         return Yes(message="OpenCV 5 joins attention, whose mask must be the second operand of Add")
     given = node.output(0)
