@@ -83,8 +83,8 @@ def _is_empty_in_a_branch(end: Value) -> bool:
     if maker is None or maker.op != "If" or maker.domain:
         return False
     place = maker.outputs.index(end)
-    bodies = (body for _, body in maker.node.graphs())
-    return any(0 in (Value(body.outputs[place]).shape or ()) for body in bodies)
+    branches = (branch for _, branch in maker.node.graphs())
+    return any(0 in (Value(branch.outputs[place]).shape or ()) for branch in branches)
 
 
 def _is_declared_empty(end: Variable) -> bool:

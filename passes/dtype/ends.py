@@ -209,7 +209,7 @@ def integer_ends_beside_indices_to_float32(editor: Editor) -> None:
 def _takes_rows_alone(value: Value) -> bool:
     """Say whether an input has its sizes read, and else only takes rows of stored tables.
 
-    Its axes may be counted otherwise before.
+    A Reshape and its like may come before.
     """
     waiting, taken = [value], False
     while waiting:

@@ -69,7 +69,7 @@ ELSEWHERE = {
         "powers_of_two_past_weights._SCALED_ALIKE powers_of_two_past_weights._SUMS "
         "_reading.PRODUCTS qoperator_to_qdq._WRITERS "
         "equal_batches_to_one._PAIRS grid_in_pixels_apart._ARITHMETIC integers_to_floats._CHOOSING "
-        "nms_slice_to_count._SOURCES"
+        "nms_slice_to_count._SOURCES operand_constants_apart._OPERATORS"
     ),
 }
 LEAST = 4
