@@ -38,7 +38,7 @@ _POLYNOMIAL = (
 def erf_to_tanh(node: NodeView, build: Builder) -> Value:
     """Evaluate the polynomial, see the module."""
     x = node.need(0)
-    if x.dtype not in (np.float32, np.float16):
+    if x.type_name not in ("float32", "float16"):
         raise Refuse(f"{x.name} must be float32 or float16; it is {x.type_name}")
 
     def number(value: float) -> np.ndarray:
