@@ -130,10 +130,13 @@ class _Asking:
                 # What another version said is nothing that this one was asked.
                 useful = useful or bool(self.known.answers)
                 self.known.engine, self.known.answers, self.known.taken = said.engine, [], {}
-            answer = self._wider(answer_to(result.model, said, self.known))
+            found = answer_to(result.model, said, self.known)
+            answer = self._wider(found)
             if answer is None or answer in (*self.known.answers, *self.here):
                 break
-            (self.here if answer.place else self.known.answers).append(answer)
+            # What differs in two places may do so for their values, in float16 most of all.
+            alone = found is not None and bool(found.place and found.difference)
+            (self.here if answer.place or alone else self.known.answers).append(answer)
             useful = True
             if not answer.place:
                 self._settle(result.model, said.blamed)

@@ -7,6 +7,7 @@ from pathlib import Path
 import onnx
 import pytest
 
+from graphfix.engines.kept_answers import FOLDER, kept_answers
 from graphfix.ir.model import Model
 from graphfix.pipeline import asking_run
 from graphfix.pipeline.asking_run import finish_asking
@@ -86,3 +87,34 @@ def test_questions_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     acme = Acme({"LeakyRelu", "Less"})
     finished(acme, monkeypatch, questions=2)
     assert len(acme.asked) == 2
+
+
+class Rounding:
+    """Computes LeakyRelu differently in places, of which none is wrong by itself."""
+
+    def said_to(self, question: Question, seconds: float) -> Said:
+        nodes = list(onnx.load(Path(question.model)).graph.node)  # pyright: ignore[reportUnknownMemberType]
+        for place, node in enumerate(nodes):
+            if node.op_type == "LeakyRelu":
+                taken = tuple(name for each in nodes[:place] for name in each.output)
+                off = "y: 5 of 6 elements differ"
+                return Said("Acme 1", "", off, tuple(node.output), False, "", 1, taken, False)
+        return Said("Acme 1", questions=1)
+
+
+def test_what_differs_in_two_places_is_said_of_this_model_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv(FOLDER, str(tmp_path))
+    monkeypatch.setattr(asking_run, "said_to", Rounding().said_to)
+    monkeypatch.setattr(asking_run, "_says_no", _always)
+    options = RunOptions(target="openvino2026.4", verify="off", questions=40)
+    settings = options.settings()
+    assert settings.target is not None
+    several = MODEL.replace(
+        "d = LeakyRelu (c)", "c1 = LeakyRelu (c) c2 = Exp (c1) d = LeakyRelu (c2)"
+    )
+    model = as_model(parse(several))
+    result = finish_asking(model, settings.target, settings, (), finish)
+    assert "LeakyRelu" not in ops_of(result)
+    assert kept_answers(settings.target).answers == []
