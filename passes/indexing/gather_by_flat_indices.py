@@ -4,10 +4,10 @@ What it does: Lays the indices out in a row, and the axes of the data on either 
     is indexed in one axis each where there are more than three; what is gathered gets its sizes by
     a Reshape.
 Why engines need it: QNN computes a Gather to five dimensions wrongly beyond the first of its batch,
-    and takes none from four or five. A mask of attention that transformers exports is gathered so.
+    and few from four or five. A mask of attention that transformers exports is gathered so.
 Before: y = Gather <axis = 0> (x, i), where x is [20, 1] and i is [2, 1, 1, 10]
 After: y = Reshape (Gather <axis = 0> (x, {...}), {2, 1, 1, 10, 1}), where {...} is [20]
-When it refuses: A size is not known, or there is nothing to lay out.
+When it refuses: A size is not known or 0, or there is nothing to lay out.
 Accuracy: Exact.
 References: measured with onnxruntime-qnn 2.7.0
     https://onnx.ai/onnx/operators/onnx__Gather.html
@@ -30,6 +30,8 @@ def gather_by_flat_indices(node: NodeView, build: Builder) -> Value:
     sizes, places = x.static_shape, indices.static_shape
     if sizes is None or places is None:
         raise Refuse(f"the sizes of {x.name} and {indices.name} must be known")
+    if 0 in (*sizes, *places):  # a Reshape would copy another size in its place
+        raise Refuse(f"{x.name} and {indices.name} must have elements")
     before, after = sizes[:axis], sizes[axis + 1 :]
     if len(sizes) > _AXES:
         x, axis = build.Reshape(x, [prod(before), sizes[axis], prod(after)]), 1
